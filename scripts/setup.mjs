@@ -1,0 +1,61 @@
+// Brings a fresh clone to a runnable state: dependencies, then the built package. Runs on any Node that npm runs on,
+// because it is what fetches the Node the project itself runs on. Quick when nothing changed.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+function hashOf(paths) {
+  const hash = createHash("sha256");
+  for (const path of paths)
+    if (existsSync(join(root, path))) hash.update(path).update(readFileSync(join(root, path)));
+  return hash.digest("hex");
+}
+
+function run(command, args, purpose) {
+  process.stderr.write(`longhaul: ${purpose}…\n`);
+  const result = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
+  if (result.status !== 0) {
+    process.stderr.write(
+      `longhaul: ${purpose} failed (${command} ${args.join(" ")}, exit ${result.status ?? result.error}).\n`,
+    );
+    process.exit(1);
+  }
+}
+
+/** Runs `make` unless the stamp says it already ran for exactly these inputs. */
+function once(stampPath, inputs, make) {
+  const stamp = join(root, stampPath);
+  const wanted = hashOf(inputs);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  rmSync(stamp, { force: true });
+  make();
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, wanted);
+}
+
+const sources = readdirSync(join(root, "src"), { recursive: true })
+  .map((path) => join("src", String(path)))
+  .filter((path) => path.endsWith(".ts"))
+  .sort();
+
+once("node_modules/.longhaul-installed", ["package.json", "package-lock.json"], () => {
+  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], "installing dependencies");
+});
+
+once("dist/.longhaul-built", [...sources, "tsconfig.json", "tsconfig.build.json"], () => {
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  const localBin = join(root, "node_modules", ".bin");
+  run(
+    join(localBin, process.platform === "win32" ? "tsc.cmd" : "tsc"),
+    ["-p", "tsconfig.build.json"],
+    "building",
+  );
+});

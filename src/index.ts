@@ -1,0 +1,53 @@
+export { type Kernel, type KernelOptions, openKernel, type SessionOptions } from "./kernel.ts";
+export type { Blobs } from "./log/blobs.ts";
+export type { Draft } from "./log/draft.ts";
+export type { LiveDraft } from "./log/interrupted.ts";
+export { DEFAULT_LIMITS, type Limits } from "./log/limits.ts";
+export type { LineStep } from "./log/lines.ts";
+export type { PendingEdit, PendingEdits } from "./log/pending-edits.ts";
+export type { BlobRef, Digest } from "./model/blob.ts";
+export type { Clock, Ids } from "./model/clock.ts";
+export {
+  type Entry,
+  type EntryBody,
+  type EntryId,
+  type EntryKind,
+  entryId,
+  type LineBody,
+  type MessageBody,
+  type NoticeBody,
+  parseEntryId,
+  type RedactedBody,
+  type SessionId,
+} from "./model/entry.ts";
+export {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  isLonghaulError,
+  LonghaulError,
+} from "./model/errors.ts";
+export type { Json } from "./model/json.ts";
+export type { Line, SeqRange } from "./model/line.ts";
+export type { Message, MessageInput, Role } from "./model/message.ts";
+export type {
+  BlobPart,
+  DataPart,
+  DataSource,
+  Part,
+  PartInput,
+  RawPart,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultInput,
+  ToolResultPart,
+} from "./model/part.ts";
+export type { CensusCount } from "./model/scope.ts";
+export type { AppendOptions, DescendantOptions, Session } from "./session.ts";
+export type { Head } from "./store/entry-store.ts";
+export type { Relation, SessionRecord } from "./store/session-store.ts";
+export type { Freed, Store, StoreSize } from "./store/store.ts";
+export type { Cursor } from "./view/cursor.ts";
+export type { Page, PageOptions } from "./view/page.ts";
+export type { TailOptions } from "./view/tail.ts";

@@ -1,0 +1,174 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Blobs } from "./log/blobs.ts";
+import { CommitQueue } from "./log/commit-queue.ts";
+import { adoptInterrupted } from "./log/interrupted.ts";
+import { type Limits, resolveLimits } from "./log/limits.ts";
+import { Log } from "./log/log.ts";
+import { claimOwner, releaseOwner } from "./log/owner.ts";
+import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
+import { checkSessionId, type SessionId } from "./model/entry.ts";
+import { invalidArgument, wholeNumber } from "./model/errors.ts";
+import type { Json } from "./model/json.ts";
+import { Census, type CensusCount, Scope } from "./model/scope.ts";
+import { Session } from "./session.ts";
+import type { NewSession, SessionRecord } from "./store/session-store.ts";
+import { openSqliteStore } from "./store/sqlite/index.ts";
+import { addFreed, type Freed, NOTHING_FREED, type Store, type StoreSize } from "./store/store.ts";
+
+/** How a kernel is opened; everything has a default. */
+export interface KernelOptions {
+  /** Folder of the embedded store; default `LONGHAUL_HOME`, else `~/.longhaul`. ":memory:" keeps nothing. */
+  readonly path?: string;
+  /** "process" (default): acknowledged appends survive the death of the process; "power": also a loss of power. */
+  readonly durability?: "process" | "power";
+  /** How long to wait for other processes that write; default 30 s. */
+  readonly busyTimeoutMs?: number;
+  /** A store of your own instead of the embedded one; the kernel closes it. */
+  readonly store?: Store;
+  readonly limits?: Partial<Limits>;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+}
+
+/** What a session opened for the first time starts with. */
+export interface SessionOptions {
+  readonly title?: string;
+  readonly meta?: { readonly [key: string]: Json };
+}
+
+/** Opens the kernel: one store, and the sessions in it. */
+export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
+  if (
+    options.durability !== undefined &&
+    options.durability !== "process" &&
+    options.durability !== "power"
+  ) {
+    throw invalidArgument("durability", options.durability, '"process" or "power"');
+  }
+  if (options.path !== undefined && (typeof options.path !== "string" || options.path === "")) {
+    throw invalidArgument("path", options.path, 'a folder or ":memory:"');
+  }
+  const clock = options.clock ?? systemClock;
+  const limits = resolveLimits(options.limits);
+  const store =
+    options.store ??
+    (await openSqliteStore({
+      path: options.path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
+      clock,
+      ...(options.durability !== undefined && { durability: options.durability }),
+      ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
+    }));
+  return new Kernel(store, limits, clock, options.ids ?? randomIds);
+}
+
+/** Owns a store and everything opened from it. */
+export class Kernel implements AsyncDisposable {
+  readonly blobs: Blobs;
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #owner = claimOwner();
+  readonly #scope: Scope;
+
+  constructor(store: Store, limits: Limits, clock: Clock, ids: Ids) {
+    this.#store = store;
+    this.#scope = new Scope("kernel", new Census());
+    this.#scope.own(store);
+    this.#scope.own({ close: () => releaseOwner(this.#owner) });
+    const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes));
+    this.blobs = new Blobs(store.blobs, limits, clock);
+    this.#scope.own({ close: () => this.blobs.dropCache() });
+    this.#log = new Log({ store, blobs: this.blobs, limits, clock, ids, queue });
+  }
+
+  /** Opens the session of that id, making it if there is none; without an id, makes a new one. */
+  async session(id: SessionId = this.#log.ids.next(), options: SessionOptions = {}): Promise<Session> {
+    return this.#open({ ...options, id }, this.#scope);
+  }
+
+  /** Sessions, newest first. */
+  async sessions(
+    query: { readonly limit?: number; readonly before?: SessionId } = {},
+  ): Promise<readonly SessionRecord[]> {
+    this.#scope.assertOpen();
+    return this.#store.sessions.list({ ...query, limit: wholeNumber("limit", query.limit ?? 50, 1, 1_000) });
+  }
+
+  /** Removes a session and what only it referred to from disk; with `recursive`, its children and forks first. */
+  async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<Freed> {
+    this.#scope.assertOpen();
+    checkSessionId(id);
+    let freed = NOTHING_FREED;
+    if (options.recursive) {
+      for (
+        let children = await this.#childrenOf(id);
+        children.length > 0;
+        children = await this.#childrenOf(id)
+      ) {
+        for (const child of children) freed = addFreed(freed, await this.deleteSession(child.id, options));
+      }
+    }
+    freed = addFreed(freed, await this.#store.sessions.delete(id));
+    this.blobs.dropCache();
+    return freed;
+  }
+
+  /** Removes blobs that nothing refers to, and what crashed writers left behind. */
+  async collectGarbage(): Promise<Freed> {
+    this.#scope.assertOpen();
+    const freed = await this.#store.blobs.collect();
+    this.blobs.dropCache();
+    return freed;
+  }
+
+  /** Gives space that deletions left unused back to the file system; may take long. */
+  async vacuum(): Promise<{ readonly freedBytes: number }> {
+    this.#scope.assertOpen();
+    await this.#log.flush();
+    return this.#store.vacuum();
+  }
+
+  /** Bytes on disk. */
+  async size(): Promise<StoreSize> {
+    this.#scope.assertOpen();
+    return this.#store.size();
+  }
+
+  /** How many kernels, sessions, drafts and tails were opened and closed. */
+  counts(): Readonly<Record<string, CensusCount>> {
+    return this.#scope.census.counts();
+  }
+
+  /** Resolves when every append made so far is committed or refused. */
+  async flush(): Promise<void> {
+    this.#scope.assertOpen();
+    await this.#log.flush();
+  }
+
+  /** Closes sessions, queue and store, in that order; appends under way finish first. Idempotent. */
+  close(): Promise<void> {
+    return this.#scope.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #open(session: Omit<NewSession, "createdAt">, scope: Scope): Promise<Session> {
+    this.#scope.assertOpen();
+    checkSessionId(session.id);
+    await this.#store.sessions.open({ ...session, createdAt: this.#log.clock.now() });
+    await adoptInterrupted(this.#log, session.id);
+    return new Session({
+      id: session.id,
+      log: this.#log,
+      owner: this.#owner,
+      scope,
+      open: (next, owner) => this.#open(next, owner),
+    });
+  }
+
+  #childrenOf(id: SessionId): Promise<readonly SessionRecord[]> {
+    return this.#store.sessions.list({ parent: id, limit: 100 });
+  }
+}

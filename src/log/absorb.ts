@@ -1,0 +1,135 @@
+import type { Digest } from "../model/blob.ts";
+import { inputParts } from "../model/check-message.ts";
+import type { EntryBody, MessageBody } from "../model/entry.ts";
+import type { Message, MessageInput } from "../model/message.ts";
+import type {
+  BlobPart,
+  DataPart,
+  Part,
+  PartInput,
+  RawPart,
+  SpillableType,
+  TextPart,
+  ToolResultPart,
+} from "../model/part.ts";
+import type { Blobs, StoredBlob } from "./blobs.ts";
+
+/** A body that can be written, with the blobs it refers to and the holds they were stored under, if any. */
+export interface Ready<Body extends EntryBody = EntryBody> {
+  readonly body: Body;
+  readonly blobs?: readonly Digest[];
+  readonly holds?: readonly string[];
+}
+
+/** The message if no part of it has to become a blob, else undefined. */
+export function readyIfPlain(input: MessageInput, spillBytes: number): Ready<MessageBody> | undefined {
+  // UTF-8 takes at most three bytes a character, JSON six where it escapes; below this nothing can be over the limit.
+  const safeLength = spillBytes / 6;
+  const parts: Part[] = [];
+  for (const part of inputParts(input)) {
+    if (part.type !== "tool-result") {
+      if (!isPlain(part, safeLength)) return undefined;
+      parts.push(part);
+    } else if (typeof part.output === "string") {
+      if (part.output.length > safeLength) return undefined;
+      parts.push({ ...part, output: [{ type: "text", text: part.output }] });
+    } else {
+      if (!part.output.every((inner) => isPlain(inner, safeLength))) return undefined;
+      parts.push(part as ToolResultPart);
+    }
+  }
+  return { body: { kind: "message", message: withParts(input, parts) } };
+}
+
+function isPlain(part: PartInput, safeLength: number): part is Exclude<Part, ToolResultPart> {
+  switch (part.type) {
+    case "text":
+      return part.text.length <= safeLength;
+    case "reasoning":
+    case "tool-call":
+    case "raw":
+      return JSON.stringify(part).length <= safeLength;
+    default:
+      return false;
+  }
+}
+
+/** Moves bytes and large parts of a message into blobs. */
+export async function absorb(
+  input: MessageInput,
+  blobs: Blobs,
+  spillBytes: number,
+  signal?: AbortSignal,
+): Promise<Ready<MessageBody>> {
+  const stored: StoredBlob[] = [];
+  const referred = new Set<Digest>();
+  const put = async (data: DataPart["data"], mime: string | undefined) => {
+    const blob = await blobs.put(data, mime, signal);
+    stored.push(blob);
+    referred.add(blob.digest);
+    return { digest: blob.digest, sizeBytes: blob.sizeBytes, mime: blob.mime };
+  };
+
+  const spill = async (part: Part, of: SpillableType, text: string): Promise<BlobPart> => ({
+    type: "blob",
+    of,
+    ...(await put(Buffer.from(text), of === "text" ? "text/plain" : "application/json")),
+    preview: previewOf(of === "text" || of === "reasoning" ? (part as TextPart).text : text),
+    ...(part.type === "tool-call" && { callId: part.callId, toolName: part.name }),
+  });
+
+  const absorbPart = async (part: Exclude<PartInput, { type: "tool-result" }>): Promise<Part> => {
+    switch (part.type) {
+      case "data":
+        return {
+          type: "blob",
+          ...(await put(part.data, part.mime)),
+          ...(part.name !== undefined && { name: part.name }),
+        };
+      case "blob":
+        referred.add(part.digest);
+        return part;
+      case "text":
+        return Buffer.byteLength(part.text) > spillBytes ? spill(part, "text", part.text) : part;
+      default: {
+        const json = JSON.stringify(part);
+        return Buffer.byteLength(json) > spillBytes ? spill(part, part.type, json) : part;
+      }
+    }
+  };
+
+  const parts: Part[] = [];
+  for (const part of inputParts(input)) {
+    if (part.type !== "tool-result") {
+      parts.push(await absorbPart(part));
+      continue;
+    }
+    const outputs =
+      typeof part.output === "string" ? [{ type: "text" as const, text: part.output }] : part.output;
+    const output: (TextPart | BlobPart | RawPart)[] = [];
+    for (const inner of outputs) output.push((await absorbPart(inner)) as TextPart | BlobPart | RawPart);
+    parts.push({ ...part, output });
+  }
+  const body = { kind: "message", message: withParts(input, parts) } as const;
+  return { body, blobs: [...referred], holds: stored.map(({ hold }) => hold) };
+}
+
+function withParts(input: MessageInput, parts: readonly Part[]): Message {
+  return {
+    role: input.role,
+    parts,
+    ...(input.model !== undefined && { model: input.model }),
+    ...(input.meta !== undefined && { meta: input.meta }),
+  };
+}
+
+const PREVIEW_HEAD = 1_500;
+const PREVIEW_TAIL = 500;
+
+/** Head and tail of a long text, cut between characters. */
+function previewOf(text: string): string {
+  if (text.length <= PREVIEW_HEAD + PREVIEW_TAIL) return text;
+  const head = text.slice(0, PREVIEW_HEAD).toWellFormed();
+  const tail = text.slice(-PREVIEW_TAIL).toWellFormed();
+  return `${head}\n[… ${text.length - PREVIEW_HEAD - PREVIEW_TAIL} characters …]\n${tail}`;
+}

@@ -1,0 +1,39 @@
+import { LonghaulError } from "../model/errors.ts";
+
+/** Characters decoded at a time; a multiple of four. */
+const SLICE = 256 * 1024;
+
+/** Splits a data URL into its label and its base64 text; undefined for anything else. */
+export function splitDataUrl(text: string): { mime: string; base64: string } | undefined {
+  if (!text.startsWith("data:")) return undefined;
+  const comma = text.indexOf(",");
+  const label = text.slice(5, comma === -1 ? 5 : comma);
+  if (comma === -1 || !label.endsWith(";base64")) {
+    throw new LonghaulError(
+      "BASE64_INVALID",
+      "The data URL is not base64 (expected data:<type>;base64,<data>); nothing was stored.",
+    );
+  }
+  return { mime: label.slice(0, -";base64".length), base64: text.slice(comma + 1) };
+}
+
+/** Decodes base64 a slice at a time, so that no second copy of it is ever whole in memory; BASE64_INVALID if it is not whole. */
+export function* decodeBase64(text: string): Generator<Uint8Array> {
+  const clean = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
+  if (clean.length % 4 !== 0)
+    throw invalid(`its length ${clean.length} is not a multiple of 4, so it was cut off`);
+  for (let at = 0; at < clean.length; at += SLICE) {
+    const slice = clean.slice(at, at + SLICE);
+    const isLast = at + SLICE >= clean.length;
+    if (!(isLast ? /^[A-Za-z0-9+/_-]*={0,2}$/ : /^[A-Za-z0-9+/_-]*$/).test(slice))
+      throw invalid("it holds other characters");
+    yield Buffer.from(slice, "base64");
+  }
+}
+
+function invalid(why: string): LonghaulError {
+  return new LonghaulError(
+    "BASE64_INVALID",
+    `The data is not valid base64: ${why}. Send it again whole; nothing was stored.`,
+  );
+}

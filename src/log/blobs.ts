@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { type Digest, isDigest } from "../model/blob.ts";
+import { BoundedCache } from "../model/bounded-cache.ts";
+import type { Clock } from "../model/clock.ts";
+import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
+import type { BlobPart, DataSource, Part } from "../model/part.ts";
+import type { BlobStore, WrittenBlob } from "../store/blob-store.ts";
+import { decodeBase64, splitDataUrl } from "./base64.ts";
+import type { Limits } from "./limits.ts";
+
+/** A blob that has been stored, with the type it turned out to have. */
+export interface StoredBlob extends WrittenBlob {
+  readonly mime: string;
+}
+
+/** The blobs of a kernel: reads are verified, whole reads are cached up to a number of bytes. */
+export class Blobs {
+  readonly #store: BlobStore;
+  readonly #limits: Limits;
+  readonly #cache: BoundedCache<Digest, Uint8Array>;
+
+  constructor(store: BlobStore, limits: Limits, clock: Clock) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#cache = new BoundedCache(
+      { maxWeight: limits.blobCacheBytes, maxAgeMs: limits.blobCacheAgeMs },
+      () => clock.now(),
+    );
+  }
+
+  /** Bytes held in the cache now. */
+  get cachedBytes(): number {
+    return this.#cache.weight;
+  }
+
+  /** Empties the cache. */
+  dropCache(): void {
+    this.#cache.clear();
+  }
+
+  /** The bytes, piece by piece; BLOB_CORRUPT at the end if they are not what was stored. */
+  async *stream(digest: Digest): AsyncGenerator<Uint8Array> {
+    const hash = createHash("sha256");
+    for await (const chunk of this.#store.read(checkDigest(digest))) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    const found = hash.digest("hex");
+    if (found === digest) return;
+    throw new LonghaulError(
+      "BLOB_CORRUPT",
+      `Blob ${digest} is damaged on disk: its bytes now hash to ${found}. Restore it from a backup, or append the data again.`,
+      {
+        details: { digest, found },
+      },
+    );
+  }
+
+  /** All bytes at once, verified; treat them as read-only, they may be shared. BLOB_TOO_LARGE above maxReadBytes. */
+  async bytes(digest: Digest): Promise<Uint8Array> {
+    const cached = this.#cache.get(checkDigest(digest));
+    if (cached) return cached;
+    const sizeBytes = (await this.#store.sizeOf(digest)) ?? 0;
+    if (sizeBytes > this.#limits.maxReadBytes) {
+      throw new LonghaulError(
+        "BLOB_TOO_LARGE",
+        `Blob ${digest} has ${sizeBytes} bytes; at most ${this.#limits.maxReadBytes} are loaded at once. Use blobs.stream(), or raise limits.maxReadBytes.`,
+        {
+          details: { digest, sizeBytes, maxBytes: this.#limits.maxReadBytes },
+        },
+      );
+    }
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.stream(digest)) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    this.#cache.set(digest, bytes, bytes.byteLength);
+    return bytes;
+  }
+
+  /** The bytes as UTF-8 text. */
+  async text(digest: Digest): Promise<string> {
+    return Buffer.from(await this.bytes(digest)).toString("utf8");
+  }
+
+  /** The part that was too large for the log, as it was appended; media parts come back unchanged. */
+  async restore(part: BlobPart): Promise<Part> {
+    if (part.of === undefined) return part;
+    const text = await this.text(part.digest);
+    return part.of === "text" ? { type: "text", text } : (JSON.parse(text) as Part);
+  }
+
+  /** Stores bytes; they must be referred to by an append soon, or they are collected. */
+  async put(data: DataSource, mime: string | undefined, signal?: AbortSignal): Promise<StoredBlob> {
+    const source = bytesOf(data);
+    let decided = "";
+    const checked = checkHead(source.bytes, (head) => {
+      decided = decideMime(mime ?? source.mime, head);
+    });
+    const options = { maxBytes: this.#limits.maxBlobBytes, ...(signal && { signal }) };
+    const written = await this.#store.write(checked, options);
+    return { ...written, mime: decided };
+  }
+}
+
+function bytesOf(data: DataSource): {
+  bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  mime?: string;
+} {
+  if (typeof data === "string") {
+    const url = splitDataUrl(data);
+    return url ? { bytes: decodeBase64(url.base64), mime: url.mime } : { bytes: decodeBase64(data) };
+  }
+  if (data instanceof Uint8Array) return { bytes: slices(data) };
+  if (typeof data === "object" && Symbol.asyncIterator in data) return { bytes: data };
+  throw invalidArgument("data", data, "base64, a data URL, bytes or an async iterable of bytes");
+}
+
+function* slices(bytes: Uint8Array, sliceBytes = 256 * 1024): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
+}
+
+/** Passes a stream on, showing its first bytes to `look` before anything else happens to them. */
+async function* checkHead(
+  bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  look: (head: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  let head: Uint8Array | undefined = new Uint8Array(0);
+  for await (const chunk of bytes) {
+    if (!head) {
+      yield chunk;
+      continue;
+    }
+    head = head.byteLength === 0 ? chunk : Buffer.concat([head, chunk]);
+    if (head.byteLength < SNIFF_BYTES) continue;
+    look(head);
+    yield head;
+    head = undefined;
+  }
+  if (!head) return;
+  look(head);
+  yield head;
+}
+
+function checkDigest(digest: Digest): Digest {
+  if (typeof digest === "string" && isDigest(digest)) return digest;
+  throw invalidArgument("digest", digest, "64 lower-case hexadecimal characters");
+}

@@ -1,0 +1,123 @@
+import { LonghaulError } from "../model/errors.ts";
+import type { Closable } from "../model/scope.ts";
+import type { Appended, AppendRequest, EntryStore } from "../store/entry-store.ts";
+
+/** Most requests and bytes of one transaction. */
+const MAX_GROUP = 1_024;
+const MAX_GROUP_BYTES = 4 * 1024 * 1024;
+/** An append loop that never leaves the microtask queue would starve timers and sockets; after this it must. */
+const MAX_TURN_MS = 8;
+
+/** An append with its weight in the queue. */
+export interface SizedRequest {
+  readonly request: AppendRequest;
+  readonly sizeBytes: number;
+}
+
+interface Caller {
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: all appends of one tick, of all sessions, go into one transaction, and each promise resolves after the
+ * commit. Requests are carried out in the order in which they were added. When too many bytes wait, further requests
+ * are not even made until there is room.
+ */
+export class CommitQueue implements Closable {
+  readonly #entries: EntryStore;
+  readonly #maxQueuedBytes: number;
+  readonly #parked: (Caller & { readonly make: () => SizedRequest })[] = [];
+  #waiting: (Caller & SizedRequest)[] = [];
+  #queuedBytes = 0;
+  #running: Promise<void> | undefined;
+  #turnStartedMs = performance.now();
+  #closed = false;
+
+  constructor(entries: EntryStore, maxQueuedBytes: number) {
+    this.#entries = entries;
+    this.#maxQueuedBytes = maxQueuedBytes;
+  }
+
+  /** Adds the request that `make` returns: at once if there is room, else as soon as there is. */
+  add(make: () => SizedRequest): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new LonghaulError("CLOSED", "This kernel is closed; open a new one.");
+      if (this.#isFull || this.#parked.length > 0) this.#parked.push({ make, resolve, reject });
+      else this.#enter(make(), { resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Resolves when all that was added so far is committed or refused. */
+  async flush(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    this.#closed = true;
+  }
+
+  get #isFull(): boolean {
+    return this.#queuedBytes >= this.#maxQueuedBytes;
+  }
+
+  #enter({ request, sizeBytes }: SizedRequest, { resolve, reject }: Caller): void {
+    this.#waiting.push({ request, sizeBytes, resolve, reject });
+    this.#queuedBytes += sizeBytes;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#endOfTick();
+      const group = this.#takeGroup();
+      await this.#commit(group);
+      for (const { sizeBytes } of group) this.#queuedBytes -= sizeBytes;
+      this.#admitParked();
+    }
+    this.#running = undefined;
+  }
+
+  /** Waits for the end of the current microtask, or now and then of the current turn of the event loop. */
+  async #endOfTick(): Promise<void> {
+    if (performance.now() - this.#turnStartedMs < MAX_TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turnStartedMs = performance.now();
+  }
+
+  #takeGroup(): readonly (Caller & SizedRequest)[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex((waiting, index) => {
+      bytes += waiting.sizeBytes;
+      return index > 0 && (index === MAX_GROUP || bytes > MAX_GROUP_BYTES);
+    });
+    if (end !== -1) return this.#waiting.splice(0, end);
+    const all = this.#waiting;
+    this.#waiting = [];
+    return all;
+  }
+
+  async #commit(group: readonly (Caller & SizedRequest)[]): Promise<void> {
+    try {
+      const outcomes = await this.#entries.append(group.map(({ request }) => request));
+      for (const [index, outcome] of outcomes.entries()) {
+        if (outcome instanceof Error) group[index]?.reject(outcome);
+        else group[index]?.resolve(outcome);
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  #admitParked(): void {
+    while (this.#parked.length > 0 && !this.#isFull) {
+      const { make, ...caller } = this.#parked.shift() as Caller & { make: () => SizedRequest };
+      try {
+        this.#enter(make(), caller);
+      } catch (error) {
+        caller.reject(error);
+      }
+    }
+  }
+}

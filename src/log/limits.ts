@@ -1,0 +1,51 @@
+import { wholeNumber } from "../model/errors.ts";
+
+/** Bounds of a kernel; every cache, queue and buffer takes its size from here. */
+export interface Limits {
+  /** Parts larger than this leave the log for a blob. */
+  readonly spillBytes: number;
+  /** Largest blob that may be stored. */
+  readonly maxBlobBytes: number;
+  /** Largest blob that may be loaded whole; larger ones are streamed. */
+  readonly maxReadBytes: number;
+  /** Largest entry, blobs not counted. */
+  readonly maxEntryBytes: number;
+  /** Most messages of one `appendAll`. */
+  readonly maxBatch: number;
+  /** Bytes of appends waiting for their commit; more wait outside. */
+  readonly maxQueuedBytes: number;
+  /** Blobs kept loaded. */
+  readonly blobCacheBytes: number;
+  readonly blobCacheAgeMs: number;
+  /** Least time between two writes of a draft. */
+  readonly draftIntervalMs: number;
+  /** Edits waiting to be confirmed, by number, size and age. */
+  readonly maxPendingEdits: number;
+  readonly maxPendingEditBytes: number;
+  readonly pendingEditMs: number;
+}
+
+/** What holds unless the caller says otherwise. */
+export const DEFAULT_LIMITS: Limits = {
+  spillBytes: 64 * 1024,
+  maxBlobBytes: 512 * 1024 * 1024,
+  maxReadBytes: 20 * 1024 * 1024,
+  maxEntryBytes: 4 * 1024 * 1024,
+  maxBatch: 10_000,
+  maxQueuedBytes: 8 * 1024 * 1024,
+  blobCacheBytes: 32 * 1024 * 1024,
+  blobCacheAgeMs: 5 * 60 * 1000,
+  draftIntervalMs: 1_000,
+  maxPendingEdits: 16,
+  maxPendingEditBytes: 4 * 1024 * 1024,
+  pendingEditMs: 30_000,
+};
+
+/** The defaults with the caller's changes, checked. */
+export function resolveLimits(changes: Partial<Limits> = {}): Limits {
+  const limits = { ...DEFAULT_LIMITS, ...changes };
+  for (const [name, value] of Object.entries(limits)) {
+    wholeNumber(`limits.${name}`, value, name === "blobCacheBytes" ? 0 : 1);
+  }
+  return limits;
+}

@@ -1,0 +1,178 @@
+import type { Entry, LineBody, MessageBody, SessionId } from "../model/entry.ts";
+import { isLonghaulError, LonghaulError } from "../model/errors.ts";
+import {
+  closeLine,
+  keepBefore,
+  keepThrough,
+  type Line,
+  lineAfter,
+  type SeqRange,
+  substitute,
+} from "../model/line.ts";
+import type { MessageInput } from "../model/message.ts";
+import type { Ready } from "./absorb.ts";
+import { decodeBody } from "./body.ts";
+import type { Log } from "./log.ts";
+
+/** A line with the seq of the entry that chose it; 0 for the line a session is born with. */
+export interface ChosenLine {
+  readonly seq: number;
+  readonly line: Line;
+}
+
+/** One step in the history of a session's lines. */
+export interface LineStep {
+  /** Give this to `choose` to come back to this line. */
+  readonly seq: number;
+  readonly reason: string;
+  readonly ranges: readonly SeqRange[];
+  readonly isActive: boolean;
+}
+
+/** How often a change is tried again when others keep appending in between. */
+const MAX_TRIES = 200;
+/** Longest walk through the history of lines. */
+const MAX_HISTORY = 10_000;
+
+/** The lines of one session: which is active, which came before, and how to change it. Nothing is ever deleted. */
+export class Lines {
+  readonly #log: Log;
+  readonly #session: SessionId;
+  /** The line read last; line entries never change. */
+  #known: (ChosenLine & { readonly previous: number; readonly reason: string }) | undefined;
+
+  constructor(log: Log, session: SessionId) {
+    this.#log = log;
+    this.#session = session;
+  }
+
+  async active(): Promise<ChosenLine> {
+    const record = await this.#log.store.sessions.get(this.#session);
+    if (!record)
+      throw new LonghaulError(
+        "SESSION_NOT_FOUND",
+        `Session ${JSON.stringify(this.#session)} has been deleted.`,
+      );
+    return this.#load(record.lineSeq);
+  }
+
+  /** The line chosen at `seq`, as far as it had come when the next one was chosen. */
+  async at(seq: number): Promise<ChosenLine> {
+    const active = await this.active();
+    if (active.seq === seq) return active;
+    let next = await this.#load(active.seq);
+    for (let step = 0; next.seq > 0 && step < MAX_HISTORY; step++) {
+      if (next.previous === seq) return { seq, line: closeLine((await this.#load(seq)).line, next.seq - 1) };
+      next = await this.#load(next.previous);
+    }
+    throw new LonghaulError(
+      "ENTRY_NOT_FOUND",
+      `No line of session ${JSON.stringify(this.#session)} was chosen at ${seq}; session.lines() lists them.`,
+      {
+        details: { session: this.#session, seq },
+      },
+    );
+  }
+
+  /** All lines so far, newest first. */
+  async history(limit = 100): Promise<readonly LineStep[]> {
+    const steps: LineStep[] = [];
+    let chosen = await this.#load((await this.active()).seq);
+    let end = (await this.#log.store.entries.head(this.#session)).seq;
+    for (;;) {
+      steps.push({
+        seq: chosen.seq,
+        reason: chosen.reason,
+        ranges: closeLine(chosen.line, end),
+        isActive: steps.length === 0,
+      });
+      if (chosen.seq === 0 || steps.length === limit) return steps;
+      end = chosen.seq - 1;
+      chosen = await this.#load(chosen.previous);
+    }
+  }
+
+  /** Goes back to just after `seq`: what came later leaves the line and stays in the log. */
+  rewind(seq: number, reason = "rewind"): Promise<Entry<LineBody>> {
+    return this.#change(reason, (line) => keepThrough(line, this.#session, seq));
+  }
+
+  /** Takes one entry off the line. */
+  remove(seq: number, reason = "remove"): Promise<Entry<LineBody>> {
+    return this.#change(reason, (line, head) => closeLine(substitute(line, this.#session, seq, []), head));
+  }
+
+  /** Comes back to a line chosen earlier, as far as it had come. */
+  async choose(seq: number, reason = "choose"): Promise<Entry<LineBody>> {
+    const { line } = await this.at(seq);
+    return this.#change(reason, (_, head) => closeLine(line, head));
+  }
+
+  /** Puts any ranges on the line; for importers that know the branches of a foreign log. */
+  set(ranges: readonly SeqRange[], reason: string): Promise<Entry<LineBody>> {
+    return this.#change(reason, () => ranges);
+  }
+
+  /** Says something else in place of `seq` and drops what followed: edit and run again from there. */
+  async edit(seq: number, message: MessageInput, reason = "edit"): Promise<Entry<MessageBody>> {
+    const ready = await this.#log.ready(message);
+    const [, edited] = await this.#atHead(async (head, { seq: previous, line }) => {
+      const ranges = keepBefore(line, this.#session, seq);
+      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous } };
+      return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], { expectedHead: head });
+    });
+    return edited as Entry<MessageBody>;
+  }
+
+  /** Says something else in place of `seq` and keeps what followed. */
+  async replace(seq: number, message: MessageInput, reason = "replace"): Promise<Entry<MessageBody>> {
+    const ready = await this.#log.ready(message);
+    const [replaced] = await this.#atHead(async (head, { seq: previous, line }) => {
+      const inserted = [{ session: this.#session, from: head + 1, to: head + 1 }];
+      const ranges = substitute(closeLine(line, head), this.#session, seq, inserted);
+      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous } };
+      return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], { expectedHead: head });
+    });
+    return replaced as Entry<MessageBody>;
+  }
+
+  async #change(reason: string, next: (line: Line, head: number) => Line): Promise<Entry<LineBody>> {
+    const [entry] = await this.#atHead((head, { seq: previous, line }) =>
+      this.#log.append<LineBody>(
+        this.#session,
+        [{ body: { kind: "line", ranges: next(line, head), reason, previous } }],
+        {
+          expectedHead: head,
+        },
+      ),
+    );
+    return entry as Entry<LineBody>;
+  }
+
+  /** Carries out a change that must see the head it was made for; others may append meanwhile, then it is made anew. */
+  async #atHead<T>(change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const { seq: head } = await this.#log.store.entries.head(this.#session);
+      try {
+        return await change(head, await this.active());
+      } catch (error) {
+        if (!isLonghaulError(error, "POSITION_CONFLICT") || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+
+  async #load(seq: number): Promise<ChosenLine & { previous: number; reason: string }> {
+    if (this.#known?.seq === seq) return this.#known;
+    if (seq === 0) return { seq, line: lineAfter(this.#session, 0, []), previous: 0, reason: "start" };
+    const stored = await this.#log.store.entries.get(this.#session, seq);
+    if (stored?.kind !== "line") {
+      throw new LonghaulError(
+        "STORE_CORRUPT",
+        `Entry ${this.#session}#${seq} should hold a line and does not; restore the store from a backup.`,
+      );
+    }
+    const { ranges, previous, reason } = decodeBody("line", stored.payload) as LineBody;
+    this.#known = { seq, line: lineAfter(this.#session, seq, ranges), previous, reason };
+    return this.#known;
+  }
+}

@@ -1,0 +1,90 @@
+import type { Clock, Ids } from "../model/clock.ts";
+import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
+import { LonghaulError } from "../model/errors.ts";
+import type { MessageInput } from "../model/message.ts";
+import type { AppendRequest } from "../store/entry-store.ts";
+import type { Store } from "../store/store.ts";
+import { absorb, type Ready, readyIfPlain } from "./absorb.ts";
+import type { Blobs } from "./blobs.ts";
+import { bodyJson, makeEntry } from "./body.ts";
+import { encodePayload } from "./codec.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+import type { Limits } from "./limits.ts";
+
+/** What an append may carry besides its bodies. */
+export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes"> & {
+  readonly at?: number;
+};
+
+/** The way into the store that all sessions of a kernel share. */
+export class Log {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly #queue: CommitQueue;
+
+  constructor(parts: {
+    store: Store;
+    blobs: Blobs;
+    limits: Limits;
+    clock: Clock;
+    ids: Ids;
+    queue: CommitQueue;
+  }) {
+    this.store = parts.store;
+    this.blobs = parts.blobs;
+    this.limits = parts.limits;
+    this.clock = parts.clock;
+    this.ids = parts.ids;
+    this.#queue = parts.queue;
+  }
+
+  /** Appends bodies next to each other; all of them or none. Payloads are made only when the queue has room. */
+  async append<Body extends EntryBody>(
+    session: SessionId,
+    items: readonly Ready<Body>[],
+    extras: AppendExtras = {},
+  ): Promise<readonly Entry<Body>[]> {
+    const { firstSeq, ats } = await this.#queue.add(() => this.#request(session, items, extras));
+    return items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body));
+  }
+
+  /** The message, ready at once if none of its parts has to become a blob; the common way. */
+  readyNow(input: MessageInput): Ready<MessageBody> | undefined {
+    return readyIfPlain(input, this.limits.spillBytes);
+  }
+
+  /** The message, its large parts stored as blobs. */
+  async ready(input: MessageInput, signal?: AbortSignal): Promise<Ready<MessageBody>> {
+    return this.readyNow(input) ?? absorb(input, this.blobs, this.limits.spillBytes, signal);
+  }
+
+  /** The payload of a body; ENTRY_TOO_LARGE above the limit. */
+  encode(body: EntryBody): Uint8Array {
+    const json = bodyJson(body);
+    if (json.length <= this.limits.maxEntryBytes) return encodePayload(json);
+    throw new LonghaulError(
+      "ENTRY_TOO_LARGE",
+      `The entry has ${json.length} characters besides its blobs; at most ${this.limits.maxEntryBytes} are kept in one. Split it, or raise limits.maxEntryBytes.`,
+      { details: { characters: json.length, maxBytes: this.limits.maxEntryBytes } },
+    );
+  }
+
+  flush(): Promise<void> {
+    return this.#queue.flush();
+  }
+
+  #request(session: SessionId, items: readonly Ready[], { at = this.clock.now(), ...extras }: AppendExtras) {
+    let sizeBytes = 0;
+    let holds: string[] | undefined;
+    const entries = items.map((item) => {
+      const payload = this.encode(item.body);
+      sizeBytes += payload.byteLength;
+      if (item.holds) holds = [...(holds ?? []), ...item.holds];
+      return { kind: item.body.kind, at, payload, ...(item.blobs && { blobs: item.blobs }) };
+    });
+    return { request: { session, entries, ...extras, ...(holds && { holds }) }, sizeBytes };
+  }
+}

@@ -1,0 +1,64 @@
+/** What a cache may hold at most. */
+export interface CacheBound {
+  readonly maxWeight: number;
+  /** Entries older than this are not returned and go first. */
+  readonly maxAgeMs?: number;
+}
+
+/** Keeps the most recently used values up to a total weight (bytes or a count); oldest leave first. */
+export class BoundedCache<Key, Value> {
+  readonly #bound: CacheBound;
+  readonly #now: () => number;
+  readonly #held = new Map<Key, { value: Value; weight: number; since: number }>();
+  #weight = 0;
+
+  constructor(bound: CacheBound, now: () => number = Date.now) {
+    this.#bound = bound;
+    this.#now = now;
+  }
+
+  get weight(): number {
+    return this.#weight;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  get(key: Key): Value | undefined {
+    const held = this.#held.get(key);
+    if (!held) return undefined;
+    if (this.#bound.maxAgeMs !== undefined && this.#now() - held.since > this.#bound.maxAgeMs) {
+      this.delete(key);
+      return undefined;
+    }
+    // Re-insertion moves the key to the young end of the map's order.
+    this.#held.delete(key);
+    this.#held.set(key, held);
+    return held.value;
+  }
+
+  /** Holds the value unless it alone is heavier than the bound. */
+  set(key: Key, value: Value, weight = 1): void {
+    this.delete(key);
+    if (weight > this.#bound.maxWeight) return;
+    this.#held.set(key, { value, weight, since: this.#bound.maxAgeMs === undefined ? 0 : this.#now() });
+    this.#weight += weight;
+    for (const oldest of this.#held.keys()) {
+      if (this.#weight <= this.#bound.maxWeight) break;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: Key): void {
+    const held = this.#held.get(key);
+    if (!held) return;
+    this.#held.delete(key);
+    this.#weight -= held.weight;
+  }
+
+  clear(): void {
+    this.#held.clear();
+    this.#weight = 0;
+  }
+}

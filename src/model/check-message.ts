@@ -1,0 +1,72 @@
+import { invalidArgument } from "./errors.ts";
+import { type MessageInput, ROLES } from "./message.ts";
+import type { PartInput } from "./part.ts";
+
+/** The parts of a message on its way in, checked; throws ARGUMENT_INVALID naming what is wrong. */
+export function inputParts(input: MessageInput): readonly PartInput[] {
+  if (input === null || typeof input !== "object") {
+    throw invalidArgument("message", input, "an object with role and text or parts");
+  }
+  if (!ROLES.includes(input.role))
+    throw invalidArgument("message.role", input.role, `one of ${ROLES.join(", ")}`);
+  if (input.text !== undefined) {
+    expectString("message.text", input.text);
+    if (input.parts === undefined) return [{ type: "text", text: input.text }];
+    throw invalidArgument("message.parts", input.parts, "nothing, because message.text is given");
+  }
+  if (!Array.isArray(input.parts)) {
+    throw invalidArgument("message.parts", input.parts, "an array of parts, or give message.text");
+  }
+  for (let index = 0; index < input.parts.length; index++)
+    checkPart(input.parts[index], "message.parts", index);
+  return input.parts;
+}
+
+/** The path of a part is put together only where something is wrong: this runs on every append. */
+function checkPart(part: PartInput, list: string, index: number): void {
+  const path = () => `${list}[${index}]`;
+  if (part === null || typeof part !== "object") throw invalidArgument(path(), part, "a part object");
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      if (typeof part.text !== "string") expectString(`${path()}.text`, part.text);
+      break;
+    case "tool-call":
+      if (typeof part.name !== "string") expectString(`${path()}.name`, part.name);
+      if (typeof part.callId !== "string") expectString(`${path()}.callId`, part.callId);
+      if (part.input === undefined) throw invalidArgument(`${path()}.input`, part.input, "a JSON value");
+      break;
+    case "tool-result":
+      if (typeof part.callId !== "string") expectString(`${path()}.callId`, part.callId);
+      if (typeof part.output !== "string") checkOutput(part.output, `${path()}.output`);
+      break;
+    case "blob":
+      if (typeof part.digest !== "string") expectString(`${path()}.digest`, part.digest);
+      break;
+    case "raw":
+      if (typeof part.format !== "string") expectString(`${path()}.format`, part.format);
+      break;
+    case "data":
+      if (part.data == null) throw invalidArgument(`${path()}.data`, part.data, "base64, bytes or a stream");
+      break;
+    default:
+      throw invalidArgument(
+        `${path()}.type`,
+        (part as { type?: unknown }).type,
+        "text, reasoning, tool-call, tool-result, blob, data or raw",
+      );
+  }
+}
+
+function checkOutput(output: readonly PartInput[], list: string): void {
+  if (!Array.isArray(output)) throw invalidArgument(list, output, "a string or an array of parts");
+  for (const [index, part] of output.entries()) {
+    checkPart(part, list, index);
+    if (part.type === "text" || part.type === "blob" || part.type === "data" || part.type === "raw") continue;
+    throw invalidArgument(`${list}[${index}].type`, part.type, "text, blob, data or raw");
+  }
+}
+
+function expectString(option: string, value: unknown): void {
+  if (typeof value !== "string") throw invalidArgument(option, value, "a string");
+}

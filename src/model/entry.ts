@@ -1,0 +1,77 @@
+import { invalidArgument } from "./errors.ts";
+import type { SeqRange } from "./line.ts";
+import type { Message } from "./message.ts";
+
+/** Names one conversation; chosen by the caller or generated. */
+export type SessionId = string;
+
+/** Names one entry: `<session id>#<seq>`. Derived, never stored. */
+export type EntryId = string;
+
+/** A note for people; never sent to a model. */
+export interface NoticeBody {
+  readonly kind: "notice";
+  readonly text: string;
+}
+
+/** What was said. */
+export interface MessageBody {
+  readonly kind: "message";
+  readonly message: Message;
+}
+
+/** From here on the session's active line is `ranges` followed by everything after this entry. */
+export interface LineBody {
+  readonly kind: "line";
+  readonly ranges: readonly SeqRange[];
+  readonly reason: string;
+  /** Seq of the line entry that was active before; 0 for the line a session is born with. */
+  readonly previous: number;
+}
+
+/** What is left of an entry whose content was removed on request. */
+export interface RedactedBody {
+  readonly kind: "redacted";
+  readonly was: EntryKind;
+  readonly reason?: string;
+}
+
+/** The content of an entry. */
+export type EntryBody = MessageBody | NoticeBody | LineBody | RedactedBody;
+
+/** What sort of record an entry is. */
+export type EntryKind = EntryBody["kind"];
+
+/** All kinds, for filters. */
+export const ENTRY_KINDS = ["message", "notice", "line", "redacted"] as const satisfies readonly EntryKind[];
+
+/** One immutable record of a session's log. */
+export type Entry<Body extends EntryBody = EntryBody> = Body & {
+  readonly id: EntryId;
+  readonly session: SessionId;
+  /** Position in the log: 1, 2, 3… without gaps, given once. */
+  readonly seq: number;
+  /** Milliseconds since 1970; never smaller than the entry before. */
+  readonly at: number;
+};
+
+/** The id of an entry. */
+export function entryId(session: SessionId, seq: number): EntryId {
+  return `${session}#${seq}`;
+}
+
+/** Session and seq of an entry id; throws ARGUMENT_INVALID on anything else. */
+export function parseEntryId(id: EntryId): { session: SessionId; seq: number } {
+  const hash = id.lastIndexOf("#");
+  const digits = id.slice(hash + 1);
+  if (hash < 1 || !/^[1-9]\d{0,9}$/.test(digits)) throw invalidArgument("entry id", id, '"<session>#<seq>"');
+  return { session: id.slice(0, hash), seq: Number(digits) };
+}
+
+/** Returns the id if it can name a session, else throws ARGUMENT_INVALID. */
+export function checkSessionId(id: SessionId): SessionId {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here
+  if (typeof id === "string" && id.length >= 1 && id.length <= 256 && !/[\u0000-\u001f\u007f]/.test(id))
+    return id;
+  throw invalidArgument("session id", id, "1 to 256 characters without control characters");
+}

@@ -1,0 +1,88 @@
+/** Every code a LonghaulError can carry; docs/errors.md says when each is thrown and what to do. */
+export const ERROR_CODES = [
+  "ABORTED",
+  "ARGUMENT_INVALID",
+  "BASE64_INVALID",
+  "BLOB_CORRUPT",
+  "BLOB_NOT_FOUND",
+  "BLOB_TOO_LARGE",
+  "CLOSED",
+  "CLOSE_FAILED",
+  "CODEC_UNAVAILABLE",
+  "DISK_FULL",
+  "DRAFT_FINISHED",
+  "EDIT_LIMIT",
+  "EDIT_NOT_FOUND",
+  "ENTRY_NOT_FOUND",
+  "ENTRY_TOO_LARGE",
+  "LINE_LIMIT",
+  "MIME_MISMATCH",
+  "NOT_ON_LINE",
+  "POSITION_CONFLICT",
+  "SCHEMA_TOO_NEW",
+  "SESSION_HAS_CHILDREN",
+  "SESSION_LIMIT",
+  "SESSION_NOT_FOUND",
+  "STORE_BUSY",
+  "STORE_CORRUPT",
+  "STORE_FOREIGN",
+  "STORE_IO",
+  "STORE_READ_ONLY",
+] as const;
+
+/** One documented failure. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Facts about a failure that a program can act on; which ones come with a code is in docs/errors.md. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The one error family of longhaul: `code` for programs, `message` with value and remedy for people. */
+export class LonghaulError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: ErrorDetails } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "LonghaulError";
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+}
+
+/** Tells whether `error` is a LonghaulError, optionally of one code. */
+export function isLonghaulError(error: unknown, code?: ErrorCode): error is LonghaulError {
+  return error instanceof LonghaulError && (code === undefined || error.code === code);
+}
+
+/** A wrong argument: names the option and shows the value. */
+export function invalidArgument(option: string, value: unknown, expected: string): LonghaulError {
+  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : describe(value);
+  return new LonghaulError("ARGUMENT_INVALID", `${option} is ${shown}; expected ${expected}.`, {
+    details: { option },
+  });
+}
+
+function describe(value: unknown): string {
+  if (value === null || typeof value !== "object") return String(value);
+  return Array.isArray(value)
+    ? `an array of ${value.length}`
+    : `an object (${value.constructor?.name ?? "no prototype"})`;
+}
+
+/** Returns `value` if it is a whole number within the bounds, else throws ARGUMENT_INVALID. */
+export function wholeNumber(
+  option: string,
+  value: number,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  const upTo = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw invalidArgument(option, value, `a whole number ${upTo}`);
+}
+
+/** Throws ABORTED if the signal has fired. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted)
+    throw new LonghaulError("ABORTED", "The call was aborted by its signal.", { cause: signal.reason });
+}

@@ -1,0 +1,91 @@
+import { LonghaulError } from "./errors.ts";
+
+/** A stretch of one session's log, both ends included. */
+export interface SeqRange {
+  /** The session whose log it is; a fork's line begins in the log of the session it was forked from. */
+  readonly session: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The active line of a session: the entries a reader goes through, in order. Ranges never overlap. */
+export type Line = readonly SeqRange[];
+
+/** Longest line we keep: each rewind adds at most one range and each replaced message two. */
+export const MAX_LINE_RANGES = 10_000;
+
+/** The line described by a line entry at `seq` of `session`: its ranges, then all that comes after it. */
+export function lineAfter(session: string, seq: number, ranges: readonly SeqRange[]): Line {
+  return [...ranges, { session, from: seq + 1, to: Number.POSITIVE_INFINITY }];
+}
+
+/** Index of the range that holds `seq` of `session`, or -1. */
+export function rangeIndexOf(line: Line, session: string, seq: number): number {
+  return line.findIndex((range) => range.session === session && range.from <= seq && seq <= range.to);
+}
+
+/** The same line, ending now: the open range is closed at `head` and empty ranges are dropped. */
+export function closeLine(line: Line, head: number): Line {
+  return tidy(line.map((range) => (range.to === Number.POSITIVE_INFINITY ? { ...range, to: head } : range)));
+}
+
+/** The line up to `seq`, that entry included. */
+export function keepThrough(line: Line, session: string, seq: number): Line {
+  const index = requireOnLine(line, session, seq);
+  const range = line[index] as SeqRange;
+  return tidy([...line.slice(0, index), { ...range, to: seq }]);
+}
+
+/** The line up to `seq`, that entry left out. */
+export function keepBefore(line: Line, session: string, seq: number): Line {
+  const index = requireOnLine(line, session, seq);
+  const range = line[index] as SeqRange;
+  return tidy([...line.slice(0, index), { ...range, to: seq - 1 }]);
+}
+
+/** The line with `seq` taken out and `inserted` in its place. */
+export function substitute(line: Line, session: string, seq: number, inserted: Line): Line {
+  const index = requireOnLine(line, session, seq);
+  const range = line[index] as SeqRange;
+  return tidy([
+    ...line.slice(0, index),
+    { ...range, to: seq - 1 },
+    ...inserted,
+    { ...range, from: seq + 1 },
+    ...line.slice(index + 1),
+  ]);
+}
+
+/** Number of seqs a closed line spans. */
+export function spanOf(line: Line): number {
+  return line.reduce((sum, range) => sum + range.to - range.from + 1, 0);
+}
+
+function requireOnLine(line: Line, session: string, seq: number): number {
+  const index = rangeIndexOf(line, session, seq);
+  if (index >= 0) return index;
+  throw new LonghaulError(
+    "NOT_ON_LINE",
+    `Entry ${session}#${seq} is not on the active line, so it cannot be changed there; choose the line that holds it first (session.lines()).`,
+    { details: { session, seq } },
+  );
+}
+
+/** Drops empty ranges and joins neighbours that touch. */
+function tidy(ranges: Line): Line {
+  const tidied: SeqRange[] = [];
+  for (const range of ranges) {
+    if (range.to < range.from) continue;
+    const last = tidied.at(-1);
+    if (last?.session === range.session && last.to + 1 === range.from)
+      tidied[tidied.length - 1] = { ...last, to: range.to };
+    else tidied.push(range);
+  }
+  if (tidied.length > MAX_LINE_RANGES) {
+    throw new LonghaulError(
+      "LINE_LIMIT",
+      `The line would need ${tidied.length} ranges; at most ${MAX_LINE_RANGES} are kept. Fork the session to go on.`,
+    );
+  }
+  return tidied;
+}

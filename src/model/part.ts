@@ -1,0 +1,84 @@
+import type { BlobRef } from "./blob.ts";
+import type { Json } from "./json.ts";
+
+/** Plain words. */
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** What a model thought; `opaque` is the provider's signature or ciphertext and is never touched. */
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  readonly text: string;
+  readonly opaque?: Json;
+}
+
+/** A model's request to run a tool. */
+export interface ToolCallPart {
+  readonly type: "tool-call";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: Json;
+}
+
+/** What a tool answered. */
+export interface ToolResultPart {
+  readonly type: "tool-result";
+  readonly callId: string;
+  readonly name?: string;
+  readonly isError?: boolean;
+  readonly output: readonly (TextPart | BlobPart | RawPart)[];
+}
+
+/** The part types that move into a blob when they are large. */
+export type SpillableType = "text" | "reasoning" | "tool-call" | "raw";
+
+/**
+ * Bytes kept outside the log. Without `of` they are media (an image, a PDF). With `of` they are a part that was too
+ * large for the log: UTF-8 text for "text", the part's JSON for the others; `preview` shows its head and tail.
+ */
+export interface BlobPart extends BlobRef {
+  readonly type: "blob";
+  readonly of?: SpillableType;
+  readonly preview?: string;
+  /** File name, for media that had one. */
+  readonly name?: string;
+  /** Call id and tool of a spilled tool call, so that groups can be formed without loading it. */
+  readonly callId?: string;
+  readonly toolName?: string;
+}
+
+/** A piece of a foreign format that we do not understand, kept verbatim. */
+export interface RawPart {
+  readonly type: "raw";
+  readonly format: string;
+  readonly value: Json;
+}
+
+/** One piece of a message, as the log holds it. */
+export type Part = TextPart | ReasoningPart | ToolCallPart | ToolResultPart | BlobPart | RawPart;
+
+/** Where the bytes of a data part come from: base64 or a data URL, bytes, or a stream of bytes. */
+export type DataSource = string | Uint8Array | AsyncIterable<Uint8Array>;
+
+/** Bytes on their way in; append turns them into a blob part. */
+export interface DataPart {
+  readonly type: "data";
+  readonly data: DataSource;
+  /** Needed for base64 and streams whose type cannot be recognised; must not contradict the bytes. */
+  readonly mime?: string;
+  readonly name?: string;
+}
+
+/** A tool result on its way in: its output may be a plain string or hold data parts. */
+export interface ToolResultInput {
+  readonly type: "tool-result";
+  readonly callId: string;
+  readonly name?: string;
+  readonly isError?: boolean;
+  readonly output: string | readonly (TextPart | BlobPart | RawPart | DataPart)[];
+}
+
+/** One piece of a message on its way in. */
+export type PartInput = Exclude<Part, ToolResultPart> | ToolResultInput | DataPart;

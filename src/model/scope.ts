@@ -1,0 +1,114 @@
+import { LonghaulError } from "./errors.ts";
+
+/** Anything that is opened and must be closed. */
+export interface Closable {
+  close(): Promise<void> | void;
+}
+
+/** How many of one kind were opened and closed since the kernel started. */
+export interface CensusCount {
+  readonly opened: number;
+  readonly closed: number;
+}
+
+/** Counts what is opened and closed, by kind, so that a leak can be seen. */
+export class Census {
+  readonly #counts = new Map<string, { opened: number; closed: number }>();
+
+  opened(kind: string): void {
+    this.#count(kind).opened++;
+  }
+
+  closed(kind: string): void {
+    this.#count(kind).closed++;
+  }
+
+  /** A copy of all counts. */
+  counts(): Readonly<Record<string, CensusCount>> {
+    return Object.fromEntries([...this.#counts].map(([kind, count]) => [kind, { ...count }]));
+  }
+
+  #count(kind: string): { opened: number; closed: number } {
+    const count = this.#counts.get(kind) ?? { opened: 0, closed: 0 };
+    this.#counts.set(kind, count);
+    return count;
+  }
+}
+
+/**
+ * Owns closables. Closing runs them last-opened first, each on its own (one that fails never stops the rest), once; what
+ * failed is reported together at the end. A closable that closes by itself is released and costs nothing afterwards.
+ */
+export class Scope implements Closable {
+  readonly kind: string;
+  readonly #census: Census;
+  readonly #owned = new Set<Closable>();
+  #closing: Promise<void> | undefined;
+
+  constructor(kind: string, census: Census) {
+    this.kind = kind;
+    this.#census = census;
+    census.opened(kind);
+  }
+
+  get census(): Census {
+    return this.#census;
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** What is owned now, oldest first. */
+  owned(): readonly Closable[] {
+    return [...this.#owned];
+  }
+
+  /** Throws CLOSED once `close` was called. */
+  assertOpen(): void {
+    if (this.#closing)
+      throw new LonghaulError("CLOSED", `This ${this.kind} is closed; open a new one.`, {
+        details: { kind: this.kind },
+      });
+  }
+
+  own<T extends Closable>(closable: T): T {
+    this.assertOpen();
+    this.#owned.add(closable);
+    return closable;
+  }
+
+  /** Forgets a closable that has closed by itself. */
+  release(closable: Closable): void {
+    this.#owned.delete(closable);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #closeAll(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const closable of [...this.#owned].reverse()) {
+      try {
+        await closable.close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    this.#owned.clear();
+    this.#census.closed(this.kind);
+    if (failures.length === 0) return;
+    const what = failures
+      .map((failure) => (failure instanceof Error ? failure.message : String(failure)))
+      .join("; ");
+    throw new LonghaulError(
+      "CLOSE_FAILED",
+      `${failures.length} part(s) of this ${this.kind} failed to close (all were tried): ${what}`,
+      {
+        cause: failures.length === 1 ? failures[0] : new AggregateError(failures),
+      },
+    );
+  }
+}

@@ -1,0 +1,337 @@
+import type { Ready } from "./log/absorb.ts";
+import { Draft } from "./log/draft.ts";
+import { type LiveDraft, liveDrafts } from "./log/interrupted.ts";
+import { type LineStep, Lines } from "./log/lines.ts";
+import type { Log } from "./log/log.ts";
+import { PendingEdits } from "./log/pending-edits.ts";
+import type {
+  Entry,
+  EntryBody,
+  EntryId,
+  LineBody,
+  MessageBody,
+  NoticeBody,
+  SessionId,
+} from "./model/entry.ts";
+import { invalidArgument, LonghaulError, throwIfAborted, wholeNumber } from "./model/errors.ts";
+import { closeLine, keepThrough, type SeqRange } from "./model/line.ts";
+import type { MessageInput } from "./model/message.ts";
+import { Scope } from "./model/scope.ts";
+import type { Head } from "./store/entry-store.ts";
+import type { NewSession, SessionRecord } from "./store/session-store.ts";
+import type { Freed } from "./store/store.ts";
+import { findEntry, findEntryAt, requireEntry } from "./view/lookup.ts";
+import { type Page, type PageOptions, readPage } from "./view/page.ts";
+import { type TailOptions, tailEntries } from "./view/tail.ts";
+
+/** Options of an append. */
+export interface AppendOptions {
+  /** Refuse with POSITION_CONFLICT unless the session's last seq is this. */
+  readonly expectedHead?: number;
+  /** Gives up while the message's data is still being stored; a commit that has begun is not undone. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a child or fork is made. */
+export interface DescendantOptions {
+  readonly id?: SessionId;
+  readonly title?: string;
+}
+
+/** What a session handle gets from its kernel. */
+export interface SessionParts {
+  readonly id: SessionId;
+  readonly log: Log;
+  readonly owner: string;
+  readonly scope: Scope;
+  /** Opens another session of the same kernel, owned by `scope`. */
+  readonly open: (session: Omit<NewSession, "createdAt">, scope: Scope) => Promise<Session>;
+}
+
+/**
+ * One conversation. A handle is light: it holds no entries, and several may be open on one session, in one process or
+ * many.
+ */
+export class Session implements AsyncDisposable {
+  readonly id: SessionId;
+  readonly edits: PendingEdits;
+  readonly #log: Log;
+  readonly #lines: Lines;
+  readonly #owner: string;
+  readonly #parentScope: Scope;
+  readonly #scope: Scope;
+  readonly #open: SessionParts["open"];
+  readonly #closing = new AbortController();
+  /** The append whose data is still on its way to the store; later ones wait for it, so that order is call order. */
+  #absorbing: Promise<unknown> | undefined;
+
+  constructor(parts: SessionParts) {
+    this.id = parts.id;
+    this.#log = parts.log;
+    this.#owner = parts.owner;
+    this.#open = parts.open;
+    this.#parentScope = parts.scope;
+    this.#scope = new Scope("session", parts.scope.census);
+    this.#lines = new Lines(parts.log, parts.id);
+    this.edits = this.#scope.own(new PendingEdits(parts.log, this.#lines));
+    parts.scope.own(this);
+  }
+
+  /** Appends one message; resolves when it is committed. */
+  async append(message: MessageInput, options: AppendOptions = {}): Promise<Entry<MessageBody>> {
+    const [entry] = await this.#append([message], options);
+    return entry as Entry<MessageBody>;
+  }
+
+  /** Appends messages next to each other; all of them or none. */
+  async appendAll(
+    messages: readonly MessageInput[],
+    options: AppendOptions = {},
+  ): Promise<readonly Entry<MessageBody>[]> {
+    const { maxBatch } = this.#log.limits;
+    if (!Array.isArray(messages) || messages.length > maxBatch) {
+      throw invalidArgument(
+        "messages",
+        messages,
+        `an array of at most ${maxBatch} messages; append more in several calls`,
+      );
+    }
+    return messages.length === 0 ? [] : this.#append(messages, options);
+  }
+
+  /** Appends a note for people, which is never sent to a model. */
+  async note(text: string): Promise<Entry<NoticeBody>> {
+    this.#scope.assertOpen();
+    if (typeof text !== "string") throw invalidArgument("text", text, "a string");
+    await this.#absorbing;
+    const [entry] = await this.#log.append<NoticeBody>(this.id, [{ body: { kind: "notice", text } }]);
+    return entry as Entry<NoticeBody>;
+  }
+
+  /** Begins a message that will arrive in pieces. */
+  draft(start: MessageInput): Draft {
+    this.#scope.assertOpen();
+    return new Draft({ session: this.id, log: this.#log, owner: this.#owner, scope: this.#scope, start });
+  }
+
+  /** Messages that are being written now, in this process or another. */
+  async drafts(): Promise<readonly LiveDraft[]> {
+    this.#scope.assertOpen();
+    return liveDrafts(this.#log, this.id);
+  }
+
+  /** What is known of the session besides its entries. */
+  async record(): Promise<SessionRecord> {
+    this.#scope.assertOpen();
+    return (await this.#log.store.sessions.get(this.id)) ?? sessionGone(this.id);
+  }
+
+  /** Changes title or meta. */
+  async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
+    this.#scope.assertOpen();
+    return this.#log.store.sessions.update(this.id, change);
+  }
+
+  /** Seq and time of the last entry; 0 and 0 when there is none. */
+  async head(): Promise<Head> {
+    this.#scope.assertOpen();
+    return this.#log.store.entries.head(this.id);
+  }
+
+  /** A page of the active line, the newest by default. */
+  async page(options?: PageOptions): Promise<Page> {
+    this.#scope.assertOpen();
+    return readPage(this.#lines, this.#log.store.entries, options);
+  }
+
+  /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
+  async entry(which: number | EntryId): Promise<Entry | undefined> {
+    this.#scope.assertOpen();
+    return findEntry(this.#log.store.entries, this.id, which);
+  }
+
+  /** The last entry at or before a time; undefined if all are later. */
+  async entryAt(at: number | Date): Promise<Entry | undefined> {
+    this.#scope.assertOpen();
+    return findEntryAt(this.#log.store.entries, this.id, at);
+  }
+
+  /** Follows the log in order of seq until the signal fires or the session closes. */
+  tail(options: TailOptions = {}): AsyncGenerator<Entry> {
+    this.#scope.assertOpen();
+    const signal = options.signal
+      ? AbortSignal.any([options.signal, this.#closing.signal])
+      : this.#closing.signal;
+    return tailEntries(this.#log.store, this.id, this.#scope.census, { ...options, signal });
+  }
+
+  /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
+  async rewind(which: number | EntryId): Promise<Entry<LineBody>> {
+    return this.#lines.rewind(await this.#seqOf(which));
+  }
+
+  /** Takes an entry off the line; it stays in the log. */
+  async remove(which: number | EntryId): Promise<Entry<LineBody>> {
+    return this.#lines.remove(await this.#seqOf(which));
+  }
+
+  /** Says something else in place of an entry and drops what followed from the line. */
+  async edit(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
+    return this.#lines.edit(await this.#seqOf(which), message);
+  }
+
+  /** Says something else in place of an entry and keeps what followed. */
+  async replace(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
+    return this.#lines.replace(await this.#seqOf(which), message);
+  }
+
+  /** The lines so far, newest first; any of them can be chosen again. */
+  async lines(limit?: number): Promise<readonly LineStep[]> {
+    this.#scope.assertOpen();
+    return this.#lines.history(limit);
+  }
+
+  /** Comes back to a line of `lines()`: the undo of rewind, edit, replace and remove. */
+  async choose(lineSeq: number): Promise<Entry<LineBody>> {
+    this.#scope.assertOpen();
+    return this.#lines.choose(wholeNumber("lineSeq", lineSeq, 0));
+  }
+
+  /** Puts the given ranges on the line, for importers that know the branches of a foreign log. */
+  async setLine(ranges: readonly SeqRange[], reason: string): Promise<Entry<LineBody>> {
+    this.#scope.assertOpen();
+    return this.#lines.set(ranges, reason);
+  }
+
+  /** Removes the content of entries from disk, with blobs that nothing else refers to; the entries' places stay. */
+  async redact(which: number | EntryId | readonly (number | EntryId)[], reason?: string): Promise<Freed> {
+    this.#scope.assertOpen();
+    const tombstones = [];
+    for (const one of Array.isArray(which) ? which : [which]) {
+      const entry = await requireEntry(this.#log.store.entries, this.id, one);
+      if (entry.kind === "line")
+        throw invalidArgument("entry", entry.id, "a message or notice; lines hold no content");
+      if (entry.kind === "redacted") continue;
+      const body: EntryBody = { kind: "redacted", was: entry.kind, ...(reason !== undefined && { reason }) };
+      tombstones.push({ seq: entry.seq, payload: this.#log.encode(body) });
+    }
+    const freed = await this.#log.store.entries.redact(this.id, tombstones);
+    this.#log.blobs.dropCache();
+    return freed;
+  }
+
+  /** Makes or opens a child session; its handle closes with this one. */
+  async child(options: DescendantOptions = {}): Promise<Session> {
+    this.#scope.assertOpen();
+    const id = options.id ?? this.#log.ids.next();
+    return this.#open({ ...described(options), id, parent: this.id, relation: "child" }, this.#scope);
+  }
+
+  /** A new session whose line begins with this one's, up to `at`; nothing is copied. */
+  async fork(options: DescendantOptions & { readonly at?: number | EntryId } = {}): Promise<Session> {
+    this.#scope.assertOpen();
+    const seq = options.at === undefined ? undefined : await this.#seqOf(options.at);
+    const { line } = await this.#lines.active();
+    const head = await this.head();
+    const ranges = seq === undefined ? closeLine(line, head.seq) : keepThrough(line, this.id, seq);
+    const id = options.id ?? this.#log.ids.next();
+    const create: NewSession = {
+      ...described(options),
+      id,
+      parent: this.id,
+      relation: "fork",
+      createdAt: this.#log.clock.now(),
+    };
+    const body: LineBody = { kind: "line", ranges, reason: `fork of ${this.id}`, previous: 0 };
+    await this.#log.append(id, [{ body }], { create, expectedHead: 0 });
+    return this.#open(create, this.#parentScope);
+  }
+
+  /** The session this one descends from; undefined if there is none. */
+  async parent(): Promise<Session | undefined> {
+    const { parent } = await this.record();
+    return parent === undefined ? undefined : this.#open({ id: parent }, this.#parentScope);
+  }
+
+  /** Children and forks, newest first. */
+  async children(
+    query: { readonly limit?: number; readonly before?: SessionId } = {},
+  ): Promise<readonly SessionRecord[]> {
+    this.#scope.assertOpen();
+    return this.#log.store.sessions.list({ limit: 100, ...query, parent: this.id });
+  }
+
+  /** Resolves when everything appended or drafted so far is in the store; to be called before each model request. */
+  async flush(): Promise<void> {
+    this.#scope.assertOpen();
+    await this.#absorbing;
+    await Promise.all(this.#scope.owned().map((owned) => owned instanceof Draft && owned.flush()));
+    await this.#log.flush();
+  }
+
+  /** Ends tails, drafts, pending edits and child handles, waits for appends under way. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.#scope.isClosed) this.#closing.abort();
+    await this.#absorbing;
+    await this.#scope.close();
+    await this.#log.flush();
+    this.#parentScope.release(this);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #append(
+    messages: readonly MessageInput[],
+    options: AppendOptions,
+  ): Promise<readonly Entry<MessageBody>[]> {
+    this.#scope.assertOpen();
+    throwIfAborted(options.signal);
+    const extras =
+      options.expectedHead === undefined
+        ? {}
+        : { expectedHead: wholeNumber("expectedHead", options.expectedHead, 0) };
+    if (!this.#absorbing) {
+      const ready = messages.map((message) => this.#log.readyNow(message));
+      if (!ready.includes(undefined)) return this.#log.append(this.id, ready as Ready<MessageBody>[], extras);
+    }
+    const { committing } = await this.#inOrder(async () => {
+      const ready: Ready<MessageBody>[] = [];
+      for (const message of messages) ready.push(await this.#log.ready(message, options.signal));
+      // Wrapped, so that the next in order waits until this is queued and not until it is committed.
+      return { committing: this.#log.append(this.id, ready, extras) };
+    });
+    return committing;
+  }
+
+  /** Runs `prepare` after the appends that were called before it have been queued. */
+  async #inOrder<T>(prepare: () => Promise<T>): Promise<T> {
+    const mine = (this.#absorbing ?? Promise.resolve()).then(prepare);
+    const settled = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#absorbing = settled;
+    try {
+      return await mine;
+    } finally {
+      if (this.#absorbing === settled) this.#absorbing = undefined;
+    }
+  }
+
+  async #seqOf(which: number | EntryId): Promise<number> {
+    this.#scope.assertOpen();
+    return (await requireEntry(this.#log.store.entries, this.id, which)).seq;
+  }
+}
+
+function described({ title }: DescendantOptions): Pick<NewSession, "title"> {
+  return title === undefined ? {} : { title };
+}
+
+function sessionGone(id: SessionId): never {
+  throw new LonghaulError("SESSION_NOT_FOUND", `Session ${JSON.stringify(id)} has been deleted.`, {
+    details: { session: id },
+  });
+}

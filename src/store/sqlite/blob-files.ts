@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Digest } from "../../model/blob.ts";
+import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
+import type { BlobWriteOptions } from "../blob-store.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+/** A crashed writer's temporary file is swept after this long. */
+const ABANDONED_AFTER_MS = 60 * 60 * 1000;
+
+/** Bytes that lie on disk, complete and synced, but under a temporary name. */
+export interface StagedFile {
+  readonly path: string;
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+}
+
+/** The blob folder: `ab/cdef…` by digest, and `incoming/` for files still being written. Knows nothing of references. */
+export class BlobFiles {
+  readonly folder: string;
+  readonly #incoming: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.#incoming = join(folder, "incoming");
+    mkdirSync(this.#incoming, { recursive: true, mode: 0o700 });
+  }
+
+  pathOf(digest: Digest): string {
+    return join(this.folder, digest.slice(0, 2), digest.slice(2));
+  }
+
+  /** Writes a stream under a temporary name, hashing on the way, and syncs it. */
+  async stage(
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    name: string,
+    options: BlobWriteOptions,
+  ): Promise<StagedFile> {
+    const path = join(this.#incoming, name);
+    const hash = createHash("sha256");
+    let sizeBytes = 0;
+    try {
+      const file = await open(path, "wx", 0o600);
+      try {
+        for await (const chunk of bytes) {
+          throwIfAborted(options.signal);
+          sizeBytes += chunk.byteLength;
+          if (sizeBytes > options.maxBytes) throw tooLarge(sizeBytes, options.maxBytes);
+          hash.update(chunk);
+          await writeFully(file, chunk);
+        }
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
+    }
+    return { path, digest: hash.digest("hex"), sizeBytes };
+  }
+
+  /** Gives a staged file its final name, or drops it if that name is taken by a file of the same size. */
+  settle(staged: StagedFile): { readonly created: boolean } {
+    const path = this.pathOf(staged.digest);
+    if (this.sizeOf(staged.digest) === staged.sizeBytes) {
+      unlinkSync(staged.path);
+      return { created: false };
+    }
+    mkdirSync(join(this.folder, staged.digest.slice(0, 2)), { recursive: true, mode: 0o700 });
+    renameSync(staged.path, path);
+    return { created: true };
+  }
+
+  drop(staged: StagedFile): void {
+    rmSync(staged.path, { force: true });
+  }
+
+  async *read(digest: Digest): AsyncGenerator<Uint8Array> {
+    const file = await open(this.pathOf(digest), "r").catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      throw new LonghaulError(
+        "BLOB_NOT_FOUND",
+        `Blob ${digest} is not in this store: it was deleted, or its file was removed from outside.`,
+        {
+          cause: error,
+          details: { digest },
+        },
+      );
+    });
+    try {
+      for (;;) {
+        // A fresh buffer each time: the reader may keep what it was given.
+        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES);
+        if (bytesRead === 0) return;
+        yield bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  sizeOf(digest: Digest): number | undefined {
+    return statSync(this.pathOf(digest), { throwIfNoEntry: false })?.size;
+  }
+
+  /** Makes a new name survive a power loss; folders cannot be synced everywhere, which is then left to the system. */
+  async syncFolder(digest: Digest): Promise<void> {
+    const folder = await open(join(this.folder, digest.slice(0, 2)), "r").catch(() => undefined);
+    await folder?.sync().catch(() => undefined);
+    await folder?.close();
+  }
+
+  remove(digest: Digest): void {
+    rmSync(this.pathOf(digest), { force: true });
+  }
+
+  /** All digests that have a file, one folder at a time. */
+  async *digests(): AsyncGenerator<Digest[]> {
+    for (const prefix of await readdir(this.folder)) {
+      if (!/^[0-9a-f]{2}$/.test(prefix)) continue;
+      const names = await readdir(join(this.folder, prefix));
+      yield names.filter((name) => /^[0-9a-f]{62}$/.test(name)).map((name) => prefix + name);
+    }
+  }
+
+  /** Removes temporary files that nobody can still be writing. */
+  async sweepIncoming(now: number): Promise<number> {
+    let swept = 0;
+    for (const name of await readdir(this.#incoming)) {
+      const path = join(this.#incoming, name);
+      const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+      if (now - modifiedMs < ABANDONED_AFTER_MS) continue;
+      rmSync(path, { force: true });
+      swept++;
+    }
+    return swept;
+  }
+
+  exists(): boolean {
+    return existsSync(this.folder);
+  }
+}
+
+async function writeFully(file: Awaited<ReturnType<typeof open>>, chunk: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < chunk.byteLength; ) {
+    const { bytesWritten } = await file.write(chunk, offset, chunk.byteLength - offset);
+    offset += bytesWritten;
+  }
+}
+
+function tooLarge(sizeBytes: number, maxBytes: number): LonghaulError {
+  return new LonghaulError(
+    "BLOB_TOO_LARGE",
+    `The data is larger than ${maxBytes} bytes (stopped at ${sizeBytes}); shrink it or raise maxBlobBytes. Nothing was stored.`,
+    {
+      details: { maxBytes },
+    },
+  );
+}

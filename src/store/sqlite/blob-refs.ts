@@ -1,0 +1,51 @@
+import type { Digest } from "../../model/blob.ts";
+import { LonghaulError } from "../../model/errors.ts";
+import type { Database } from "./database.ts";
+
+/** A digest as the database keeps it. */
+export function digestBytes(digest: Digest): Uint8Array {
+  return Buffer.from(digest, "hex");
+}
+
+/**
+ * Who refers to which blob. An owner is an entry's key, or a draft's number made negative. All methods expect to be
+ * called within a write transaction.
+ */
+export class BlobRefs {
+  readonly #statements;
+
+  constructor(db: Database) {
+    this.#statements = {
+      exists: db.prepare("SELECT 1 FROM blobs WHERE digest = ?"),
+      add: db.prepare("INSERT OR IGNORE INTO blob_refs (owner, digest) VALUES (?, ?)"),
+      removeAll: db.prepare("DELETE FROM blob_refs WHERE owner = ?"),
+      letGo: db.prepare("DELETE FROM blob_holds WHERE token = ?"),
+    };
+  }
+
+  /** Throws BLOB_NOT_FOUND unless all are there. */
+  requireAll(digests: readonly Digest[]): void {
+    for (const digest of digests) {
+      if (this.#statements.exists.get(digestBytes(digest))) continue;
+      throw new LonghaulError(
+        "BLOB_NOT_FOUND",
+        `Blob ${digest} is not in this store; append its bytes (a data part) instead of a reference.`,
+        {
+          details: { digest },
+        },
+      );
+    }
+  }
+
+  add(owner: number, digests: readonly Digest[]): void {
+    for (const digest of digests) this.#statements.add.run(owner, digestBytes(digest));
+  }
+
+  removeAll(owner: number): void {
+    this.#statements.removeAll.run(owner);
+  }
+
+  letGo(tokens: readonly string[]): void {
+    for (const token of tokens) this.#statements.letGo.run(token);
+  }
+}

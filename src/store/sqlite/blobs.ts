@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import type { Digest } from "../../model/blob.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { BlobStore, BlobWriteOptions, WrittenBlob } from "../blob-store.ts";
+import { addFreed, type Freed, NOTHING_FREED } from "../store.ts";
+import type { BlobFiles } from "./blob-files.ts";
+import { digestBytes } from "./blob-refs.ts";
+import type { Database } from "./database.ts";
+import type { Eraser } from "./eraser.ts";
+import { asStoreFailure } from "./failure.ts";
+
+/** How long a written blob waits for the append that will refer to it. */
+const HOLD_MS = 15 * 60 * 1000;
+const COLLECT_BATCH = 200;
+
+/**
+ * Blobs as files, with their references in the database. A file gets or loses its name only inside a write
+ * transaction, so that writers and collectors in any process agree on what is there.
+ */
+export class SqliteBlobs implements BlobStore {
+  readonly #db: Database;
+  readonly #files: BlobFiles;
+  readonly #eraser: Eraser;
+  readonly #clock: Clock;
+  readonly #statements;
+
+  constructor(db: Database, files: BlobFiles, eraser: Eraser, clock: Clock) {
+    this.#db = db;
+    this.#files = files;
+    this.#eraser = eraser;
+    this.#clock = clock;
+    this.#statements = {
+      add: db.prepare("INSERT OR REPLACE INTO blobs (digest, size_bytes) VALUES (?, ?)"),
+      known: db.prepare("SELECT 1 FROM blobs WHERE digest = ?"),
+      hold: db.prepare("INSERT INTO blob_holds (token, digest, expires_at) VALUES (?, ?, ?)"),
+      expire: db.prepare("DELETE FROM blob_holds WHERE expires_at < ?"),
+      idle: db.prepare(`
+        SELECT digest FROM blobs b
+        WHERE digest > ? AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.digest = b.digest)
+          AND NOT EXISTS (SELECT 1 FROM blob_holds h WHERE h.digest = b.digest)
+        ORDER BY digest LIMIT ${COLLECT_BATCH}`),
+    };
+  }
+
+  async write(
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: BlobWriteOptions,
+  ): Promise<WrittenBlob> {
+    const hold = randomUUID();
+    try {
+      const staged = await this.#files.stage(bytes, hold, options);
+      let created: boolean;
+      try {
+        created = await this.#db.transact(() => {
+          const settled = this.#files.settle(staged);
+          const digest = digestBytes(staged.digest);
+          if (!this.#statements.known.get(digest)) this.#statements.add.run(digest, staged.sizeBytes);
+          this.#statements.hold.run(hold, digest, this.#clock.now() + HOLD_MS);
+          return settled.created;
+        });
+      } catch (error) {
+        this.#files.drop(staged);
+        throw error;
+      }
+      if (created) await this.#files.syncFolder(staged.digest);
+      return { digest: staged.digest, sizeBytes: staged.sizeBytes, created, hold };
+    } catch (error) {
+      throw asStoreFailure(error, this.#files.folder);
+    }
+  }
+
+  async *read(digest: Digest): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#files.read(digest);
+    } catch (error) {
+      throw asStoreFailure(error, this.#files.folder);
+    }
+  }
+
+  async sizeOf(digest: Digest): Promise<number | undefined> {
+    return this.#files.sizeOf(digest);
+  }
+
+  async collect(): Promise<Freed> {
+    const now = this.#clock.now();
+    let freed = NOTHING_FREED;
+    await this.#db.transact(() => this.#statements.expire.run(now));
+    for (let after: Uint8Array | undefined = new Uint8Array(0); after; ) {
+      const cursor: Uint8Array = after;
+      const step = await this.#db.transact(() => {
+        const idle = this.#statements.idle.all(cursor).map((row) => row.digest as Uint8Array);
+        return {
+          erased: this.#eraser.eraseBlobs(idle),
+          last: idle.length === COLLECT_BATCH ? idle.at(-1) : undefined,
+        };
+      });
+      freed = addFreed(freed, step.erased);
+      after = step.last;
+    }
+    for await (const digests of this.#files.digests()) {
+      freed = addFreed(freed, await this.#db.transact(() => this.#eraser.eraseStrayFiles(digests)));
+    }
+    await this.#files.sweepIncoming(now);
+    return freed;
+  }
+}

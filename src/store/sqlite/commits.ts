@@ -1,0 +1,43 @@
+import type { Database } from "./database.ts";
+
+const POLL_MS = 200;
+
+/** Tells listeners about commits: our own at once, other processes' by looking at the data version now and then. */
+export class Commits {
+  readonly #db: Database;
+  readonly #listeners = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #seen = 0;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  on(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (!this.#timer) {
+      this.#seen = this.#db.dataVersion();
+      this.#timer = setInterval(() => this.#poll(), POLL_MS).unref();
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.stop();
+    };
+  }
+
+  announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #poll(): void {
+    const version = this.#db.dataVersion();
+    if (version === this.#seen) return;
+    this.#seen = version;
+    this.announce();
+  }
+}

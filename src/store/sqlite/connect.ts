@@ -1,0 +1,110 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { LonghaulError } from "../../model/errors.ts";
+import { Database } from "./database.ts";
+import { asStoreFailure, storeFailure } from "./failure.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+
+/** "LHL1": marks the file as ours. */
+export const APPLICATION_ID = 0x4c484c31;
+
+/** Pages of 1 KB: a 2 KB message then costs the fewest bytes written per append (docs/decisions/0003). */
+const PAGE_BYTES = 1024;
+/** SQLite's page cache, in KiB: enough for the upper levels of a large tree, the same for every length. */
+const CACHE_KIB = 4096;
+/** The journal is moved into the database at about this size. */
+const JOURNAL_BYTES = 4 * 1024 * 1024;
+/** How long SQLite itself may sleep on a lock, blocking the thread, before we wait without blocking. */
+const BLOCKING_WAIT_MS = 50;
+
+/** How a connection is opened. */
+export interface ConnectOptions {
+  /** "process" survives the death of the process, "power" also the loss of power. */
+  readonly durability: "process" | "power";
+  readonly busyTimeoutMs: number;
+}
+
+/** Opens the database file, making or upgrading it; refuses files that are not ours, damaged or from the future. */
+export async function connect(path: string, options: ConnectOptions): Promise<Database> {
+  const inMemory = path === ":memory:";
+  let connection: DatabaseSync | undefined;
+  try {
+    if (!inMemory) prepareFile(path);
+    connection = new DatabaseSync(path);
+    connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${PAGE_BYTES}`);
+    const database = new Database(path, connection, options.busyTimeoutMs);
+    await database.exec("PRAGMA journal_mode = WAL");
+    await database.exec(`
+      PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
+      PRAGMA cache_size = -${CACHE_KIB};
+      PRAGMA wal_autocheckpoint = ${JOURNAL_BYTES / PAGE_BYTES};
+      PRAGMA journal_size_limit = ${JOURNAL_BYTES * 2};
+      PRAGMA secure_delete = ON;
+      PRAGMA temp_store = MEMORY;
+    `);
+    await migrate(database, connection, path);
+    return database;
+  } catch (error) {
+    connection?.close();
+    throw asStoreFailure(error, path);
+  }
+}
+
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (existsSync(path)) {
+    refuseForeignFile(path);
+    return;
+  }
+  // Made by us before SQLite does it, because SQLite would leave the file readable for others.
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
+}
+
+function refuseForeignFile(path: string): void {
+  const size = statSync(path).size;
+  if (size === 0) return;
+  const header = new Uint8Array(16);
+  const file = openSync(path, "r");
+  try {
+    readSync(file, header, 0, header.length, 0);
+  } finally {
+    closeSync(file);
+  }
+  if (new TextDecoder("latin1").decode(header) !== "SQLite format 3\0")
+    throw storeFailure("STORE_CORRUPT", path);
+}
+
+async function migrate(database: Database, connection: DatabaseSync, path: string): Promise<void> {
+  const pragma = (name: string) =>
+    (connection.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
+  const check = () => {
+    const version = pragma("user_version");
+    const isOurs = pragma("application_id") === APPLICATION_ID;
+    const isEmpty = pragma("page_count") <= 1 && version === 0;
+    if (!isOurs && !isEmpty) {
+      throw new LonghaulError(
+        "STORE_FOREIGN",
+        `${path} is a SQLite database of another program; give longhaul a folder of its own. It was left as it is.`,
+        {
+          details: { path },
+        },
+      );
+    }
+    if (version > MIGRATIONS.length) {
+      throw new LonghaulError(
+        "SCHEMA_TOO_NEW",
+        `${path} has schema version ${version}; this longhaul knows up to ${MIGRATIONS.length}. Update longhaul to open it. It was left as it is.`,
+        { details: { path, found: version, known: MIGRATIONS.length } },
+      );
+    }
+    return version;
+  };
+  if (check() === MIGRATIONS.length) return;
+  await database.transact(() => {
+    for (const [index, sql] of MIGRATIONS.entries())
+      if (index >= check()) connection.exec(`${sql}; PRAGMA user_version = ${index + 1}`);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  });
+}

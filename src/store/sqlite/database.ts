@@ -1,0 +1,121 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { asStoreFailure, resultCodeOf } from "./failure.ts";
+
+const SQLITE_BUSY = 5;
+
+/** A row as SQLite returns it. */
+export type Row = Record<string, SQLOutputValue>;
+
+/**
+ * One connection. Transactions are plain synchronous functions, so they never interleave within the process; other
+ * processes are waited for without blocking the event loop for long.
+ */
+export class Database {
+  readonly path: string;
+  readonly #connection: DatabaseSync;
+  readonly #busyTimeoutMs: number;
+  readonly #begin: StatementSync;
+  readonly #beginRead: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
+  readonly #dataVersion: StatementSync;
+  #closed = false;
+
+  constructor(path: string, connection: DatabaseSync, busyTimeoutMs: number) {
+    this.path = path;
+    this.#connection = connection;
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.#begin = connection.prepare("BEGIN IMMEDIATE");
+    this.#beginRead = connection.prepare("BEGIN");
+    this.#commit = connection.prepare("COMMIT");
+    this.#rollback = connection.prepare("ROLLBACK");
+    this.#dataVersion = connection.prepare("PRAGMA data_version");
+  }
+
+  prepare(sql: string): StatementSync {
+    return this.#connection.prepare(sql);
+  }
+
+  /** Changes whenever another connection has committed; caches are valid while it stands still. */
+  dataVersion(): number {
+    return (this.#dataVersion.get() as { data_version: number }).data_version;
+  }
+
+  /** Runs `work` in a write transaction; any throw rolls it back. Waits for other writers up to the busy timeout. */
+  async transact<T>(work: () => T): Promise<T> {
+    return this.#patiently(() => {
+      this.#begin.run();
+      let result: T;
+      try {
+        result = work();
+        this.#commit.run();
+      } catch (error) {
+        this.#undo();
+        throw error;
+      }
+      return result;
+    });
+  }
+
+  /** Runs reads; with several statements use `snapshot`. */
+  async read<T>(work: () => T): Promise<T> {
+    return this.#patiently(work);
+  }
+
+  /** Runs reads that must see one state, and take the lock only once. */
+  async snapshot<T>(work: () => T): Promise<T> {
+    return this.#patiently(() => {
+      this.#beginRead.run();
+      try {
+        return work();
+      } finally {
+        this.#commit.run();
+      }
+    });
+  }
+
+  /** Moves the journal into the database and empties it; false if a reader elsewhere prevented that. */
+  async emptyJournal(): Promise<boolean> {
+    const deadline = Date.now() + Math.min(this.#busyTimeoutMs, 5_000);
+    for (;;) {
+      const { busy } = this.#connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+      if (busy === 0) return true;
+      if (Date.now() > deadline) return false;
+      await sleep(20);
+    }
+  }
+
+  async exec(sql: string): Promise<void> {
+    await this.#patiently(() => this.#connection.exec(sql));
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#connection.close();
+  }
+
+  #undo(): void {
+    try {
+      this.#rollback.run();
+    } catch {
+      // After some failures (disk full, I/O) SQLite has rolled back by itself and there is nothing left to undo.
+    }
+  }
+
+  async #patiently<T>(attempt: () => T): Promise<T> {
+    let deadline = 0;
+    for (let round = 0; ; round++) {
+      try {
+        return attempt();
+      } catch (error) {
+        if (resultCodeOf(error) !== SQLITE_BUSY) throw asStoreFailure(error, this.path);
+        const now = Date.now();
+        deadline ||= now + this.#busyTimeoutMs;
+        if (now >= deadline) throw asStoreFailure(error, this.path);
+      }
+      await sleep(Math.random() * Math.min(2 ** round, 50));
+    }
+  }
+}

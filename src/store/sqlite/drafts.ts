@@ -1,0 +1,82 @@
+import type { SessionId } from "../../model/entry.ts";
+import { LonghaulError } from "../../model/errors.ts";
+import type { DraftRecord, DraftStore, DraftWrite } from "../draft-store.ts";
+import type { BlobRefs } from "./blob-refs.ts";
+import type { Database } from "./database.ts";
+import type { SessionCache } from "./session-cache.ts";
+
+/** Drafts in SQLite. Their blob references are owned by the negative of the draft's number. */
+export class Drafts implements DraftStore {
+  readonly #db: Database;
+  readonly #cache: SessionCache;
+  readonly #refs: BlobRefs;
+  readonly #statements;
+
+  constructor(db: Database, cache: SessionCache, refs: BlobRefs) {
+    this.#db = db;
+    this.#cache = cache;
+    this.#refs = refs;
+    this.#statements = {
+      upsert: db.prepare(`
+        INSERT INTO drafts (id, session, owner, at, payload) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, at = excluded.at, payload = excluded.payload
+        RETURNING number`),
+      list: db.prepare("SELECT id, owner, at, payload FROM drafts WHERE session = ? ORDER BY number"),
+      find: db.prepare("SELECT number FROM drafts WHERE id = ?"),
+      delete: db.prepare("DELETE FROM drafts WHERE id = ? RETURNING number"),
+    };
+  }
+
+  async write(draft: DraftWrite): Promise<void> {
+    await this.#db.transact(() => {
+      const { number: session } = this.#cache.require(draft.session);
+      if (draft.blobs) this.#refs.requireAll(draft.blobs);
+      const { number } = this.#statements.upsert.get(
+        draft.id,
+        session,
+        draft.owner,
+        draft.at,
+        draft.payload,
+      ) as { number: number };
+      this.#refs.removeAll(-number);
+      if (draft.blobs) this.#refs.add(-number, draft.blobs);
+      if (draft.holds) this.#refs.letGo(draft.holds);
+    });
+  }
+
+  async list(session: SessionId): Promise<readonly DraftRecord[]> {
+    const rows = await this.#db.snapshot(() =>
+      this.#statements.list.all(this.#cache.require(session).number),
+    );
+    return rows.map((row) => ({
+      id: row.id as string,
+      session,
+      owner: row.owner as string,
+      at: row.at as number,
+      payload: row.payload as Uint8Array,
+    }));
+  }
+
+  async delete(id: string): Promise<boolean> {
+    return this.#db.transact(() => this.deleteWithin(id));
+  }
+
+  /** `delete` for a caller that is in a write transaction already. */
+  deleteWithin(id: string): boolean {
+    const row = this.#statements.delete.get(id) as { number: number } | undefined;
+    if (row) this.#refs.removeAll(-row.number);
+    return row !== undefined;
+  }
+
+  /** Throws DRAFT_FINISHED if there is no such draft. */
+  require(id: string): void {
+    if (this.#statements.find.get(id)) return;
+    throw new LonghaulError(
+      "DRAFT_FINISHED",
+      `Draft ${id} is not open any more: it was finished, discarded or taken over as interrupted. Open a new one.`,
+      {
+        details: { draft: id },
+      },
+    );
+  }
+}

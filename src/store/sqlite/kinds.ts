@@ -1,0 +1,16 @@
+import type { EntryKind } from "../../model/entry.ts";
+
+/** Numbers of the entry kinds on disk; part of the file format, never reused. */
+const NUMBER_OF: Readonly<Record<EntryKind, number>> = { message: 1, notice: 2, line: 3, redacted: 4 };
+
+const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));
+
+/** The number of a kind. */
+export function kindNumber(kind: EntryKind): number {
+  return NUMBER_OF[kind];
+}
+
+/** The kind of a number, or undefined for one that this version does not know. */
+export function kindOf(number: number): EntryKind | undefined {
+  return KIND_OF.get(number);
+}

@@ -1,0 +1,4 @@
+import { sql as log } from "./001-log.ts";
+
+/** All migrations in order; number n brings a database from user_version n-1 to n. Never edited once released. */
+export const MIGRATIONS: readonly string[] = [log];

@@ -1,0 +1,82 @@
+import { BoundedCache } from "../../model/bounded-cache.ts";
+import type { SessionId } from "../../model/entry.ts";
+import { LonghaulError } from "../../model/errors.ts";
+import type { Database } from "./database.ts";
+import { entryKey, MAX_SEQ, seqOfKey } from "./key.ts";
+
+/** Where a session's log stands: known after the first look, kept up to date by our own appends. */
+export interface SessionState {
+  readonly number: number;
+  seq: number;
+  at: number;
+}
+
+const MAX_SESSIONS = 4096;
+
+/** Remembers number and head of the sessions in use; forgets them all as soon as another connection has committed. */
+export class SessionCache {
+  readonly #db: Database;
+  readonly #states = new BoundedCache<SessionId, SessionState>({ maxWeight: MAX_SESSIONS });
+  readonly #numberOf;
+  readonly #headOf;
+  #dataVersion = -1;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#numberOf = db.prepare("SELECT number FROM sessions WHERE id = ?");
+    this.#headOf = db.prepare(
+      "SELECT key, at FROM entries WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT 1",
+    );
+  }
+
+  /** To be called once at the start of a transaction, or before a read that must see other processes' commits. */
+  refresh(): void {
+    const version = this.#db.dataVersion();
+    if (version === this.#dataVersion) return;
+    this.#dataVersion = version;
+    this.#states.clear();
+  }
+
+  /** The state of a session; undefined if there is no such session. */
+  find(id: SessionId): SessionState | undefined {
+    const known = this.#states.get(id);
+    if (known) return known;
+    const row = this.#numberOf.get(id);
+    if (!row) return undefined;
+    const number = row.number as number;
+    const head = this.#headOf.get(entryKey(number, 0), entryKey(number, MAX_SEQ));
+    const state = {
+      number,
+      seq: head ? seqOfKey(head.key as number) : 0,
+      at: head ? (head.at as number) : 0,
+    };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  /** The state of a session; throws SESSION_NOT_FOUND. */
+  require(id: SessionId): SessionState {
+    this.refresh();
+    return this.find(id) ?? sessionNotFound(id);
+  }
+
+  forget(id: SessionId): void {
+    this.#states.delete(id);
+  }
+
+  /** After a rollback, when states may be ahead of what is stored. */
+  forgetAll(): void {
+    this.#states.clear();
+  }
+}
+
+/** Throws SESSION_NOT_FOUND. */
+export function sessionNotFound(id: SessionId): never {
+  throw new LonghaulError(
+    "SESSION_NOT_FOUND",
+    `There is no session ${JSON.stringify(id)} in this store; it was never made or has been deleted.`,
+    {
+      details: { session: id },
+    },
+  );
+}
