@@ -52,7 +52,7 @@ function withTag(tag: number, bytes: Uint8Array): Uint8Array {
 /** The JSON text that a payload holds; STORE_CORRUPT if it is damaged. */
 export function decodePayload(payload: Uint8Array): string {
   const tag = payload[0];
-  const body = Buffer.from(payload.buffer, payload.byteOffset + 1, Math.max(payload.byteLength - 1, 0));
+  const body = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).subarray(1);
   try {
     switch (tag) {
       case RAW:

@@ -1,0 +1,1 @@
+export { type StoreCase, storeSuite } from "./store-suite.ts";

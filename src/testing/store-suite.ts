@@ -1,0 +1,34 @@
+import type { Store } from "../store/store.ts";
+import { blobCases } from "./store/blob-cases.ts";
+import { deletionCases } from "./store/deletion-cases.ts";
+import { draftCases } from "./store/draft-cases.ts";
+import { entryCases } from "./store/entry-cases.ts";
+import { sessionCases } from "./store/session-cases.ts";
+
+/** One thing that every store must do; `run` rejects if it does not. */
+export interface StoreCase {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+/** A case before it has a store. */
+export type StoreProof = readonly [name: string, prove: (store: Store) => Promise<void>];
+
+/**
+ * The contract of the store port, for any test runner: `for (const { name, run } of storeSuite(open)) test(name, run)`.
+ * `open` must return a fresh, empty store each time; the suite closes it.
+ */
+export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
+  const proofs = [...sessionCases, ...entryCases, ...draftCases, ...blobCases, ...deletionCases];
+  return proofs.map(([name, prove]) => ({
+    name,
+    run: async () => {
+      const store = await open();
+      try {
+        await prove(store);
+      } finally {
+        await store.close();
+      }
+    },
+  }));
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import type { StoreProof } from "../store-suite.ts";
+import {
+  append,
+  assertRejects,
+  everything,
+  makeSession,
+  message,
+  readBlob,
+  textOf,
+  writeBlob,
+} from "./fixtures.ts";
+
+/** Taking things away for good. */
+export const deletionCases: readonly StoreProof[] = [
+  [
+    "deletion: a session goes with its entries, drafts and own blobs, and says what it freed",
+    async (store) => {
+      await makeSession(store, "s");
+      await makeSession(store, "other");
+      const own = await writeBlob(store, "own");
+      const shared = await writeBlob(store, "shared");
+      await append(store, {
+        session: "s",
+        entries: [{ ...message("secret"), blobs: [own.digest, shared.digest] }],
+        holds: [own.hold, shared.hold],
+      });
+      await append(store, { session: "other", entries: [{ ...message("x"), blobs: [shared.digest] }] });
+      await store.drafts.write({ id: "d", session: "s", owner: "me", at: 1, payload: Buffer.from("half") });
+      const freed = await store.sessions.delete("s");
+      assert.deepEqual(freed, {
+        sessions: 1,
+        entries: 1,
+        payloadBytes: 6,
+        blobs: 1,
+        blobBytes: 3,
+        scrubbed: true,
+      });
+      assert.equal(await store.sessions.get("s"), undefined);
+      assert.deepEqual(await store.entries.read("s", everything()), []);
+      assert.equal(await store.blobs.sizeOf(own.digest), undefined);
+      assert.equal(await readBlob(store, shared.digest), "shared");
+    },
+  ],
+  [
+    "deletion: many entries go in steps, and the id can be used again at once",
+    async (store) => {
+      await makeSession(store, "s");
+      for (let round = 0; round < 5; round++) {
+        await append(store, { session: "s", entries: Array.from({ length: 1_000 }, () => message("x")) });
+      }
+      const deleting = store.sessions.delete("s");
+      assert.equal((await deleting).entries, 5_000);
+      await makeSession(store, "s");
+      assert.deepEqual(await store.entries.head("s"), { seq: 0, at: 0 });
+      assert.deepEqual(await store.entries.read("s", everything()), []);
+    },
+  ],
+  [
+    "deletion: a session with children is refused, a missing one too",
+    async (store) => {
+      await makeSession(store, "parent");
+      await makeSession(store, "child", "parent");
+      await assertRejects(store.sessions.delete("parent"), "SESSION_HAS_CHILDREN");
+      await store.sessions.delete("child");
+      await store.sessions.delete("parent");
+      await assertRejects(store.sessions.delete("parent"), "SESSION_NOT_FOUND");
+    },
+  ],
+  [
+    "deletion: a redacted entry keeps its place and loses its content and blobs",
+    async (store) => {
+      await makeSession(store, "s");
+      const { digest, hold } = await writeBlob(store, "picture");
+      await append(store, {
+        session: "s",
+        entries: [message("a"), { ...message("secret", 2_000), blobs: [digest] }, message("c")],
+        holds: [hold],
+      });
+      const tombstone = { seq: 2, payload: Buffer.from("gone") };
+      const freed = await store.entries.redact("s", [tombstone]);
+      assert.deepEqual(
+        { ...freed },
+        { sessions: 0, entries: 1, payloadBytes: 6, blobs: 1, blobBytes: 7, scrubbed: true },
+      );
+      const entry = await store.entries.get("s", 2);
+      assert.deepEqual([entry?.kind, entry?.at, entry && textOf(entry)], ["redacted", 2_000, "gone"]);
+      assert.equal(await store.blobs.sizeOf(digest), undefined);
+      assert.equal((await store.entries.redact("s", [tombstone])).entries, 0);
+    },
+  ],
+  [
+    "deletion: vacuum gives space back and keeps the rest",
+    async (store) => {
+      await makeSession(store, "keep");
+      await append(store, { session: "keep", entries: [message("kept")] });
+      await makeSession(store, "drop");
+      await append(store, {
+        session: "drop",
+        entries: Array.from({ length: 500 }, () => message("y".repeat(2_000))),
+      });
+      await store.sessions.delete("drop");
+      const { freedBytes } = await store.vacuum();
+      assert.ok(freedBytes > 500_000, `freed ${freedBytes}`);
+      assert.equal(textOf((await store.entries.get("keep", 1)) ?? message("")), "kept");
+    },
+  ],
+];

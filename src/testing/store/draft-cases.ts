@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import type { StoreProof } from "../store-suite.ts";
+import {
+  append,
+  assertRefused,
+  assertRejects,
+  makeSession,
+  message,
+  readBlob,
+  textOf,
+  writeBlob,
+} from "./fixtures.ts";
+
+const draft = (text: string, at = 1) => ({
+  id: "d",
+  session: "s",
+  owner: "me",
+  at,
+  payload: Buffer.from(text),
+});
+
+/** Messages that are still being written. */
+export const draftCases: readonly StoreProof[] = [
+  [
+    "drafts: the last write counts",
+    async (store) => {
+      await makeSession(store, "s");
+      await store.drafts.write(draft("one", 1));
+      await store.drafts.write(draft("two", 2));
+      const drafts = await store.drafts.list("s");
+      assert.deepEqual(
+        drafts.map((found) => [found.id, found.session, found.owner, found.at, textOf(found)]),
+        [["d", "s", "me", 2, "two"]],
+      );
+    },
+  ],
+  [
+    "drafts: an append that finishes one removes it, once",
+    async (store) => {
+      await makeSession(store, "s");
+      await store.drafts.write(draft("one"));
+      await append(store, { session: "s", entries: [message("done")], finishes: "d" });
+      assert.deepEqual(await store.drafts.list("s"), []);
+      await assertRefused(
+        store,
+        { session: "s", entries: [message("again")], finishes: "d" },
+        "DRAFT_FINISHED",
+      );
+      assert.equal((await store.entries.head("s")).seq, 1);
+    },
+  ],
+  [
+    "drafts: deleting says whether there was one, and a missing session is refused",
+    async (store) => {
+      await assertRejects(store.drafts.write(draft("x")), "SESSION_NOT_FOUND");
+      await makeSession(store, "s");
+      await store.drafts.write(draft("x"));
+      assert.equal(await store.drafts.delete("d"), true);
+      assert.equal(await store.drafts.delete("d"), false);
+    },
+  ],
+  [
+    "drafts: keep the blobs they refer to",
+    async (store) => {
+      await makeSession(store, "s");
+      const { digest, hold } = await writeBlob(store, "picture");
+      await store.drafts.write({ ...draft("x"), blobs: [digest], holds: [hold] });
+      await store.blobs.collect();
+      assert.equal(await readBlob(store, digest), "picture");
+      await store.drafts.delete("d");
+      await store.blobs.collect();
+      assert.equal(await store.blobs.sizeOf(digest), undefined);
+    },
+  ],
+];

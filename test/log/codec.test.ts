@@ -1,0 +1,47 @@
+import { deflateRawSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decodePayload, encodePayload } from "../../src/log/codec.ts";
+
+describe("payloads", () => {
+  test("hold any text of any length", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 400 }),
+      fc.string({ unit: "grapheme", maxLength: 12_000 }),
+      fc.tuple(fc.string({ maxLength: 60 }), fc.nat(1_000)).map(([word, times]) => word.repeat(times)),
+    );
+    // JSON never holds a lone surrogate, so neither do these.
+    fc.assert(
+      fc.property(text, (json) => decodePayload(encodePayload(json.toWellFormed())) === json.toWellFormed()),
+      { numRuns: 500 },
+    );
+  });
+
+  test("take less room than the text, if it is text", () => {
+    const text = JSON.stringify({
+      role: "user",
+      parts: [{ type: "text", text: "the quick brown fox jumps over the lazy dog; ".repeat(40) }],
+    });
+    expect(encodePayload(text).length).toBeLessThan(text.length / 4);
+    expect(encodePayload("字".repeat(9_000)).length).toBeLessThan(500);
+  });
+
+  test("packed by a Node without zstd can be read", () => {
+    const json = '{"text":"hello"}';
+    expect(decodePayload(Buffer.concat([Buffer.from([3]), deflateRawSync(json)]))).toBe(json);
+  });
+
+  test("that are damaged are named so, whatever the damage", () => {
+    const whole = encodePayload(JSON.stringify({ text: "some words ".repeat(100) }));
+    for (const damaged of [
+      new Uint8Array(0),
+      Uint8Array.of(9, 1, 2),
+      whole.subarray(0, 20),
+      Uint8Array.of(1, 255, 255, 0),
+      Uint8Array.of(2, 1, 2, 3),
+      Uint8Array.of(3, 255, 255),
+    ]) {
+      expect(() => decodePayload(damaged)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
+    }
+  });
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "./test/support/closing-line.ts";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/soak/**"],
+    reporters: ["default", new ClosingLine()],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    // Two cores: more workers would only make the crash and process tests wait for each other.
+    maxWorkers: 2,
+  },
+});
