@@ -1,4 +1,5 @@
 export { type Kernel, type KernelOptions, openKernel, type SessionOptions } from "./kernel.ts";
+export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
 export type { Draft } from "./log/draft.ts";
 export type { LiveDraft } from "./log/interrupted.ts";
@@ -44,7 +45,7 @@ export type {
   ToolResultPart,
 } from "./model/part.ts";
 export type { CensusCount } from "./model/scope.ts";
-export type { AppendOptions, DescendantOptions, Session } from "./session.ts";
+export type { DescendantOptions, Session } from "./session.ts";
 export type { Head } from "./store/entry-store.ts";
 export type { Relation, SessionRecord } from "./store/session-store.ts";
 export type { Freed, Store, StoreSize } from "./store/store.ts";

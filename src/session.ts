@@ -1,4 +1,4 @@
-import type { Ready } from "./log/absorb.ts";
+import { Appender, type AppendOptions } from "./log/appender.ts";
 import { Draft } from "./log/draft.ts";
 import { type LiveDraft, liveDrafts } from "./log/interrupted.ts";
 import { type LineStep, Lines } from "./log/lines.ts";
@@ -13,7 +13,7 @@ import type {
   NoticeBody,
   SessionId,
 } from "./model/entry.ts";
-import { invalidArgument, LonghaulError, throwIfAborted, wholeNumber } from "./model/errors.ts";
+import { invalidArgument, LonghaulError, wholeNumber } from "./model/errors.ts";
 import { closeLine, keepThrough, type SeqRange } from "./model/line.ts";
 import type { MessageInput } from "./model/message.ts";
 import { Scope } from "./model/scope.ts";
@@ -23,14 +23,6 @@ import type { Freed } from "./store/store.ts";
 import { findEntry, findEntryAt, requireEntry } from "./view/lookup.ts";
 import { type Page, type PageOptions, readPage } from "./view/page.ts";
 import { type TailOptions, tailEntries } from "./view/tail.ts";
-
-/** Options of an append. */
-export interface AppendOptions {
-  /** Refuse with POSITION_CONFLICT unless the session's last seq is this. */
-  readonly expectedHead?: number;
-  /** Gives up while the message's data is still being stored; a commit that has begun is not undone. */
-  readonly signal?: AbortSignal;
-}
 
 /** How a child or fork is made. */
 export interface DescendantOptions {
@@ -57,13 +49,12 @@ export class Session implements AsyncDisposable {
   readonly edits: PendingEdits;
   readonly #log: Log;
   readonly #lines: Lines;
+  readonly #appender: Appender;
   readonly #owner: string;
   readonly #parentScope: Scope;
   readonly #scope: Scope;
   readonly #open: SessionParts["open"];
   readonly #closing = new AbortController();
-  /** The append whose data is still on its way to the store; later ones wait for it, so that order is call order. */
-  #absorbing: Promise<unknown> | undefined;
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
@@ -73,13 +64,15 @@ export class Session implements AsyncDisposable {
     this.#parentScope = parts.scope;
     this.#scope = new Scope("session", parts.scope.census);
     this.#lines = new Lines(parts.log, parts.id);
+    this.#appender = new Appender(parts.log, parts.id);
     this.edits = this.#scope.own(new PendingEdits(parts.log, this.#lines));
     parts.scope.own(this);
   }
 
   /** Appends one message; resolves when it is committed. */
   async append(message: MessageInput, options: AppendOptions = {}): Promise<Entry<MessageBody>> {
-    const [entry] = await this.#append([message], options);
+    this.#scope.assertOpen();
+    const [entry] = await this.#appender.messages([message], options);
     return entry as Entry<MessageBody>;
   }
 
@@ -88,6 +81,7 @@ export class Session implements AsyncDisposable {
     messages: readonly MessageInput[],
     options: AppendOptions = {},
   ): Promise<readonly Entry<MessageBody>[]> {
+    this.#scope.assertOpen();
     const { maxBatch } = this.#log.limits;
     if (!Array.isArray(messages) || messages.length > maxBatch) {
       throw invalidArgument(
@@ -96,16 +90,14 @@ export class Session implements AsyncDisposable {
         `an array of at most ${maxBatch} messages; append more in several calls`,
       );
     }
-    return messages.length === 0 ? [] : this.#append(messages, options);
+    return messages.length === 0 ? [] : this.#appender.messages(messages, options);
   }
 
   /** Appends a note for people, which is never sent to a model. */
   async note(text: string): Promise<Entry<NoticeBody>> {
     this.#scope.assertOpen();
     if (typeof text !== "string") throw invalidArgument("text", text, "a string");
-    await this.#absorbing;
-    const [entry] = await this.#log.append<NoticeBody>(this.id, [{ body: { kind: "notice", text } }]);
-    return entry as Entry<NoticeBody>;
+    return this.#appender.body({ kind: "notice", text });
   }
 
   /** Begins a message that will arrive in pieces. */
@@ -242,7 +234,13 @@ export class Session implements AsyncDisposable {
       relation: "fork",
       createdAt: this.#log.clock.now(),
     };
-    const body: LineBody = { kind: "line", ranges, reason: `fork of ${this.id}`, previous: 0 };
+    const body: LineBody = {
+      kind: "line",
+      ranges,
+      reason: `fork of ${this.id}`,
+      previous: 0,
+      previousEnd: 0,
+    };
     await this.#log.append(id, [{ body }], { create, expectedHead: 0 });
     return this.#open(create, this.#parentScope);
   }
@@ -264,60 +262,20 @@ export class Session implements AsyncDisposable {
   /** Resolves when everything appended or drafted so far is in the store; to be called before each model request. */
   async flush(): Promise<void> {
     this.#scope.assertOpen();
-    await this.#absorbing;
     await Promise.all(this.#scope.owned().map((owned) => owned instanceof Draft && owned.flush()));
-    await this.#log.flush();
+    await this.#appender.flush();
   }
 
   /** Ends tails, drafts, pending edits and child handles, waits for appends under way. Idempotent. */
   async close(): Promise<void> {
     if (!this.#scope.isClosed) this.#closing.abort();
-    await this.#absorbing;
+    await this.#appender.flush();
     await this.#scope.close();
-    await this.#log.flush();
     this.#parentScope.release(this);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #append(
-    messages: readonly MessageInput[],
-    options: AppendOptions,
-  ): Promise<readonly Entry<MessageBody>[]> {
-    this.#scope.assertOpen();
-    throwIfAborted(options.signal);
-    const extras =
-      options.expectedHead === undefined
-        ? {}
-        : { expectedHead: wholeNumber("expectedHead", options.expectedHead, 0) };
-    if (!this.#absorbing) {
-      const ready = messages.map((message) => this.#log.readyNow(message));
-      if (!ready.includes(undefined)) return this.#log.append(this.id, ready as Ready<MessageBody>[], extras);
-    }
-    const { committing } = await this.#inOrder(async () => {
-      const ready: Ready<MessageBody>[] = [];
-      for (const message of messages) ready.push(await this.#log.ready(message, options.signal));
-      // Wrapped, so that the next in order waits until this is queued and not until it is committed.
-      return { committing: this.#log.append(this.id, ready, extras) };
-    });
-    return committing;
-  }
-
-  /** Runs `prepare` after the appends that were called before it have been queued. */
-  async #inOrder<T>(prepare: () => Promise<T>): Promise<T> {
-    const mine = (this.#absorbing ?? Promise.resolve()).then(prepare);
-    const settled = mine.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#absorbing = settled;
-    try {
-      return await mine;
-    } finally {
-      if (this.#absorbing === settled) this.#absorbing = undefined;
-    }
   }
 
   async #seqOf(which: number | EntryId): Promise<number> {

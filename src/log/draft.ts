@@ -135,11 +135,12 @@ export class Draft implements Closable, AsyncDisposable {
 
   /** Sets the timer unless an earlier one is set. */
   #plan(delayMs: number): void {
-    const dueMs = performance.now() + Math.max(delayMs, 0);
+    const waitMs = Math.max(delayMs, 0);
+    const dueMs = performance.now() + waitMs;
     if (this.#timer && this.#timerDueMs <= dueMs) return;
     this.#cancelTimer();
     this.#timerDueMs = dueMs;
-    this.#timer = setTimeout(() => this.#onTimer(), dueMs - performance.now()).unref();
+    this.#timer = setTimeout(() => this.#onTimer(), waitMs).unref();
   }
 
   #onTimer(): void {

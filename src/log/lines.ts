@@ -20,6 +20,9 @@ export interface ChosenLine {
   readonly line: Line;
 }
 
+/** A line with where it came from. */
+type LoadedLine = ChosenLine & Pick<LineBody, "previous" | "previousEnd" | "reason">;
+
 /** One step in the history of a session's lines. */
 export interface LineStep {
   /** Give this to `choose` to come back to this line. */
@@ -39,7 +42,7 @@ export class Lines {
   readonly #log: Log;
   readonly #session: SessionId;
   /** The line read last; line entries never change. */
-  #known: (ChosenLine & { readonly previous: number; readonly reason: string }) | undefined;
+  #known: LoadedLine | undefined;
 
   constructor(log: Log, session: SessionId) {
     this.#log = log;
@@ -62,7 +65,8 @@ export class Lines {
     if (active.seq === seq) return active;
     let next = await this.#load(active.seq);
     for (let step = 0; next.seq > 0 && step < MAX_HISTORY; step++) {
-      if (next.previous === seq) return { seq, line: closeLine((await this.#load(seq)).line, next.seq - 1) };
+      if (next.previous === seq)
+        return { seq, line: closeLine((await this.#load(seq)).line, next.previousEnd) };
       next = await this.#load(next.previous);
     }
     throw new LonghaulError(
@@ -87,7 +91,7 @@ export class Lines {
         isActive: steps.length === 0,
       });
       if (chosen.seq === 0 || steps.length === limit) return steps;
-      end = chosen.seq - 1;
+      end = chosen.previousEnd;
       chosen = await this.#load(chosen.previous);
     }
   }
@@ -118,7 +122,7 @@ export class Lines {
     const ready = await this.#log.ready(message);
     const [, edited] = await this.#atHead(async (head, { seq: previous, line }) => {
       const ranges = keepBefore(line, this.#session, seq);
-      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous } };
+      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
       return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], { expectedHead: head });
     });
     return edited as Entry<MessageBody>;
@@ -130,7 +134,7 @@ export class Lines {
     const [replaced] = await this.#atHead(async (head, { seq: previous, line }) => {
       const inserted = [{ session: this.#session, from: head + 1, to: head + 1 }];
       const ranges = substitute(closeLine(line, head), this.#session, seq, inserted);
-      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous } };
+      const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
       return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], { expectedHead: head });
     });
     return replaced as Entry<MessageBody>;
@@ -140,7 +144,7 @@ export class Lines {
     const [entry] = await this.#atHead((head, { seq: previous, line }) =>
       this.#log.append<LineBody>(
         this.#session,
-        [{ body: { kind: "line", ranges: next(line, head), reason, previous } }],
+        [{ body: { kind: "line", ranges: next(line, head), reason, previous, previousEnd: head } }],
         {
           expectedHead: head,
         },
@@ -161,9 +165,10 @@ export class Lines {
     }
   }
 
-  async #load(seq: number): Promise<ChosenLine & { previous: number; reason: string }> {
+  async #load(seq: number): Promise<LoadedLine> {
     if (this.#known?.seq === seq) return this.#known;
-    if (seq === 0) return { seq, line: lineAfter(this.#session, 0, []), previous: 0, reason: "start" };
+    if (seq === 0)
+      return { seq, line: lineAfter(this.#session, 0, []), previous: 0, previousEnd: 0, reason: "start" };
     const stored = await this.#log.store.entries.get(this.#session, seq);
     if (stored?.kind !== "line") {
       throw new LonghaulError(
@@ -171,8 +176,8 @@ export class Lines {
         `Entry ${this.#session}#${seq} should hold a line and does not; restore the store from a backup.`,
       );
     }
-    const { ranges, previous, reason } = decodeBody("line", stored.payload) as LineBody;
-    this.#known = { seq, line: lineAfter(this.#session, seq, ranges), previous, reason };
+    const { ranges, previous, previousEnd, reason } = decodeBody("line", stored.payload) as LineBody;
+    this.#known = { seq, line: lineAfter(this.#session, seq, ranges), previous, previousEnd, reason };
     return this.#known;
   }
 }

@@ -27,6 +27,8 @@ export interface LineBody {
   readonly reason: string;
   /** Seq of the line entry that was active before; 0 for the line a session is born with. */
   readonly previous: number;
+  /** Last seq of the line that was active before: where it ends now. */
+  readonly previousEnd: number;
 }
 
 /** What is left of an entry whose content was removed on request. */

@@ -1,0 +1,83 @@
+import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
+import { throwIfAborted, wholeNumber } from "../model/errors.ts";
+import type { MessageInput } from "../model/message.ts";
+import type { Ready } from "./absorb.ts";
+import type { Log } from "./log.ts";
+
+/** Options of an append. */
+export interface AppendOptions {
+  /** Refuse with POSITION_CONFLICT unless the session's last seq is this. */
+  readonly expectedHead?: number;
+  /** Gives up while the message's data is still being stored; a commit that has begun is not undone. */
+  readonly signal?: AbortSignal;
+}
+
+/** Appends to one session in the order of the calls, also when some have data to store first. */
+export class Appender {
+  readonly #log: Log;
+  readonly #session: SessionId;
+  /** The append whose data is still on its way to the store; later ones wait for it. */
+  #preparing: Promise<void> | undefined;
+
+  constructor(log: Log, session: SessionId) {
+    this.#log = log;
+    this.#session = session;
+  }
+
+  /** Appends messages next to each other; all of them or none. */
+  async messages(
+    inputs: readonly MessageInput[],
+    options: AppendOptions,
+  ): Promise<readonly Entry<MessageBody>[]> {
+    throwIfAborted(options.signal);
+    const { expectedHead, signal } = options;
+    const extras =
+      expectedHead === undefined ? {} : { expectedHead: wholeNumber("expectedHead", expectedHead, 0) };
+    const ready = this.#preparing ? undefined : this.#readyNow(inputs);
+    if (ready) return this.#log.append(this.#session, ready, extras);
+    const { committing } = await this.#inOrder(async () => {
+      const prepared: Ready<MessageBody>[] = [];
+      for (const input of inputs) prepared.push(await this.#log.ready(input, signal));
+      // Wrapped, so that the next in order waits until this is queued and not until it is committed.
+      return { committing: this.#log.append(this.#session, prepared, extras) };
+    });
+    return committing;
+  }
+
+  /** Appends a body that needs no blob. */
+  async body<Body extends EntryBody>(body: Body): Promise<Entry<Body>> {
+    await this.#preparing;
+    const [entry] = await this.#log.append(this.#session, [{ body }]);
+    return entry as Entry<Body>;
+  }
+
+  /** Resolves when everything called so far is committed or refused. */
+  async flush(): Promise<void> {
+    while (this.#preparing) await this.#preparing;
+    await this.#log.flush();
+  }
+
+  #readyNow(inputs: readonly MessageInput[]): readonly Ready<MessageBody>[] | undefined {
+    const ready: Ready<MessageBody>[] = [];
+    for (const input of inputs) {
+      const one = this.#log.readyNow(input);
+      if (!one) return undefined;
+      ready.push(one);
+    }
+    return ready;
+  }
+
+  async #inOrder<T>(prepare: () => Promise<T>): Promise<T> {
+    const mine = (this.#preparing ?? Promise.resolve()).then(prepare);
+    const settled = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#preparing = settled;
+    try {
+      return await mine;
+    } finally {
+      if (this.#preparing === settled) this.#preparing = undefined;
+    }
+  }
+}
