@@ -47,8 +47,9 @@ export type {
 export type { CensusCount } from "./model/scope.ts";
 export type { DescendantOptions, Session } from "./session.ts";
 export type { Head } from "./store/entry-store.ts";
+export type { Freed } from "./store/freed.ts";
 export type { Relation, SessionRecord } from "./store/session-store.ts";
-export type { Freed, Store, StoreSize } from "./store/store.ts";
+export type { Store, StoreSize } from "./store/store.ts";
 export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { TailOptions } from "./view/tail.ts";

@@ -12,9 +12,10 @@ import { invalidArgument, wholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
 import { Session } from "./session.ts";
+import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
 import type { NewSession, SessionRecord } from "./store/session-store.ts";
 import { openSqliteStore } from "./store/sqlite/index.ts";
-import { addFreed, type Freed, NOTHING_FREED, type Store, type StoreSize } from "./store/store.ts";
+import type { Store, StoreSize } from "./store/store.ts";
 
 /** How a kernel is opened; everything has a default. */
 export interface KernelOptions {

@@ -74,13 +74,13 @@ export class Draft implements Closable, AsyncDisposable {
   }
 
   /** Appends the message to the log; the draft is gone with the same commit. */
-  finish(message?: MessageInput): Promise<Entry<MessageBody>> {
+  async finish(message?: MessageInput): Promise<Entry<MessageBody>> {
     if (message) this.update(message);
     return this.#end(() => this.#append({}));
   }
 
   /** Drops the draft. */
-  discard(): Promise<void> {
+  async discard(): Promise<void> {
     return this.#end(async () => {
       if (this.#isStored) await this.#log.store.drafts.delete(this.id);
     });

@@ -1,5 +1,5 @@
 import type { Digest } from "../model/blob.ts";
-import type { Freed } from "./store.ts";
+import type { Freed } from "./freed.ts";
 
 /** A blob that has just been written. */
 export interface WrittenBlob {

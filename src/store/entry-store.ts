@@ -1,8 +1,8 @@
 import type { Digest } from "../model/blob.ts";
 import type { EntryKind, SessionId } from "../model/entry.ts";
 import type { LonghaulError } from "../model/errors.ts";
+import type { Freed } from "./freed.ts";
 import type { NewSession } from "./session-store.ts";
-import type { Freed } from "./store.ts";
 
 /** One entry as the store keeps it; the payload is opaque to it. */
 export interface StoredEntry {

@@ -1,6 +1,6 @@
 import type { SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
-import type { Freed } from "./store.ts";
+import type { Freed } from "./freed.ts";
 
 /** Why a session has a parent. */
 export type Relation = "child" | "fork";

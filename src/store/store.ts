@@ -3,39 +3,6 @@ import type { DraftStore } from "./draft-store.ts";
 import type { EntryStore } from "./entry-store.ts";
 import type { SessionStore } from "./session-store.ts";
 
-/** What a deletion gave back. */
-export interface Freed {
-  readonly sessions: number;
-  readonly entries: number;
-  readonly payloadBytes: number;
-  readonly blobs: number;
-  readonly blobBytes: number;
-  /** False when someone else was reading, so that old pages still lie in a journal until it is next emptied. */
-  readonly scrubbed: boolean;
-}
-
-/** Nothing freed: where sums begin. */
-export const NOTHING_FREED: Freed = {
-  sessions: 0,
-  entries: 0,
-  payloadBytes: 0,
-  blobs: 0,
-  blobBytes: 0,
-  scrubbed: true,
-};
-
-/** The sum of two reports. */
-export function addFreed(a: Freed, b: Freed): Freed {
-  return {
-    sessions: a.sessions + b.sessions,
-    entries: a.entries + b.entries,
-    payloadBytes: a.payloadBytes + b.payloadBytes,
-    blobs: a.blobs + b.blobs,
-    blobBytes: a.blobBytes + b.blobBytes,
-    scrubbed: a.scrubbed && b.scrubbed,
-  };
-}
-
 /**
  * Where sessions live. Every call is atomic and durable when its promise resolves; several processes may use one store
  * at once. Failures are LonghaulErrors and leave everything as it was. `storeSuite` in longhaul/testing is the contract.

@@ -11,9 +11,6 @@ export interface StoreCase {
   readonly run: () => Promise<void>;
 }
 
-/** A case before it has a store. */
-export type StoreProof = readonly [name: string, prove: (store: Store) => Promise<void>];
-
 /**
  * The contract of the store port, for any test runner: `for (const { name, run } of storeSuite(open)) test(name, run)`.
  * `open` must return a fresh, empty store each time; the suite closes it.

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Digest } from "../../model/blob.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { BlobStore, BlobWriteOptions, WrittenBlob } from "../blob-store.ts";
-import { addFreed, type Freed, NOTHING_FREED } from "../store.ts";
+import { addFreed, type Freed, NOTHING_FREED } from "../freed.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { digestBytes } from "./blob-refs.ts";
 import type { Database } from "./database.ts";

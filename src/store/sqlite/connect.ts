@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LonghaulError } from "../../model/errors.ts";
@@ -52,14 +62,22 @@ export async function connect(path: string, options: ConnectOptions): Promise<Da
 }
 
 function prepareFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const folder = dirname(path);
+  // Asked here because SQLite, and mkdir on a read-only disk, would only say that they fail and not why.
+  accessSync(nearestExisting(folder), constants.W_OK);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (existsSync(path)) {
+    accessSync(path, constants.W_OK);
     refuseForeignFile(path);
     return;
   }
   // Made by us before SQLite does it, because SQLite would leave the file readable for others.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
+}
+
+function nearestExisting(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 }
 
 function refuseForeignFile(path: string): void {

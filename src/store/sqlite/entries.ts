@@ -9,7 +9,7 @@ import type {
   StoredEntry,
   Tombstone,
 } from "../entry-store.ts";
-import type { Freed } from "../store.ts";
+import type { Freed } from "../freed.ts";
 import type { BlobRefs } from "./blob-refs.ts";
 import type { Database, Row } from "./database.ts";
 import type { Drafts } from "./drafts.ts";

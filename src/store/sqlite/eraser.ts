@@ -1,5 +1,5 @@
 import type { Digest } from "../../model/blob.ts";
-import { addFreed, type Freed, NOTHING_FREED } from "../store.ts";
+import { addFreed, type Freed, NOTHING_FREED } from "../freed.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { digestBytes } from "./blob-refs.ts";
 import type { Database } from "./database.ts";

@@ -1,7 +1,7 @@
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
+import type { Freed } from "../freed.ts";
 import type { NewSession, SessionQuery, SessionRecord, SessionStore } from "../session-store.ts";
-import type { Freed } from "../store.ts";
 import type { Database, Row } from "./database.ts";
 import type { Eraser } from "./eraser.ts";
 import { checkSessionNumber } from "./key.ts";

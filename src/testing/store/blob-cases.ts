@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { StoreProof } from "../store-suite.ts";
 import {
   append,
   assertRefused,
@@ -10,6 +9,7 @@ import {
   readBlob,
   writeBlob,
 } from "./fixtures.ts";
+import type { StoreProof } from "./proof.ts";
 
 /** Bytes by digest. */
 export const blobCases: readonly StoreProof[] = [

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { StoreProof } from "../store-suite.ts";
 import {
   append,
   assertRejects,
@@ -10,6 +9,7 @@ import {
   textOf,
   writeBlob,
 } from "./fixtures.ts";
+import type { StoreProof } from "./proof.ts";
 
 /** Taking things away for good. */
 export const deletionCases: readonly StoreProof[] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { StoreProof } from "../store-suite.ts";
 import { append, assertRefused, everything, makeSession, message, textOf } from "./fixtures.ts";
+import type { StoreProof } from "./proof.ts";
 
 /** Appending and reading entries. */
 export const entryCases: readonly StoreProof[] = [

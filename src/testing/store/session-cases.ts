@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { StoreProof } from "../store-suite.ts";
 import { append, assertRejects, makeSession, message } from "./fixtures.ts";
+import type { StoreProof } from "./proof.ts";
 
 /** Making, finding, listing and describing sessions. */
 export const sessionCases: readonly StoreProof[] = [

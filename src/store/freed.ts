@@ -1,0 +1,32 @@
+/** What a deletion gave back. */
+export interface Freed {
+  readonly sessions: number;
+  readonly entries: number;
+  readonly payloadBytes: number;
+  readonly blobs: number;
+  readonly blobBytes: number;
+  /** False when someone else was reading, so that old pages still lie in a journal until it is next emptied. */
+  readonly scrubbed: boolean;
+}
+
+/** Nothing freed: where sums begin. */
+export const NOTHING_FREED: Freed = {
+  sessions: 0,
+  entries: 0,
+  payloadBytes: 0,
+  blobs: 0,
+  blobBytes: 0,
+  scrubbed: true,
+};
+
+/** The sum of two reports. */
+export function addFreed(a: Freed, b: Freed): Freed {
+  return {
+    sessions: a.sessions + b.sessions,
+    entries: a.entries + b.entries,
+    payloadBytes: a.payloadBytes + b.payloadBytes,
+    blobs: a.blobs + b.blobs,
+    blobBytes: a.blobBytes + b.blobBytes,
+    scrubbed: a.scrubbed && b.scrubbed,
+  };
+}

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
+import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { testFolder } from "../support/folder.ts";
+import { diskKernel, testKernel, texts } from "../support/kernel.ts";
+
+describe("a draft", () => {
+  test("grows by pieces and becomes one message", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    const draft = session.draft({
+      role: "assistant",
+      parts: [{ type: "reasoning", text: "hm" }],
+      model: "m",
+    });
+    for (const piece of ["Hel", "lo", " there"]) draft.write(piece);
+    expect(draft.content.parts).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "Hello there" },
+    ]);
+    const entry = await draft.finish();
+    expect(entry.message).toEqual({
+      role: "assistant",
+      parts: [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "Hello there" },
+      ],
+      model: "m",
+    });
+    expect((await session.head()).seq).toBe(1);
+    expect(() => draft.write("more")).toThrow(expect.objectContaining({ code: "DRAFT_FINISHED" }));
+    await expect(draft.finish()).rejects.toMatchObject({ code: "DRAFT_FINISHED" });
+    await expect(draft.discard()).rejects.toMatchObject({ code: "DRAFT_FINISHED" });
+  });
+
+  test("is written at most once an interval, however often it is updated", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    let writes = 0;
+    const write = store.drafts.write.bind(store.drafts);
+    store.drafts.write = (draft) => {
+      writes++;
+      return write(draft);
+    };
+    const kernel = await testKernel({ store, limits: { draftIntervalMs: 100 } });
+    const session = await kernel.session();
+    const draft = session.draft({ role: "assistant", text: "" });
+    const startedMs = performance.now();
+    while (performance.now() - startedMs < 450) {
+      for (let n = 0; n < 100; n++) draft.write("token ");
+      await sleep(1);
+    }
+    await draft.finish();
+    const elapsedMs = performance.now() - startedMs;
+    expect(writes).toBeGreaterThanOrEqual(2);
+    expect(writes).toBeLessThanOrEqual(Math.ceil(elapsedMs / 100) + 1);
+    expect(await session.drafts()).toEqual([]);
+  });
+
+  test("can be seen by another process while it grows, and is gone when finished", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session("s");
+    const other = await testKernel({ path });
+    const watching = await other.session("s");
+    const draft = session.draft({ role: "assistant", text: "so far" });
+    await session.flush();
+    expect(await watching.drafts()).toMatchObject([
+      { id: draft.id, body: { message: { interrupted: true, parts: [{ text: "so far" }] } } },
+    ]);
+    await draft.finish({ role: "assistant", text: "all of it" });
+    expect(await watching.drafts()).toEqual([]);
+    expect(texts(await watching.page())).toEqual(["all of it"]);
+  });
+
+  test("that is discarded leaves nothing", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    const draft = session.draft({ role: "assistant", text: "x" });
+    await draft.flush();
+    await draft.discard();
+    expect(await session.drafts()).toEqual([]);
+    expect((await session.head()).seq).toBe(0);
+  });
+
+  test("that nobody finished is kept as interrupted when its session closes", async () => {
+    const path = testFolder();
+    const kernel = await openKernel({ path });
+    const session = await kernel.session("s");
+    session.draft({ role: "assistant", text: "half a sen" });
+    session.draft({ role: "assistant", text: "" });
+    await kernel.close();
+    expect(kernel.counts().draft).toEqual({ opened: 2, closed: 2 });
+    const again = await testKernel({ path });
+    const page = await (await again.session("s")).page();
+    expect(page.entries).toMatchObject([{ message: { interrupted: true, parts: [{ text: "half a sen" }] } }]);
+  });
+
+  test("can hold data, and its blobs stay until it ends", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    const data = Buffer.from("%PDF-1.7 some document");
+    const draft = session.draft({ role: "assistant", parts: [{ type: "data", data, name: "report.pdf" }] });
+    await draft.flush();
+    expect((await kernel.collectGarbage()).blobs).toBe(0);
+    const { message } = await draft.finish();
+    expect(message.parts).toMatchObject([
+      { type: "blob", mime: "application/pdf", sizeBytes: data.length, name: "report.pdf" },
+    ]);
+    expect((await kernel.collectGarbage()).blobs).toBe(0);
+  });
+
+  test("whose last write fails stays open and can be finished again", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    const draft = session.draft({ role: "assistant", text: "fine" });
+    await expect(
+      draft.finish({ role: "assistant", text: "x", meta: { big: 1n as never } }),
+    ).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    await draft.finish({ role: "assistant", text: "fine after all" });
+    expect(texts(await session.page())).toEqual(["fine after all"]);
+  });
+});

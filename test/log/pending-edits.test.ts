@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { say, testKernel, texts } from "../support/kernel.ts";
+
+describe("a pending edit", () => {
+  test("changes nothing until it is confirmed, then the line goes on from it", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    await say(session, "1", "2", "3");
+    const edit = session.edits.propose(2, { role: "user", text: "two" });
+    expect(session.edits.list()).toEqual([edit]);
+    expect(texts(await session.page())).toEqual(["1", "2", "3"]);
+    await session.edits.confirm(edit.id);
+    expect(texts(await session.page())).toEqual(["1", "two"]);
+    await expect(session.edits.confirm(edit.id)).rejects.toMatchObject({ code: "EDIT_NOT_FOUND" });
+  });
+
+  test("expires, and lets its content go", async () => {
+    const kernel = await testKernel({ path: ":memory:", limits: { pendingEditMs: 30 } });
+    const session = await kernel.session();
+    await say(session, "1");
+    const edit = session.edits.propose(1, { role: "user", text: "one" });
+    await sleep(80);
+    expect(session.edits.list()).toEqual([]);
+    await expect(session.edits.confirm(edit.id)).rejects.toMatchObject({ code: "EDIT_NOT_FOUND" });
+    expect(texts(await session.page())).toEqual(["1"]);
+  });
+
+  test("is refused when too many or too large ones wait", async () => {
+    const kernel = await testKernel({
+      path: ":memory:",
+      limits: { maxPendingEdits: 2, maxPendingEditBytes: 1_000 },
+    });
+    const session = await kernel.session();
+    const limit = expect.objectContaining({ code: "EDIT_LIMIT" });
+    const first = session.edits.propose(1, { role: "user", text: "a" });
+    session.edits.propose(1, { role: "user", text: "b" });
+    expect(() => session.edits.propose(1, { role: "user", text: "c" })).toThrow(limit);
+    expect(session.edits.cancel(first.id)).toBe(true);
+    expect(session.edits.cancel(first.id)).toBe(false);
+    expect(() =>
+      session.edits.propose(1, { role: "user", parts: [{ type: "data", data: new Uint8Array(1_000) }] }),
+    ).toThrow(limit);
+    session.edits.propose(1, { role: "user", text: "c" });
+  });
+
+  test("goes with its session", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    session.edits.propose(1, { role: "user", text: "a" });
+    await session.close();
+    expect(session.edits.list()).toEqual([]);
+  });
+});

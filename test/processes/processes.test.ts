@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { startChild } from "../support/child.ts";
+import { diskKernel, textOf } from "../support/kernel.ts";
+
+/** Lets `writers` processes append `count` messages each to one session at once, and checks the log against their words. */
+async function appendTogether(writers: number, count: number): Promise<void> {
+  const { kernel, path } = await diskKernel();
+  const session = await kernel.session("shared");
+  const following: number[] = [];
+  const controller = new AbortController();
+  const tail = (async () => {
+    for await (const { seq } of session.tail({ after: 0, signal: controller.signal })) {
+      following.push(seq);
+      if (following.length === writers * count) return;
+    }
+  })();
+
+  const children = Array.from({ length: writers }, (_, index) =>
+    startChild(new URL("./appender.ts", import.meta.url), [path, `${index}`, `${count}`]),
+  );
+  for (const child of children) expect((await child.lines.next()).value, child.errors()).toBe("ready");
+  for (const child of children) child.process.stdin?.write("go\n");
+  const given = new Map<number, string>();
+  for (const [index, child] of children.entries()) {
+    const seqs: number[] = JSON.parse((await child.lines.next()).value ?? "[]");
+    expect(await child.ended(), child.errors()).toBe(0);
+    expect(seqs).toHaveLength(count);
+    expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+    for (const [n, seq] of seqs.entries()) given.set(seq, `${index}:${n}`);
+  }
+
+  expect(given.size).toBe(writers * count);
+  expect((await session.head()).seq).toBe(writers * count);
+  let lastAt = 0;
+  for (let seq = 1; seq <= writers * count; seq++) {
+    const entry = await session.entry(seq);
+    expect(textOf(entry)).toBe(given.get(seq));
+    expect(entry?.at).toBeGreaterThanOrEqual(lastAt);
+    lastAt = entry?.at ?? 0;
+  }
+  const expected = Array.from({ length: writers * count }, (_, index) => index + 1);
+  const patience = setTimeout(() => controller.abort(), 10_000);
+  await tail;
+  clearTimeout(patience);
+  expect(following).toEqual(expected);
+}
+
+describe("several processes appending to one session at once", () => {
+  test("two lose nothing, double nothing and see no busy error", () => appendTogether(2, 1_000));
+  test("eight lose nothing, double nothing and see no busy error", () => appendTogether(8, 300));
+});
+
+test("a line changed in one process is seen by another at once", async () => {
+  const { kernel, path } = await diskKernel();
+  const { openKernel } = await import("../../src/index.ts");
+  const other = await openKernel({ path });
+  const mine = await kernel.session("s");
+  const theirs = await other.session("s");
+  await mine.appendAll(["1", "2", "3"].map((text) => ({ role: "user", text })));
+  await theirs.rewind(1);
+  await mine.append({ role: "user", text: "2'" });
+  await other.deleteSession("gone").catch(() => undefined);
+  for (const session of [mine, theirs])
+    expect((await session.page()).entries.map(textOf)).toEqual(["1", "2'"]);
+  await other.deleteSession("s");
+  await expect(mine.append({ role: "user", text: "late" })).rejects.toMatchObject({
+    code: "SESSION_NOT_FOUND",
+  });
+  await other.close();
+});

@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const src = fileURLToPath(new URL("../../src/", import.meta.url));
+
+/** The layers from the ground up; a file may import from its own layer and from those below. Same number, same height. */
+const HEIGHT: Readonly<Record<string, number>> = {
+  model: 0,
+  store: 1,
+  provider: 1,
+  log: 2,
+  view: 3,
+  window: 3,
+  memory: 3,
+  monitor: 3,
+  compact: 4,
+  task: 5,
+  "session.ts": 6,
+  "kernel.ts": 7,
+  "index.ts": 8,
+  formats: 9,
+  gateway: 9,
+  mcp: 9,
+  cli: 9,
+  web: 9,
+  testing: 9,
+};
+
+/** Implementations of ports: only the kernel names them, besides their own files. */
+const IMPLEMENTATIONS = ["store/sqlite"];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const files = readdirSync(src, { recursive: true })
+  .map(String)
+  .filter((path) => path.endsWith(".ts"));
+
+const imports: readonly Import[] = files.flatMap((from) => {
+  const text = readFileSync(join(src, from), "utf8");
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(
+    (match) => match[1] as string,
+  );
+  return specifiers
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => ({ from, to: relative(src, join(src, dirname(from), specifier)) }));
+});
+
+const layerOf = (path: string) => path.split("/")[0] as string;
+const implementationOf = (path: string) => IMPLEMENTATIONS.find((folder) => path.startsWith(`${folder}/`));
+
+describe("the layers", () => {
+  test("every file has its place in one", () => {
+    expect(files.length).toBeGreaterThan(40);
+    expect(files.map(layerOf).filter((layer) => HEIGHT[layer] === undefined)).toEqual([]);
+  });
+
+  test("every import names a file that exists", () => {
+    expect(imports.length).toBeGreaterThan(100);
+    expect(imports.filter(({ to }) => !existsSync(join(src, to)))).toEqual([]);
+  });
+
+  test("no arrow turns back", () => {
+    const turning = imports.filter(
+      ({ from, to }) => (HEIGHT[layerOf(to)] ?? 99) > (HEIGHT[layerOf(from)] ?? -1),
+    );
+    expect(turning).toEqual([]);
+  });
+
+  test("no arrow crosses between layers of the same height", () => {
+    const crossing = imports.filter(
+      ({ from, to }) => layerOf(from) !== layerOf(to) && HEIGHT[layerOf(from)] === HEIGHT[layerOf(to)],
+    );
+    expect(crossing).toEqual([]);
+  });
+
+  test("only the kernel names implementations", () => {
+    const naming = imports.filter(({ from, to }) => {
+      const implementation = implementationOf(to);
+      return implementation && implementationOf(from) !== implementation && from !== "kernel.ts";
+    });
+    expect(naming).toEqual([]);
+  });
+
+  test("no two files import each other, by whatever way round", () => {
+    const next = Map.groupBy(imports, ({ from }) => from);
+    const done = new Set<string>();
+    const visit = (file: string, path: readonly string[]): string[] => {
+      if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+      if (done.has(file)) return [];
+      for (const { to } of next.get(file) ?? []) {
+        const cycle = visit(to, [...path, file]);
+        if (cycle.length > 0) return cycle;
+      }
+      done.add(file);
+      return [];
+    };
+    for (const file of files) expect(visit(file, [])).toEqual([]);
+  });
+});
