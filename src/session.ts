@@ -270,8 +270,11 @@ export class Session implements AsyncDisposable {
   async close(): Promise<void> {
     if (!this.#scope.isClosed) this.#closing.abort();
     await this.#appender.flush();
-    await this.#scope.close();
-    this.#parentScope.release(this);
+    try {
+      await this.#scope.close();
+    } finally {
+      this.#parentScope.release(this);
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,10 +1,10 @@
-import type { Digest } from "../model/blob.ts";
+import type { BlobRef, Digest } from "../model/blob.ts";
 import { inputParts } from "../model/check-message.ts";
 import type { EntryBody, MessageBody } from "../model/entry.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type {
   BlobPart,
-  DataPart,
+  DataSource,
   Part,
   PartInput,
   RawPart,
@@ -12,7 +12,6 @@ import type {
   TextPart,
   ToolResultPart,
 } from "../model/part.ts";
-import type { Blobs, StoredBlob } from "./blobs.ts";
 
 /** A body that can be written, with the blobs it refers to and the holds they were stored under, if any. */
 export interface Ready<Body extends EntryBody = EntryBody> {
@@ -54,20 +53,20 @@ function isPlain(part: PartInput, safeLength: number): part is Exclude<Part, Too
   }
 }
 
+/** Stores bytes as a blob. */
+export type Put = (data: DataSource, mime: string | undefined) => Promise<BlobRef>;
+
 /** Moves bytes and large parts of a message into blobs. */
 export async function absorb(
   input: MessageInput,
-  blobs: Blobs,
+  store: Put,
   spillBytes: number,
-  signal?: AbortSignal,
 ): Promise<Ready<MessageBody>> {
-  const stored: StoredBlob[] = [];
   const referred = new Set<Digest>();
-  const put = async (data: DataPart["data"], mime: string | undefined) => {
-    const blob = await blobs.put(data, mime, signal);
-    stored.push(blob);
+  const put: Put = async (data, mime) => {
+    const blob = await store(data, mime);
     referred.add(blob.digest);
-    return { digest: blob.digest, sizeBytes: blob.sizeBytes, mime: blob.mime };
+    return blob;
   };
 
   const spill = async (part: Part, of: SpillableType, text: string): Promise<BlobPart> => ({
@@ -111,7 +110,7 @@ export async function absorb(
     parts.push({ ...part, output });
   }
   const body = { kind: "message", message: withParts(input, parts) } as const;
-  return { body, blobs: [...referred], holds: stored.map(({ hold }) => hold) };
+  return { body, blobs: [...referred] };
 }
 
 function withParts(input: MessageInput, parts: readonly Part[]): Message {

@@ -1,5 +1,5 @@
 import type { Entry, MessageBody, SessionId } from "../model/entry.ts";
-import { LonghaulError } from "../model/errors.ts";
+import { isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
 import type { Closable, Scope } from "../model/scope.ts";
@@ -115,12 +115,19 @@ export class Draft implements Closable, AsyncDisposable {
 
   async #append(flags: Pick<Message, "interrupted">): Promise<Entry<MessageBody>> {
     const ready = flagged(await this.#log.ready(this.content), flags);
-    const [entry] = await this.#log.append(
-      this.session,
-      [ready],
-      this.#isStored ? { finishes: this.id } : {},
-    );
-    return entry as Entry<MessageBody>;
+    try {
+      const [entry] = await this.#log.append(
+        this.session,
+        [ready],
+        this.#isStored ? { finishes: this.id } : {},
+      );
+      return entry as Entry<MessageBody>;
+    } catch (error) {
+      if (!isLonghaulError(error, "DRAFT_FINISHED")) throw error;
+      // Someone took this writer for dead and kept what there was; the whole message must not be lost for that.
+      this.#isStored = false;
+      return this.#append(flags);
+    }
   }
 
   #release(): void {

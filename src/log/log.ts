@@ -4,7 +4,7 @@ import { LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { AppendRequest } from "../store/entry-store.ts";
 import type { Store } from "../store/store.ts";
-import { absorb, type Ready, readyIfPlain } from "./absorb.ts";
+import { absorb, type Put, type Ready, readyIfPlain } from "./absorb.ts";
 import type { Blobs } from "./blobs.ts";
 import { bodyJson, makeEntry } from "./body.ts";
 import { encodePayload } from "./codec.ts";
@@ -47,8 +47,13 @@ export class Log {
     items: readonly Ready<Body>[],
     extras: AppendExtras = {},
   ): Promise<readonly Entry<Body>[]> {
-    const { firstSeq, ats } = await this.#queue.add(() => this.#request(session, items, extras));
-    return items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body));
+    try {
+      const { firstSeq, ats } = await this.#queue.add(() => this.#request(session, items, extras));
+      return items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body));
+    } catch (error) {
+      await this.giveUp(items.flatMap(({ holds }) => holds ?? []));
+      throw error;
+    }
   }
 
   /** The message, ready at once if none of its parts has to become a blob; the common way. */
@@ -58,7 +63,25 @@ export class Log {
 
   /** The message, its large parts stored as blobs. */
   async ready(input: MessageInput, signal?: AbortSignal): Promise<Ready<MessageBody>> {
-    return this.readyNow(input) ?? absorb(input, this.blobs, this.limits.spillBytes, signal);
+    const now = this.readyNow(input);
+    if (now) return now;
+    const holds: string[] = [];
+    const put: Put = async (data, mime) => {
+      const { hold, digest, sizeBytes, mime: decided } = await this.blobs.put(data, mime, signal);
+      holds.push(hold);
+      return { digest, sizeBytes, mime: decided };
+    };
+    try {
+      return { ...(await absorb(input, put, this.limits.spillBytes)), holds };
+    } catch (error) {
+      await this.giveUp(holds);
+      throw error;
+    }
+  }
+
+  /** Lets blobs go that were stored for an append which then failed; if that fails too, they are collected later. */
+  async giveUp(holds: readonly string[]): Promise<void> {
+    if (holds.length > 0) await this.store.blobs.release(holds).catch(() => undefined);
   }
 
   /** The payload of a body; ENTRY_TOO_LARGE above the limit. */

@@ -24,6 +24,8 @@ export interface BlobStore {
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: BlobWriteOptions,
   ): Promise<WrittenBlob>;
+  /** Gives up holds: blobs that nothing refers to go at once, and need not wait for `collect`. */
+  release(holds: readonly string[]): Promise<void>;
   /** The bytes, unverified; BLOB_NOT_FOUND on the first read if there are none. */
   read(digest: Digest): AsyncIterable<Uint8Array>;
   /** Size of a blob, or undefined if there is none. */

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { toEntry } from "../log/body.ts";
 import type { Lines } from "../log/lines.ts";
 import type { Entry, EntryKind } from "../model/entry.ts";
@@ -92,11 +93,34 @@ async function collect(
   kinds: readonly EntryKind[],
 ): Promise<Entry[]> {
   const found: Entry[] = [];
-  for (const { session, from, to } of ranges) {
-    if (found.length === count) break;
-    const order = goesForward ? "ascending" : "descending";
-    const stored = await entries.read(session, { from, to, limit: count - found.length, order, kinds });
-    for (const entry of stored) found.push(toEntry(session, entry));
+  for (const range of ranges) {
+    for await (const window of windows(entries, range, goesForward)) {
+      const order = goesForward ? "ascending" : "descending";
+      const stored = await entries.read(range.session, {
+        ...window,
+        limit: count - found.length,
+        order,
+        kinds,
+      });
+      for (const entry of stored) found.push(toEntry(range.session, entry));
+      if (found.length === count) return found;
+    }
   }
   return found;
+}
+
+/** Entries looked at in one go; where most are of other kinds, other work gets its turn in between. */
+const WINDOW = 8_192;
+
+async function* windows(
+  entries: EntryStore,
+  { session, from, to }: SeqRange,
+  goesForward: boolean,
+): AsyncGenerator<{ from: number; to: number }> {
+  const end = to === Number.POSITIVE_INFINITY ? (await entries.head(session)).seq : to;
+  for (let done = 0; from + done <= end; done += WINDOW) {
+    if (done > 0) await setImmediate();
+    if (goesForward) yield { from: from + done, to: Math.min(from + done + WINDOW - 1, end) };
+    else yield { from: Math.max(end - done - WINDOW + 1, from), to: end - done };
+  }
 }

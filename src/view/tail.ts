@@ -20,17 +20,29 @@ const READ_AHEAD = 64;
  * Follows a session's log in order of seq, whoever appends. The consumer sets the pace: nothing is read before it asks,
  * and a slow one costs no memory.
  */
-export async function* tailEntries(
+export function tailEntries(
   store: Store,
   session: SessionId,
   census: Census,
   options: TailOptions = {},
 ): AsyncGenerator<Entry> {
-  const { signal, kinds } = options;
-  let position =
+  // "From now on" means from this call on, and not from whenever the consumer first asks.
+  const start =
     options.after === undefined
-      ? (await store.entries.head(session)).seq
-      : wholeNumber("after", options.after, 0);
+      ? store.entries.head(session).then(({ seq }) => seq)
+      : Promise.resolve(wholeNumber("after", options.after, 0));
+  start.catch(() => undefined);
+  return follow(store, session, census, start, options);
+}
+
+async function* follow(
+  store: Store,
+  session: SessionId,
+  census: Census,
+  start: Promise<number>,
+  { signal, kinds }: TailOptions,
+): AsyncGenerator<Entry> {
+  let position = await start;
   const bell = new Bell();
   const stopListening = store.onCommit(() => bell.ring());
   const onAbort = () => bell.ring();
@@ -46,13 +58,17 @@ export async function* tailEntries(
         order: "ascending",
         ...(kinds && { kinds }),
       } as const;
+      // With a filter, the head tells how far a read that found nothing has looked.
+      const head = kinds ? (await store.entries.head(session)).seq : 0;
       const stored = await store.entries.read(session, query);
       for (const entry of stored) {
         position = entry.seq;
         yield toEntry(session, entry);
         if (signal?.aborted) return;
       }
-      if (stored.length < READ_AHEAD) await ringing;
+      if (stored.length === READ_AHEAD) continue;
+      position = Math.max(position, head);
+      await ringing;
     }
   } finally {
     stopListening();

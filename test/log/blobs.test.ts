@@ -92,6 +92,21 @@ describe("data in a message", () => {
     await session.append({ role: "user", text: "and the session goes on" });
   });
 
+  test("is not kept when another part of the message, or the append itself, is refused", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session();
+    const good = { type: "data", data: image(5_000) } as const;
+    const bad = { type: "data", data: "@@@@" } as const;
+    await expect(session.append({ role: "user", parts: [good, bad] })).rejects.toMatchObject({
+      code: "BASE64_INVALID",
+    });
+    await expect(session.append({ role: "user", parts: [good] }, { expectedHead: 9 })).rejects.toMatchObject({
+      code: "POSITION_CONFLICT",
+    });
+    expect(filesIn(path)).toEqual([]);
+    expect((await kernel.size()).blobBytes).toBe(0);
+  });
+
   test("can be given up by a signal", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();

@@ -109,6 +109,30 @@ describe("a draft", () => {
     expect((await kernel.collectGarbage()).blobs).toBe(0);
   });
 
+  test("whose writer was wrongly taken for dead is not lost: the part that was kept and the whole are both there", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session("s");
+    const draft = session.draft({ role: "assistant", text: "half" });
+    await draft.flush();
+    // Another machine that cannot see our process, and whose clock says that the lease ran out long ago.
+    const store = await openSqliteStore({ path });
+    await store.drafts.write({
+      id: draft.id,
+      session: "s",
+      owner: "elsewhere|1|x",
+      at: 0,
+      payload: (await store.drafts.list("s"))[0]?.payload ?? new Uint8Array(),
+    });
+    const other = await testKernel({ store });
+    await other.session("s");
+    await draft.finish({ role: "assistant", text: "half and more" });
+    const { entries } = await session.page();
+    expect(entries).toMatchObject([
+      { message: { interrupted: true, parts: [{ text: "half" }] } },
+      { message: { parts: [{ text: "half and more" }] } },
+    ]);
+  });
+
   test("whose last write fails stays open and can be finished again", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();

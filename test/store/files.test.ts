@@ -67,7 +67,9 @@ describe("opening", () => {
     const db = new DatabaseSync(join(path, "log.db"));
     db.exec("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
     db.close();
+    const before = readFileSync(join(path, "log.db"));
     expect(await codeOf(path)).toBe("STORE_FOREIGN");
+    expect(readFileSync(join(path, "log.db")).equals(before)).toBe(true);
     const after = new DatabaseSync(join(path, "log.db"));
     expect(after.prepare("SELECT count(*) AS n FROM theirs").get()).toMatchObject({ n: 1 });
     expect(after.prepare("SELECT name FROM sqlite_schema").all()).toHaveLength(1);

@@ -69,6 +69,24 @@ describe("a page", () => {
     expect(texts(await session.page({ kinds: ["notice"] }))).toEqual(["something happened"]);
   });
 
+  test("finds rare kinds in a long session, and lets other work have its turn meanwhile", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    await session.note("first");
+    for (let n = 0; n < 3; n++)
+      await session.appendAll(Array.from({ length: 8_000 }, () => ({ role: "user", text: "x" })));
+    await session.note("last");
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    expect(texts(await session.page({ kinds: ["notice"] }))).toEqual(["first", "last"]);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(0);
+    const { before } = await session.page({ kinds: ["notice"], limit: 1 });
+    expect(texts(await session.page({ kinds: ["notice"], limit: 1, before: before ?? "" }))).toEqual([
+      "first",
+    ]);
+  });
+
   test("refuses limits and cursors that make no sense", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();

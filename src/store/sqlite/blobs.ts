@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Digest } from "../../model/blob.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { BlobStore, BlobWriteOptions, WrittenBlob } from "../blob-store.ts";
-import { addFreed, type Freed, NOTHING_FREED } from "../freed.ts";
+import { addFreed, type Freed } from "../freed.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { digestBytes } from "./blob-refs.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 import type { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
 
@@ -33,7 +33,8 @@ export class SqliteBlobs implements BlobStore {
       add: db.prepare("INSERT OR REPLACE INTO blobs (digest, size_bytes) VALUES (?, ?)"),
       known: db.prepare("SELECT 1 FROM blobs WHERE digest = ?"),
       hold: db.prepare("INSERT INTO blob_holds (token, digest, expires_at) VALUES (?, ?, ?)"),
-      expire: db.prepare("DELETE FROM blob_holds WHERE expires_at < ?"),
+      release: db.prepare("DELETE FROM blob_holds WHERE token = ? RETURNING digest"),
+      expire: db.prepare("DELETE FROM blob_holds WHERE expires_at < ? RETURNING digest"),
       idle: db.prepare(`
         SELECT digest FROM blobs b
         WHERE digest > ? AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.digest = b.digest)
@@ -69,6 +70,18 @@ export class SqliteBlobs implements BlobStore {
     }
   }
 
+  async release(holds: readonly string[]): Promise<void> {
+    await this.#db.transact(() => {
+      for (const hold of holds) this.#eraser.eraseBlobs(digestsOf(this.#statements.release.all(hold)));
+    });
+  }
+
+  /** Removes what writers stored and then died before they could refer to it. */
+  async dropExpired(): Promise<Freed> {
+    const now = this.#clock.now();
+    return this.#db.transact(() => this.#eraser.eraseBlobs(digestsOf(this.#statements.expire.all(now))));
+  }
+
   async *read(digest: Digest): AsyncGenerator<Uint8Array> {
     try {
       yield* this.#files.read(digest);
@@ -83,12 +96,11 @@ export class SqliteBlobs implements BlobStore {
 
   async collect(): Promise<Freed> {
     const now = this.#clock.now();
-    let freed = NOTHING_FREED;
-    await this.#db.transact(() => this.#statements.expire.run(now));
+    let freed = await this.dropExpired();
     for (let after: Uint8Array | undefined = new Uint8Array(0); after; ) {
       const cursor: Uint8Array = after;
       const step = await this.#db.transact(() => {
-        const idle = this.#statements.idle.all(cursor).map((row) => row.digest as Uint8Array);
+        const idle = digestsOf(this.#statements.idle.all(cursor));
         return {
           erased: this.#eraser.eraseBlobs(idle),
           last: idle.length === COLLECT_BATCH ? idle.at(-1) : undefined,
@@ -103,4 +115,8 @@ export class SqliteBlobs implements BlobStore {
     await this.#files.sweepIncoming(now);
     return freed;
   }
+}
+
+function digestsOf(rows: readonly Row[]): Uint8Array[] {
+  return rows.map((row) => row.digest as Uint8Array);
 }

@@ -35,7 +35,13 @@ export class Commits {
   }
 
   #poll(): void {
-    const version = this.#db.dataVersion();
+    let version: number;
+    try {
+      version = this.#db.dataVersion();
+    } catch {
+      // Nobody is here to be told; the next look, or the listener's own next read, meets the same trouble.
+      return;
+    }
     if (version === this.#seen) return;
     this.#seen = version;
     this.announce();

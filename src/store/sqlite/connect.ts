@@ -41,9 +41,12 @@ export async function connect(path: string, options: ConnectOptions): Promise<Da
   let connection: DatabaseSync | undefined;
   try {
     if (!inMemory) prepareFile(path);
-    connection = new DatabaseSync(path);
-    connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${PAGE_BYTES}`);
-    const database = new Database(path, connection, options.busyTimeoutMs);
+    const opened = new DatabaseSync(path);
+    connection = opened;
+    opened.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${PAGE_BYTES}`);
+    const database = new Database(path, opened, options.busyTimeoutMs);
+    // Looked at before anything is changed: what is not ours must stay as it is.
+    await database.read(() => versionOf(opened, path));
     await database.exec("PRAGMA journal_mode = WAL");
     await database.exec(`
       PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
@@ -53,7 +56,7 @@ export async function connect(path: string, options: ConnectOptions): Promise<Da
       PRAGMA secure_delete = ON;
       PRAGMA temp_store = MEMORY;
     `);
-    await migrate(database, connection, path);
+    await migrate(database, opened, path);
     return database;
   } catch (error) {
     connection?.close();
@@ -94,35 +97,37 @@ function refuseForeignFile(path: string): void {
     throw storeFailure("STORE_CORRUPT", path);
 }
 
-async function migrate(database: Database, connection: DatabaseSync, path: string): Promise<void> {
+/** The schema version of a database that is ours or empty; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
+function versionOf(connection: DatabaseSync, path: string): number {
   const pragma = (name: string) =>
-    (connection.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name] ?? 0;
-  const check = () => {
-    const version = pragma("user_version");
-    const isOurs = pragma("application_id") === APPLICATION_ID;
-    const isEmpty = pragma("page_count") <= 1 && version === 0;
-    if (!isOurs && !isEmpty) {
-      throw new LonghaulError(
-        "STORE_FOREIGN",
-        `${path} is a SQLite database of another program; give longhaul a folder of its own. It was left as it is.`,
-        {
-          details: { path },
-        },
-      );
-    }
-    if (version > MIGRATIONS.length) {
-      throw new LonghaulError(
-        "SCHEMA_TOO_NEW",
-        `${path} has schema version ${version}; this longhaul knows up to ${MIGRATIONS.length}. Update longhaul to open it. It was left as it is.`,
-        { details: { path, found: version, known: MIGRATIONS.length } },
-      );
-    }
-    return version;
-  };
-  if (check() === MIGRATIONS.length) return;
+    Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number;
+  const version = pragma("user_version");
+  const isOurs = pragma("application_id") === APPLICATION_ID;
+  const isEmpty = pragma("page_count") <= 1 && version === 0;
+  if (!isOurs && !isEmpty) {
+    throw new LonghaulError(
+      "STORE_FOREIGN",
+      `${path} is a SQLite database of another program; give longhaul a folder of its own. It was left as it is.`,
+      { details: { path } },
+    );
+  }
+  if (version <= MIGRATIONS.length) return version;
+  throw new LonghaulError(
+    "SCHEMA_TOO_NEW",
+    `${path} has schema version ${version}; this longhaul knows up to ${MIGRATIONS.length}. Update longhaul to open it. It was left as it is.`,
+    { details: { path, found: version, known: MIGRATIONS.length } },
+  );
+}
+
+async function migrate(database: Database, connection: DatabaseSync, path: string): Promise<void> {
+  if (versionOf(connection, path) === MIGRATIONS.length) return;
   await database.transact(() => {
-    for (const [index, sql] of MIGRATIONS.entries())
-      if (index >= check()) connection.exec(`${sql}; PRAGMA user_version = ${index + 1}`);
-    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    // Asked again under the lock: another process may have done it meanwhile.
+    for (const [index, sql] of MIGRATIONS.entries()) {
+      if (index < versionOf(connection, path)) continue;
+      connection.exec(
+        `${sql}; PRAGMA user_version = ${index + 1}; PRAGMA application_id = ${APPLICATION_ID}`,
+      );
+    }
   });
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LonghaulError } from "../../model/errors.ts";
 import { asStoreFailure, resultCodeOf } from "./failure.ts";
 
 const SQLITE_BUSY = 5;
@@ -107,6 +108,7 @@ export class Database {
   async #patiently<T>(attempt: () => T): Promise<T> {
     let deadline = 0;
     for (let round = 0; ; round++) {
+      if (this.#closed) throw new LonghaulError("CLOSED", "This store is closed; open a new one.");
       try {
         return attempt();
       } catch (error) {

@@ -84,8 +84,10 @@ class SqliteStore implements Store {
     });
   }
 
-  recover(): Promise<void> {
-    return this.#eraser.finishDeletions();
+  /** Finishes what a crash cut short. */
+  async recover(): Promise<void> {
+    await this.#eraser.finishDeletions();
+    await this.blobs.dropExpired();
   }
 
   onCommit(listener: () => void): () => void {

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { testFolder } from "./support/folder.ts";
+
+const folder = fileURLToPath(new URL("../examples", import.meta.url));
+const built = fileURLToPath(new URL("../dist/index.js", import.meta.url));
+
+/** Lines that show that the example did what its first comment says. */
+const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
+  "chat.ts": ["newest page:\n  3  And the second?\n  4  K2, 8,611 m.", "scrolled up:\n  1  Which mountain"],
+  "stream.ts": [
+    "reader sees a draft: The log gets the",
+    /reader's tail got: +\S+#1 "The log gets the message once, when it is finished."/,
+    "drafts left: 0, entries in the log: 1",
+  ],
+  "images.ts": [
+    "same blob twice: true",
+    "read back and verified: true",
+    "first message redacted: 0 blobs freed",
+    /second message redacted: 1 blob freed, \d{6} bytes/,
+  ],
+  "rewind.ts": [
+    "rewound to the plan:\n  Plan a trip to Rome → By train, three days\n",
+    "edited and run again:\n  Plan a trip to Oslo → By ship, five days\n",
+    "the first line again:\n  Plan a trip to Rome → By train, three days → Book it → Booked\n",
+    "the rest kept:\n  Plan a trip to Rome → By night train, four days → Book it → Booked\n",
+    "a fork after the question:\n  Plan a trip to Rome → By plane, two days\n",
+  ],
+  "two-processes.ts": [
+    "the tail saw 1000 messages, the log holds 1000 entries",
+    "lost or doubled: 0, out of order: 0",
+  ],
+};
+
+test("the package is built, so that examples can import it", () => {
+  expect(existsSync(built), "dist/ is missing; run `npm test`, or `npm run build` before vitest").toBe(true);
+});
+
+test("every example has its key lines here", () => {
+  const examples = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+  expect(examples.sort()).toEqual(Object.keys(KEY_LINES).sort());
+});
+
+test.each(Object.entries(KEY_LINES))(
+  "%s ends by itself, shows its point and leaves nothing",
+  async (name, lines) => {
+    const temporary = testFolder();
+    const { LONGHAUL_HOME: _, ...env } = process.env;
+    const { stdout } = await promisify(execFile)(process.execPath, [`${folder}/${name}`], {
+      env: { ...env, TMPDIR: temporary },
+      timeout: 60_000,
+    });
+    for (const line of lines) expect(stdout).toMatch(line);
+    expect(readdirSync(temporary)).toEqual([]);
+  },
+);
