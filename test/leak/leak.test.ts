@@ -1,0 +1,16 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+test("300 cycles of opening, using and closing a session keep no heap and no handle", () => {
+  const script = fileURLToPath(new URL("./cycles.ts", import.meta.url));
+  const report = JSON.parse(
+    execFileSync(process.execPath, ["--expose-gc", script, "300"], { encoding: "utf8" }),
+  );
+  expect(report.keptBytes).toBeLessThan(1_000_000);
+  expect(report.handles).toEqual([]);
+  for (const kind of ["session", "draft", "tail"])
+    expect(report.counts[kind].closed).toBe(report.counts[kind].opened);
+  expect(report.counts.session.opened).toBe(800);
+  expect(report.after.kernel).toEqual({ opened: 1, closed: 1 });
+});
