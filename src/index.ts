@@ -17,6 +17,7 @@ export {
   type LineBody,
   type MessageBody,
   type NoticeBody,
+  type Place,
   parseEntryId,
   type RedactedBody,
   type SessionId,
@@ -30,7 +31,7 @@ export {
 } from "./model/errors.ts";
 export type { Json } from "./model/json.ts";
 export type { Line, SeqRange } from "./model/line.ts";
-export type { Message, MessageInput, Role } from "./model/message.ts";
+export { flatParts, type Message, type MessageInput, type Role, textOfMessage } from "./model/message.ts";
 export type {
   BlobPart,
   DataPart,

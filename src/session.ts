@@ -11,6 +11,7 @@ import type {
   LineBody,
   MessageBody,
   NoticeBody,
+  Place,
   SessionId,
 } from "./model/entry.ts";
 import { invalidArgument, LonghaulError, wholeNumber } from "./model/errors.ts";
@@ -139,7 +140,7 @@ export class Session implements AsyncDisposable {
   /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
   async entry(which: number | EntryId): Promise<Entry | undefined> {
     this.#scope.assertOpen();
-    return findEntry(this.#log.store.entries, this.id, which);
+    return findEntry(this.#log.store.entries, await this.#lines.placeOf(which));
   }
 
   /** The last entry at or before a time; undefined if all are later. */
@@ -159,22 +160,22 @@ export class Session implements AsyncDisposable {
 
   /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
   async rewind(which: number | EntryId): Promise<Entry<LineBody>> {
-    return this.#lines.rewind(await this.#seqOf(which));
+    return this.#lines.rewind(await this.#placeOf(which));
   }
 
   /** Takes an entry off the line; it stays in the log. */
   async remove(which: number | EntryId): Promise<Entry<LineBody>> {
-    return this.#lines.remove(await this.#seqOf(which));
+    return this.#lines.remove(await this.#placeOf(which));
   }
 
   /** Says something else in place of an entry and drops what followed from the line. */
   async edit(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
-    return this.#lines.edit(await this.#seqOf(which), message);
+    return this.#lines.edit(await this.#placeOf(which), message);
   }
 
   /** Says something else in place of an entry and keeps what followed. */
   async replace(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
-    return this.#lines.replace(await this.#seqOf(which), message);
+    return this.#lines.replace(await this.#placeOf(which), message);
   }
 
   /** The lines so far, newest first; any of them can be chosen again. */
@@ -200,7 +201,13 @@ export class Session implements AsyncDisposable {
     this.#scope.assertOpen();
     const tombstones = [];
     for (const one of Array.isArray(which) ? which : [which]) {
-      const entry = await requireEntry(this.#log.store.entries, this.id, one);
+      const entry = await requireEntry(this.#log.store.entries, await this.#lines.placeOf(one));
+      if (entry.session !== this.id)
+        throw invalidArgument(
+          "entry",
+          entry.id,
+          `an entry of ${this.id} itself; redact it in its own session`,
+        );
       if (entry.kind === "line")
         throw invalidArgument("entry", entry.id, "a message or notice; lines hold no content");
       if (entry.kind === "redacted") continue;
@@ -222,10 +229,10 @@ export class Session implements AsyncDisposable {
   /** A new session whose line begins with this one's, up to `at`; nothing is copied. */
   async fork(options: DescendantOptions & { readonly at?: number | EntryId } = {}): Promise<Session> {
     this.#scope.assertOpen();
-    const seq = options.at === undefined ? undefined : await this.#seqOf(options.at);
+    const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
     const { line } = await this.#lines.active();
     const head = await this.head();
-    const ranges = seq === undefined ? closeLine(line, head.seq) : keepThrough(line, this.id, seq);
+    const ranges = at === undefined ? closeLine(line, head.seq) : keepThrough(line, at);
     const id = options.id ?? this.#log.ids.next();
     const create: NewSession = {
       ...described(options),
@@ -281,9 +288,10 @@ export class Session implements AsyncDisposable {
     return this.close();
   }
 
-  async #seqOf(which: number | EntryId): Promise<number> {
+  async #placeOf(which: number | EntryId): Promise<Place> {
     this.#scope.assertOpen();
-    return (await requireEntry(this.#log.store.entries, this.id, which)).seq;
+    const { session, seq } = await requireEntry(this.#log.store.entries, await this.#lines.placeOf(which));
+    return { session, seq };
   }
 }
 

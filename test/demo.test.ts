@@ -89,12 +89,13 @@ describe("the demonstration", () => {
   });
 
   test("ends cleanly when nobody reads on", async () => {
-    const { child, temporary, ended } = start("--messages", "1000000", "--images", "0");
+    const { child, temporary, ended } = start("--messages", "20000", "--images", "0");
+    const closed = expect(ended).rejects.toThrow("Premature close");
     await firstProgress(child);
     child.stdout?.destroy();
-    await once(child, "exit");
-    await ended.catch(() => undefined);
-    expect(child.exitCode).toBe(141);
+    const [exitCode] = await once(child, "exit");
+    await closed;
+    expect(exitCode).toBe(141);
     expect(readdirSync(temporary)).toEqual([]);
   });
 

@@ -162,6 +162,24 @@ describe("a session", () => {
     expect((await kernel.deleteSession("trunk", { recursive: true })).sessions).toBe(3);
   });
 
+  test("as a fork can be rewound into what it shares, and looks up shared entries by their id", async () => {
+    const kernel = await testKernel();
+    const trunk = await kernel.session("trunk");
+    await say(trunk, "1", "2", "3");
+    const fork = await trunk.fork({ id: "fork" });
+    await say(fork, "4");
+    expect(textOf(await fork.entry("trunk#2"))).toBe("2");
+    expect(texts(await fork.page({ around: "trunk#3", limit: 3 }))).toEqual(["2", "3", "4"]);
+    await fork.rewind("trunk#1");
+    await say(fork, "2'");
+    expect(texts(await fork.page())).toEqual(["1", "2'"]);
+    expect(texts(await trunk.page())).toEqual(["1", "2", "3"]);
+    await fork.choose((await fork.lines())[1]?.seq ?? -1);
+    expect(texts(await fork.page())).toEqual(["1", "2", "3", "4"]);
+    await expect(fork.redact("trunk#1")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    await expect(trunk.entry("fork#1")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+  });
+
   test("has children that close with it", async () => {
     const kernel = await testKernel();
     const parent = await kernel.session("parent");

@@ -131,10 +131,15 @@ async function* checkHead(
       yield chunk;
       continue;
     }
-    head = head.byteLength === 0 ? chunk : Buffer.concat([head, chunk]);
-    if (head.byteLength < SNIFF_BYTES) continue;
-    look(head);
-    yield head;
+    // Short first chunks are copied, because their memory may be reused for the next.
+    const seen: Uint8Array =
+      head.byteLength + chunk.byteLength < SNIFF_BYTES || head.byteLength > 0
+        ? Buffer.concat([head, chunk])
+        : chunk;
+    head = seen;
+    if (seen.byteLength < SNIFF_BYTES) continue;
+    look(seen);
+    yield seen;
     head = undefined;
   }
   if (!head) return;

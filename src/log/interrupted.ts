@@ -1,6 +1,6 @@
 import type { MessageBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
-import type { Part } from "../model/part.ts";
+import { flatParts } from "../model/message.ts";
 import type { DraftRecord } from "../store/draft-store.ts";
 import { decodeBody } from "./body.ts";
 import type { Log } from "./log.ts";
@@ -54,8 +54,5 @@ function bodyOf(payload: Uint8Array): MessageBody {
 }
 
 function blobsOf({ message }: MessageBody): string[] {
-  const flat = message.parts.flatMap((part): readonly Part[] =>
-    part.type === "tool-result" ? part.output : [part],
-  );
-  return [...new Set(flat.flatMap((part) => (part.type === "blob" ? [part.digest] : [])))];
+  return [...new Set(flatParts(message).flatMap((part) => (part.type === "blob" ? [part.digest] : [])))];
 }

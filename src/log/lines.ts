@@ -1,5 +1,13 @@
-import type { Entry, LineBody, MessageBody, SessionId } from "../model/entry.ts";
-import { isLonghaulError, LonghaulError } from "../model/errors.ts";
+import {
+  type Entry,
+  type EntryId,
+  type LineBody,
+  type MessageBody,
+  type Place,
+  parseEntryId,
+  type SessionId,
+} from "../model/entry.ts";
+import { invalidArgument, isLonghaulError, LonghaulError, wholeNumber } from "../model/errors.ts";
 import {
   closeLine,
   keepBefore,
@@ -49,6 +57,16 @@ export class Lines {
     this.#session = session;
   }
 
+  /** Where an entry is, by seq of this session or by id; ids may be of sessions whose entries are on the line. */
+  async placeOf(which: number | EntryId): Promise<Place> {
+    if (typeof which === "number") return { session: this.#session, seq: wholeNumber("seq", which, 1) };
+    const place = parseEntryId(which);
+    if (place.session === this.#session) return place;
+    const { line } = await this.active();
+    if (line.some(({ session }) => session === place.session)) return place;
+    throw invalidArgument("entry id", which, `an id of session ${JSON.stringify(this.#session)}`);
+  }
+
   async active(): Promise<ChosenLine> {
     const record = await this.#log.store.sessions.get(this.#session);
     if (!record)
@@ -96,14 +114,14 @@ export class Lines {
     }
   }
 
-  /** Goes back to just after `seq`: what came later leaves the line and stays in the log. */
-  rewind(seq: number, reason = "rewind"): Promise<Entry<LineBody>> {
-    return this.#change(reason, (line) => keepThrough(line, this.#session, seq));
+  /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
+  rewind(place: Place, reason = "rewind"): Promise<Entry<LineBody>> {
+    return this.#change(reason, (line) => keepThrough(line, place));
   }
 
   /** Takes one entry off the line. */
-  remove(seq: number, reason = "remove"): Promise<Entry<LineBody>> {
-    return this.#change(reason, (line, head) => closeLine(substitute(line, this.#session, seq, []), head));
+  remove(place: Place, reason = "remove"): Promise<Entry<LineBody>> {
+    return this.#change(reason, (line, head) => closeLine(substitute(line, place, []), head));
   }
 
   /** Comes back to a line chosen earlier, as far as it had come. */
@@ -117,23 +135,23 @@ export class Lines {
     return this.#change(reason, () => ranges);
   }
 
-  /** Says something else in place of `seq` and drops what followed: edit and run again from there. */
-  async edit(seq: number, message: MessageInput, reason = "edit"): Promise<Entry<MessageBody>> {
+  /** Says something else in place of an entry and drops what followed: edit and run again from there. */
+  async edit(place: Place, message: MessageInput, reason = "edit"): Promise<Entry<MessageBody>> {
     const ready = await this.#log.ready(message);
     const [, edited] = await this.#atHead(async (head, { seq: previous, line }) => {
-      const ranges = keepBefore(line, this.#session, seq);
+      const ranges = keepBefore(line, place);
       const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
       return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], { expectedHead: head });
     });
     return edited as Entry<MessageBody>;
   }
 
-  /** Says something else in place of `seq` and keeps what followed. */
-  async replace(seq: number, message: MessageInput, reason = "replace"): Promise<Entry<MessageBody>> {
+  /** Says something else in place of an entry and keeps what followed. */
+  async replace(place: Place, message: MessageInput, reason = "replace"): Promise<Entry<MessageBody>> {
     const ready = await this.#log.ready(message);
     const [replaced] = await this.#atHead(async (head, { seq: previous, line }) => {
       const inserted = [{ session: this.#session, from: head + 1, to: head + 1 }];
-      const ranges = substitute(closeLine(line, head), this.#session, seq, inserted);
+      const ranges = substitute(closeLine(line, head), place, inserted);
       const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
       return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], { expectedHead: head });
     });

@@ -66,7 +66,7 @@ export class PendingEdits implements Closable {
         `Edit ${id} is not waiting: it was confirmed, cancelled, or expired after ${this.#log.limits.pendingEditMs} ms. Propose it again.`,
       );
     this.cancel(id);
-    return this.#lines.edit(edit.seq, edit.message);
+    return this.#lines.edit(await this.#lines.placeOf(edit.seq), edit.message);
   }
 
   /** False if it was not waiting. */

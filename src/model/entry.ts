@@ -1,9 +1,9 @@
 import { invalidArgument } from "./errors.ts";
 import type { SeqRange } from "./line.ts";
 import type { Message } from "./message.ts";
+import type { Place, SessionId } from "./place.ts";
 
-/** Names one conversation; chosen by the caller or generated. */
-export type SessionId = string;
+export type { Place, SessionId } from "./place.ts";
 
 /** Names one entry: `<session id>#<seq>`. Derived, never stored. */
 export type EntryId = string;
@@ -63,7 +63,7 @@ export function entryId(session: SessionId, seq: number): EntryId {
 }
 
 /** Session and seq of an entry id; throws ARGUMENT_INVALID on anything else. */
-export function parseEntryId(id: EntryId): { session: SessionId; seq: number } {
+export function parseEntryId(id: EntryId): Place {
   const hash = id.lastIndexOf("#");
   const digits = id.slice(hash + 1);
   if (hash < 1 || !/^[1-9]\d{0,9}$/.test(digits)) throw invalidArgument("entry id", id, '"<session>#<seq>"');

@@ -1,4 +1,5 @@
 import { LonghaulError } from "./errors.ts";
+import type { Place } from "./place.ts";
 
 /** A stretch of one session's log, both ends included. */
 export interface SeqRange {
@@ -30,28 +31,28 @@ export function closeLine(line: Line, head: number): Line {
 }
 
 /** The line up to `seq`, that entry included. */
-export function keepThrough(line: Line, session: string, seq: number): Line {
-  const index = requireOnLine(line, session, seq);
+export function keepThrough(line: Line, place: Place): Line {
+  const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
-  return tidy([...line.slice(0, index), { ...range, to: seq }]);
+  return tidy([...line.slice(0, index), { ...range, to: place.seq }]);
 }
 
 /** The line up to `seq`, that entry left out. */
-export function keepBefore(line: Line, session: string, seq: number): Line {
-  const index = requireOnLine(line, session, seq);
+export function keepBefore(line: Line, place: Place): Line {
+  const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
-  return tidy([...line.slice(0, index), { ...range, to: seq - 1 }]);
+  return tidy([...line.slice(0, index), { ...range, to: place.seq - 1 }]);
 }
 
 /** The line with `seq` taken out and `inserted` in its place. */
-export function substitute(line: Line, session: string, seq: number, inserted: Line): Line {
-  const index = requireOnLine(line, session, seq);
+export function substitute(line: Line, place: Place, inserted: Line): Line {
+  const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
   return tidy([
     ...line.slice(0, index),
-    { ...range, to: seq - 1 },
+    { ...range, to: place.seq - 1 },
     ...inserted,
-    { ...range, from: seq + 1 },
+    { ...range, from: place.seq + 1 },
     ...line.slice(index + 1),
   ]);
 }
@@ -61,12 +62,17 @@ export function spanOf(line: Line): number {
   return line.reduce((sum, range) => sum + range.to - range.from + 1, 0);
 }
 
-function requireOnLine(line: Line, session: string, seq: number): number {
-  const index = rangeIndexOf(line, session, seq);
-  if (index >= 0) return index;
-  throw new LonghaulError(
+function requireOnLine(line: Line, place: Place): number {
+  const index = rangeIndexOf(line, place.session, place.seq);
+  if (index < 0) throw notOnLine(place);
+  return index;
+}
+
+/** The error for an entry that is not on the active line. */
+export function notOnLine({ session, seq }: Place): LonghaulError {
+  return new LonghaulError(
     "NOT_ON_LINE",
-    `Entry ${session}#${seq} is not on the active line, so it cannot be changed there; choose the line that holds it first (session.lines()).`,
+    `Entry ${session}#${seq} is not on the active line; choose a line that holds it first (session.lines()).`,
     { details: { session, seq } },
   );
 }

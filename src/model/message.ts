@@ -27,3 +27,19 @@ export interface MessageInput {
   readonly model?: string;
   readonly meta?: { readonly [key: string]: Json };
 }
+
+/** All parts of a message, those inside tool results included in place of the result. */
+export function flatParts(message: Message): readonly Part[] {
+  return message.parts.flatMap((part): readonly Part[] =>
+    part.type === "tool-result" ? part.output : [part],
+  );
+}
+
+/** What a message says in words: its text parts joined by line breaks. Large ones that became blobs show their preview. */
+export function textOfMessage(message: Message): string {
+  const texts = message.parts.flatMap((part) => {
+    if (part.type === "text") return [part.text];
+    return part.type === "blob" && part.of === "text" ? [part.preview ?? ""] : [];
+  });
+  return texts.join("\n");
+}

@@ -59,7 +59,10 @@ export interface RawPart {
 /** One piece of a message, as the log holds it. */
 export type Part = TextPart | ReasoningPart | ToolCallPart | ToolResultPart | BlobPart | RawPart;
 
-/** Where the bytes of a data part come from: base64 or a data URL, bytes, or a stream of bytes. */
+/**
+ * Where the bytes of a data part come from: base64 or a data URL, bytes, or a stream of bytes. A stream may reuse the
+ * memory of a chunk as soon as it is asked for the next one.
+ */
 export type DataSource = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /** Bytes on their way in; append turns them into a blob part. */

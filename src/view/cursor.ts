@@ -1,4 +1,4 @@
-import { entryId, parseEntryId } from "../model/entry.ts";
+import { entryId, type Place, parseEntryId } from "../model/entry.ts";
 import { invalidArgument } from "../model/errors.ts";
 
 /** A place on a line, to go on paging from; opaque to callers and valid for as long as the session lives. */
@@ -7,7 +7,7 @@ export type Cursor = string;
 /** What a cursor says: a line, and the entry on it that was seen last; none at the start of a line. */
 export interface CursorPlace {
   readonly lineSeq: number;
-  readonly at: { readonly session: string; readonly seq: number } | undefined;
+  readonly at: Place | undefined;
 }
 
 /** Writes a cursor as `<line seq>@<entry id>`. */

@@ -1,31 +1,19 @@
 import { toEntry } from "../log/body.ts";
-import { type Entry, type EntryId, entryId, parseEntryId, type SessionId } from "../model/entry.ts";
-import { invalidArgument, LonghaulError, wholeNumber } from "../model/errors.ts";
+import { type Entry, entryId, type Place, type SessionId } from "../model/entry.ts";
+import { invalidArgument, LonghaulError } from "../model/errors.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
-/** The entry of a seq or id, on whatever line; undefined if there is none. */
-export async function findEntry(
-  entries: EntryStore,
-  session: SessionId,
-  which: number | EntryId,
-): Promise<Entry | undefined> {
-  const place =
-    typeof which === "number" ? { session, seq: wholeNumber("seq", which, 1) } : parseEntryId(which);
-  if (place.session !== session)
-    throw invalidArgument("entry id", which, `an id of session ${JSON.stringify(session)}`);
-  const stored = await entries.get(session, place.seq);
+/** The entry at a place, undefined if there is none. */
+export async function findEntry(entries: EntryStore, { session, seq }: Place): Promise<Entry | undefined> {
+  const stored = await entries.get(session, seq);
   return stored && toEntry(session, stored);
 }
 
 /** The same, but ENTRY_NOT_FOUND if there is none. */
-export async function requireEntry(
-  entries: EntryStore,
-  session: SessionId,
-  which: number | EntryId,
-): Promise<Entry> {
-  const entry = await findEntry(entries, session, which);
+export async function requireEntry(entries: EntryStore, place: Place): Promise<Entry> {
+  const entry = await findEntry(entries, place);
   if (entry) return entry;
-  const id = typeof which === "number" ? entryId(session, which) : which;
+  const id = entryId(place.session, place.seq);
   throw new LonghaulError("ENTRY_NOT_FOUND", `There is no entry ${id}; session.head() tells the last seq.`, {
     details: { id },
   });
@@ -40,5 +28,5 @@ export async function findEntryAt(
   const ms = at instanceof Date ? at.getTime() : at;
   if (!Number.isFinite(ms)) throw invalidArgument("at", at, "a Date or milliseconds since 1970");
   const seq = await entries.seqAt(session, ms);
-  return seq === 0 ? undefined : findEntry(entries, session, seq);
+  return seq === 0 ? undefined : findEntry(entries, { session, seq });
 }

@@ -12,6 +12,7 @@ import {
 } from "../../src/model/line.ts";
 
 const S = "s";
+const at = (seq: number) => ({ session: S, seq });
 const range = (from: number, to: number, session = S) => ({ session, from, to });
 const seqsOf = (line: Line) =>
   line.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
@@ -25,27 +26,27 @@ describe("a line", () => {
 
   test("can be cut before or after an entry", () => {
     const line = [range(1, 40), range(97, 120)];
-    expect(keepThrough(line, S, 100)).toEqual([range(1, 40), range(97, 100)]);
-    expect(keepBefore(line, S, 97)).toEqual([range(1, 40)]);
-    expect(keepBefore(line, S, 1)).toEqual([]);
+    expect(keepThrough(line, at(100))).toEqual([range(1, 40), range(97, 100)]);
+    expect(keepBefore(line, at(97))).toEqual([range(1, 40)]);
+    expect(keepBefore(line, at(1))).toEqual([]);
   });
 
   test("can have an entry taken out or replaced", () => {
-    expect(substitute([range(1, 5)], S, 3, [])).toEqual([range(1, 2), range(4, 5)]);
-    expect(substitute([range(1, 5)], S, 5, [range(9, 9)])).toEqual([range(1, 4), range(9, 9)]);
-    expect(substitute([range(1, 5)], S, 5, [range(5, 5)])).toEqual([range(1, 5)]);
+    expect(substitute([range(1, 5)], at(3), [])).toEqual([range(1, 2), range(4, 5)]);
+    expect(substitute([range(1, 5)], at(5), [range(9, 9)])).toEqual([range(1, 4), range(9, 9)]);
+    expect(substitute([range(1, 5)], at(5), [range(5, 5)])).toEqual([range(1, 5)]);
   });
 
   test("refuses an entry that is not on it, by session and seq", () => {
-    expect(() => keepThrough([range(1, 5)], S, 6)).toThrow(expect.objectContaining({ code: "NOT_ON_LINE" }));
-    expect(() => keepThrough([range(1, 5, "other")], S, 3)).toThrow(
+    expect(() => keepThrough([range(1, 5)], at(6))).toThrow(expect.objectContaining({ code: "NOT_ON_LINE" }));
+    expect(() => keepThrough([range(1, 5, "other")], at(3))).toThrow(
       expect.objectContaining({ code: "NOT_ON_LINE" }),
     );
   });
 
   test("refuses to grow past its bound", () => {
     const line = Array.from({ length: MAX_LINE_RANGES }, (_, index) => range(index * 10 + 1, index * 10 + 5));
-    expect(() => substitute(line, S, 3, [])).toThrow(expect.objectContaining({ code: "LINE_LIMIT" }));
+    expect(() => substitute(line, at(3), [])).toThrow(expect.objectContaining({ code: "LINE_LIMIT" }));
   });
 
   test("does what an array of seqs would do, through any series of changes", () => {
@@ -62,13 +63,13 @@ describe("a line", () => {
           if (model.length === 0) break;
           const index = pick % model.length;
           const seq = model[index] as number;
-          if (kind === "through") [line, model] = [keepThrough(line, S, seq), model.slice(0, index + 1)];
-          if (kind === "before") [line, model] = [keepBefore(line, S, seq), model.slice(0, index)];
-          if (kind === "remove") [line, model] = [substitute(line, S, seq, []), model.toSpliced(index, 1)];
+          if (kind === "through") [line, model] = [keepThrough(line, at(seq)), model.slice(0, index + 1)];
+          if (kind === "before") [line, model] = [keepBefore(line, at(seq)), model.slice(0, index)];
+          if (kind === "remove") [line, model] = [substitute(line, at(seq), []), model.toSpliced(index, 1)];
           if (kind === "replace") {
             fresh += 2;
             [line, model] = [
-              substitute(line, S, seq, [range(fresh, fresh)]),
+              substitute(line, at(seq), [range(fresh, fresh)]),
               model.toSpliced(index, 1, fresh),
             ];
           }

@@ -69,6 +69,20 @@ describe("a page", () => {
     expect(texts(await session.page({ kinds: ["notice"] }))).toEqual(["something happened"]);
   });
 
+  test("can be opened around an entry, and goes on both ways from there", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session("s");
+    await say(session, ...words(1, 20));
+    const middle = await session.page({ around: "s#10", limit: 6 });
+    expect(texts(middle)).toEqual(words(7, 12));
+    expect(texts(await session.page({ before: middle.before ?? "", limit: 4 }))).toEqual(words(3, 6));
+    expect(texts(await session.page({ after: middle.after, limit: 4 }))).toEqual(words(13, 16));
+    expect(texts(await session.page({ around: 1, limit: 4 }))).toEqual(words(1, 4));
+    expect(texts(await session.page({ around: 20, limit: 4 }))).toEqual(words(18, 20));
+    await session.rewind(5);
+    await expect(session.page({ around: 10 })).rejects.toMatchObject({ code: "NOT_ON_LINE" });
+  });
+
   test("finds rare kinds in a long session, and lets other work have its turn meanwhile", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();

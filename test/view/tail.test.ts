@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { startChild } from "../support/child.ts";
 import { diskKernel, say, testKernel, textOf } from "../support/kernel.ts";
 
 async function take(tail: AsyncGenerator<Parameters<typeof textOf>[0]>, count: number): Promise<string[]> {
@@ -33,6 +34,17 @@ describe("a tail", () => {
     for (let n = 0; n < 100; n++) await say(writer, `${n}`);
     expect(await following).toEqual(Array.from({ length: 100 }, (_, n) => `${n}`));
     await other.close();
+  });
+
+  test("keeps its process alive while it waits for others", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session("s");
+    const follower = startChild(new URL("./follower.ts", import.meta.url), [path]);
+    expect((await follower.lines.next()).value, follower.errors()).toBe("waiting");
+    await sleep(600);
+    await say(session, "at last");
+    expect((await follower.lines.next()).value, follower.errors()).toBe("at last");
+    expect(await follower.ended()).toBe(0);
   });
 
   test("reads no further ahead than a slow reader needs", async () => {

@@ -17,7 +17,8 @@ export class Commits {
     this.#listeners.add(listener);
     if (!this.#timer) {
       this.#seen = this.#db.dataVersion();
-      this.#timer = setInterval(() => this.#poll(), POLL_MS).unref();
+      // Not unref'ed: a process that only waits for others' entries must stay alive as long as it waits.
+      this.#timer = setInterval(() => this.#poll(), POLL_MS);
     }
     return () => {
       this.#listeners.delete(listener);

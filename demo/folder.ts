@@ -1,0 +1,31 @@
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UsageError } from "./options.ts";
+
+/** A folder that is removed when it goes out of use, unless it is to be kept. */
+export class TemporaryFolder implements AsyncDisposable {
+  readonly path: string;
+  readonly #keep: boolean;
+
+  constructor(keep: boolean) {
+    this.#keep = keep;
+    try {
+      this.path = mkdtempSync(join(tmpdir(), "longhaul-marathon-"));
+    } catch (cause) {
+      throw new UsageError(`No folder can be made in ${tmpdir()}; let TMPDIR name one that can be written.`, {
+        cause,
+      });
+    }
+  }
+
+  /** What becomes of it, to be said at the end. */
+  get fate(): string {
+    return this.#keep ? `folder kept: ${this.path}` : "temporary folder removed";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#keep) await rm(this.path, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

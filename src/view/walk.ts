@@ -1,0 +1,60 @@
+import { setImmediate } from "node:timers/promises";
+import { toEntry } from "../log/body.ts";
+import type { Entry, EntryKind, Place } from "../model/entry.ts";
+import { type Line, rangeIndexOf, type SeqRange } from "../model/line.ts";
+import type { EntryStore } from "../store/entry-store.ts";
+
+/** Which way along a line. */
+export type Direction = "older" | "newer";
+
+/** Entries looked at in one go; where most are of other kinds, other work gets its turn in between. */
+const WINDOW = 8_192;
+
+/** The ranges from a place to the end of the line in that direction, nearest first; undefined if it is not on the line. */
+export function rangesFrom(
+  line: Line,
+  place: Place,
+  direction: Direction,
+  options: { readonly inclusive?: boolean } = {},
+): readonly SeqRange[] | undefined {
+  const index = rangeIndexOf(line, place.session, place.seq);
+  const range = line[index];
+  if (!range) return undefined;
+  const step = options.inclusive ? 0 : 1;
+  if (direction === "newer") return [{ ...range, from: place.seq + step }, ...line.slice(index + 1)];
+  return [{ ...range, to: place.seq - step }, ...line.slice(0, index).reverse()];
+}
+
+/** The first `count` entries of those kinds along the ranges, nearest first. */
+export async function collect(
+  entries: EntryStore,
+  ranges: readonly SeqRange[],
+  direction: Direction,
+  count: number,
+  kinds: readonly EntryKind[],
+): Promise<Entry[]> {
+  const order = direction === "newer" ? "ascending" : "descending";
+  const found: Entry[] = [];
+  for (const range of ranges) {
+    for await (const window of windows(entries, range, direction)) {
+      const query = { ...window, limit: count - found.length, order, kinds } as const;
+      for (const stored of await entries.read(range.session, query))
+        found.push(toEntry(range.session, stored));
+      if (found.length === count) return found;
+    }
+  }
+  return found;
+}
+
+async function* windows(
+  entries: EntryStore,
+  { session, from, to }: SeqRange,
+  direction: Direction,
+): AsyncGenerator<{ from: number; to: number }> {
+  const end = to === Number.POSITIVE_INFINITY ? (await entries.head(session)).seq : to;
+  for (let done = 0; from + done <= end; done += WINDOW) {
+    if (done > 0) await setImmediate();
+    if (direction === "newer") yield { from: from + done, to: Math.min(from + done + WINDOW - 1, end) };
+    else yield { from: Math.max(end - done - WINDOW + 1, from), to: end - done };
+  }
+}

@@ -1,0 +1,12 @@
+// Waits for one entry that another process appends, with nothing else to keep it alive.
+import { openKernel, textOfMessage } from "../../src/index.ts";
+
+const [path = ""] = process.argv.slice(2);
+await using kernel = await openKernel({ path });
+await using session = await kernel.session("s");
+const tail = session.tail();
+process.stdout.write("waiting\n");
+for await (const entry of tail) {
+  process.stdout.write(`${entry.kind === "message" ? textOfMessage(entry.message) : entry.kind}\n`);
+  break;
+}
