@@ -1,6 +1,7 @@
 import * as zlib from "node:zlib";
 import { LonghaulError } from "../model/errors.ts";
-import { compressBlock, decompressBlock, MAX_BLOCK_BYTES, maxCompressedBytes } from "./lz4.ts";
+import { Lz4 } from "./lz4.ts";
+import { PRIMER } from "./primer.ts";
 
 /** First byte of every payload: how the JSON behind it is packed. Part of the file format, never reused. */
 const RAW = 0;
@@ -8,38 +9,39 @@ const LZ4 = 1;
 const ZSTD = 2;
 const DEFLATE = 3;
 
-/** Below this, packing saves less than a page can hold anyway. */
-const MIN_PACKED_BYTES = 160;
 /** From here on zstd's better packing outweighs what a call of it costs. */
 const ZSTD_FROM_CHARACTERS = 8_192;
+/** Below this a row is a fraction of a page either way. */
+const MIN_PACKED_BYTES = 64;
 
 const LZ4_HEADER_BYTES = 3;
 const encoder = new TextEncoder();
-/** Shared by all calls, which never overlap; room for the longest text that is not left to zstd. */
-const scratch = Buffer.allocUnsafeSlow(ZSTD_FROM_CHARACTERS * 3);
-const packed = Buffer.allocUnsafeSlow(maxCompressedBytes(scratch.length) + LZ4_HEADER_BYTES);
-const unpacked = Buffer.allocUnsafeSlow(MAX_BLOCK_BYTES);
+/** One for all calls, which never overlap; takes the longest text that is not left to zstd. */
+const lz4 = new Lz4(PRIMER, ZSTD_FROM_CHARACTERS * 3);
+const unpackedText = Buffer.from(lz4.input.buffer, lz4.input.byteOffset, lz4.input.byteLength);
 
 /** The payload that holds a JSON text. */
 export function encodePayload(json: string): Uint8Array {
-  if (json.length >= ZSTD_FROM_CHARACTERS) return encodeLarge(Buffer.from(json));
-  const size = encoder.encodeInto(json, scratch).written;
+  if (json.length >= ZSTD_FROM_CHARACTERS) return encodeLarge(json);
+  const size = encoder.encodeInto(json, lz4.input).written;
   if (size >= MIN_PACKED_BYTES) {
-    const end = compressBlock(scratch, size, packed, LZ4_HEADER_BYTES);
-    if (end < size) {
-      packed[0] = LZ4;
-      packed[1] = size & 255;
-      packed[2] = size >>> 8;
-      return Uint8Array.prototype.slice.call(packed, 0, end);
+    const packed = lz4.pack(size);
+    if (packed.length + LZ4_HEADER_BYTES <= size) {
+      const payload = new Uint8Array(packed.length + LZ4_HEADER_BYTES);
+      payload[0] = LZ4;
+      payload[1] = size;
+      payload[2] = size >>> 8;
+      payload.set(packed, LZ4_HEADER_BYTES);
+      return payload;
     }
   }
-  return withTag(RAW, scratch.subarray(0, size));
+  return withTag(RAW, lz4.input.subarray(0, size));
 }
 
-function encodeLarge(bytes: Buffer): Uint8Array {
+function encodeLarge(json: string): Uint8Array {
   return zlib.zstdCompressSync
-    ? withTag(ZSTD, zlib.zstdCompressSync(bytes))
-    : withTag(DEFLATE, zlib.deflateRawSync(bytes));
+    ? withTag(ZSTD, zlib.zstdCompressSync(json))
+    : withTag(DEFLATE, zlib.deflateRawSync(json));
 }
 
 function withTag(tag: number, bytes: Uint8Array): Uint8Array {
@@ -52,27 +54,20 @@ function withTag(tag: number, bytes: Uint8Array): Uint8Array {
 /** The JSON text that a payload holds; STORE_CORRUPT if it is damaged. */
 export function decodePayload(payload: Uint8Array): string {
   const tag = payload[0];
+  if (tag === LZ4) {
+    const size = (payload[1] as number) | ((payload[2] as number) << 8);
+    if (!lz4.unpack(payload, LZ4_HEADER_BYTES, size)) throw damaged();
+    return unpackedText.toString("utf8", 0, size);
+  }
   const body = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).subarray(1);
+  if (tag === RAW) return body.toString();
   try {
-    switch (tag) {
-      case RAW:
-        return body.toString();
-      case LZ4: {
-        const size = (payload[1] as number) | ((payload[2] as number) << 8);
-        if (!decompressBlock(payload, LZ4_HEADER_BYTES, unpacked, size)) break;
-        return unpacked.toString("utf8", 0, size);
-      }
-      case ZSTD:
-        if (!zlib.zstdDecompressSync) throw zstdMissing();
-        return zlib.zstdDecompressSync(body).toString();
-      case DEFLATE:
-        return zlib.inflateRawSync(body).toString();
-    }
+    if (tag === ZSTD && zlib.zstdDecompressSync) return zlib.zstdDecompressSync(body).toString();
+    if (tag === DEFLATE) return zlib.inflateRawSync(body).toString();
   } catch (error) {
-    if (error instanceof LonghaulError) throw error;
     throw damaged(error);
   }
-  throw damaged();
+  throw tag === ZSTD ? zstdMissing() : damaged();
 }
 
 function damaged(cause?: unknown): LonghaulError {

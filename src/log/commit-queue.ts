@@ -1,6 +1,6 @@
 import { LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
-import type { Appended, AppendRequest, EntryStore } from "../store/entry-store.ts";
+import type { Appended, AppendOutcome, AppendRequest, EntryStore } from "../store/entry-store.ts";
 
 /** Most requests and bytes of one transaction. */
 const MAX_GROUP = 1_024;
@@ -79,11 +79,15 @@ export class CommitQueue implements Closable {
     this.#running = undefined;
   }
 
-  /** Waits for the end of the current microtask, or now and then of the current turn of the event loop. */
-  async #endOfTick(): Promise<void> {
-    if (performance.now() - this.#turnStartedMs < MAX_TURN_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#turnStartedMs = performance.now();
+  /** What to wait for: the end of the current microtask, or now and then of the current turn of the event loop. */
+  #endOfTick(): Promise<void> | undefined {
+    if (performance.now() - this.#turnStartedMs < MAX_TURN_MS) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.#turnStartedMs = performance.now();
+        resolve();
+      });
+    });
   }
 
   #takeGroup(): readonly (Caller & SizedRequest)[] {
@@ -101,9 +105,11 @@ export class CommitQueue implements Closable {
   async #commit(group: readonly (Caller & SizedRequest)[]): Promise<void> {
     try {
       const outcomes = await this.#entries.append(group.map(({ request }) => request));
-      for (const [index, outcome] of outcomes.entries()) {
-        if (outcome instanceof Error) group[index]?.reject(outcome);
-        else group[index]?.resolve(outcome);
+      for (let index = 0; index < group.length; index++) {
+        const caller = group[index] as Caller;
+        const outcome = outcomes[index] as AppendOutcome;
+        if (outcome instanceof Error) caller.reject(outcome);
+        else caller.resolve(outcome);
       }
     } catch (error) {
       for (const { reject } of group) reject(error);

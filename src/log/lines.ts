@@ -58,10 +58,13 @@ export class Lines {
   }
 
   /** Where an entry is, by seq of this session or by id; ids may be of sessions whose entries are on the line. */
-  async placeOf(which: number | EntryId): Promise<Place> {
+  placeOf(which: number | EntryId): Place | Promise<Place> {
     if (typeof which === "number") return { session: this.#session, seq: wholeNumber("seq", which, 1) };
     const place = parseEntryId(which);
-    if (place.session === this.#session) return place;
+    return place.session === this.#session ? place : this.#sharedPlace(place, which);
+  }
+
+  async #sharedPlace(place: Place, which: EntryId): Promise<Place> {
     const { line } = await this.active();
     if (line.some(({ session }) => session === place.session)) return place;
     throw invalidArgument("entry id", which, `an id of session ${JSON.stringify(this.#session)}`);

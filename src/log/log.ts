@@ -42,18 +42,21 @@ export class Log {
   }
 
   /** Appends bodies next to each other; all of them or none. Payloads are made only when the queue has room. */
-  async append<Body extends EntryBody>(
+  append<Body extends EntryBody>(
     session: SessionId,
     items: readonly Ready<Body>[],
     extras: AppendExtras = {},
   ): Promise<readonly Entry<Body>[]> {
-    try {
-      const { firstSeq, ats } = await this.#queue.add(() => this.#request(session, items, extras));
-      return items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body));
-    } catch (error) {
-      await this.giveUp(items.flatMap(({ holds }) => holds ?? []));
-      throw error;
-    }
+    return this.#queue
+      .add(() => this.#request(session, items, extras))
+      .then(
+        ({ firstSeq, ats }) =>
+          items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body)),
+        async (error) => {
+          await this.giveUp(items.flatMap(({ holds }) => holds ?? []));
+          throw error;
+        },
+      );
   }
 
   /** The message, ready at once if none of its parts has to become a blob; the common way. */

@@ -1,153 +1,182 @@
 /**
- * LZ4 block compression for small payloads. Node's zstd and deflate set up a whole stream for every call, which costs
- * more than compressing 2 KB; this is a third of that and needs no dependency (docs/decisions/0004).
- * The block format is LZ4's own: sequences of literals and back-references of at least four bytes.
+ * LZ4 block compression for small payloads, against a primer. Node's zstd and deflate set up a whole stream for every
+ * call and take three times as long for 2 KB (docs/decisions/0004). The block format is LZ4's own: sequences of literals
+ * and back-references of at least four bytes, with the primer as its dictionary.
+ *
+ * The loops are written out instead of being split into functions: they run for every append and every read.
  */
 
-const HASH_BITS = 12;
+const HASH_BITS = 13;
+const HASH_SHIFT = 32 - HASH_BITS;
+const HASH_FACTOR = -1640531535;
 const MIN_MATCH = 4;
 /** A block ends with at least five literals, and its last match starts at least twelve bytes before the end. */
 const LAST_LITERALS = 5;
 const MATCH_START_MARGIN = 12;
-/** After this many misses in a row the search takes larger steps: incompressible data is passed over quickly. */
+/** The longer nothing was found, the larger the steps: incompressible data is passed over quickly. */
 const SKIP_SHIFT = 5;
+/** Longest primer and input together: positions fit in 16 bits, and so does every distance. */
+const MAX_WINDOW_BYTES = 65_535;
+/** Reads and copies go four bytes at a time and ahead of need; what they take or leave too much is overwritten or ignored. */
+const OVERRUN_BYTES = 4 + (MAX_WINDOW_BYTES >> SKIP_SHIFT);
 
-/** Longest input of one block: positions fit in 16 bits, and so does every distance. */
-export const MAX_BLOCK_BYTES = 65_535;
+/** Packs and unpacks texts against one primer; holds its buffers, so calls must not overlap. */
+export class Lz4 {
+  /** Longest input, in bytes. */
+  readonly maxBytes: number;
+  readonly #primerBytes: number;
+  /** The primer, then the input or the output. */
+  readonly #window: Uint8Array;
+  readonly #words: DataView;
+  readonly #input: Uint8Array;
+  readonly #packed: Uint8Array;
+  readonly #packedWords: DataView;
+  readonly #positions = new Uint16Array(1 << HASH_BITS);
+  readonly #primerPositions = new Uint16Array(1 << HASH_BITS);
 
-const positions = new Uint16Array(1 << HASH_BITS);
-
-/** Most bytes that `compressBlock` writes for an input of this length. */
-export function maxCompressedBytes(sizeBytes: number): number {
-  return sizeBytes + Math.ceil(sizeBytes / 255) + 16;
-}
-
-/** Compresses the first `size` bytes of `source` into `target` from `start` on; returns where it ended. */
-export function compressBlock(source: Uint8Array, size: number, target: Uint8Array, start: number): number {
-  const input = new DataView(source.buffer, source.byteOffset, source.byteLength);
-  const matchLimit = size - LAST_LITERALS;
-  const startLimit = size - MATCH_START_MARGIN;
-  positions.fill(0);
-  let anchor = 0;
-  let out = start;
-  let misses = 1 << SKIP_SHIFT;
-  // Position 0 doubles as "nothing seen", so the search starts behind it.
-  for (let at = 1; at < startLimit; ) {
-    const word = input.getInt32(at, true);
-    const slot = Math.imul(word, -1640531535) >>> (32 - HASH_BITS);
-    const seen = positions[slot] as number;
-    positions[slot] = at;
-    if (seen === 0 || input.getInt32(seen, true) !== word) {
-      at += misses++ >> SKIP_SHIFT;
-      continue;
+  constructor(primer: Uint8Array, maxBytes: number) {
+    // Position 0 stands for "nothing seen", so something other than the input must be there.
+    if (primer.length < MIN_MATCH || primer.length + maxBytes > MAX_WINDOW_BYTES) {
+      throw new RangeError(
+        "The primer must have at least four bytes, and fit in 64 KB with the longest input.",
+      );
     }
-    const length = MIN_MATCH + commonBytes(input, seen + MIN_MATCH, at + MIN_MATCH, matchLimit);
-    out = writeSequence(source, anchor, at, at - seen, length, target, out);
-    at += length;
-    anchor = at;
-    misses = 1 << SKIP_SHIFT;
+    this.maxBytes = maxBytes;
+    this.#primerBytes = primer.length;
+    this.#window = new Uint8Array(primer.length + maxBytes + OVERRUN_BYTES);
+    this.#window.set(primer);
+    this.#words = new DataView(this.#window.buffer);
+    this.#input = this.#window.subarray(primer.length, primer.length + maxBytes);
+    this.#packed = new Uint8Array(maxBytes + Math.ceil(maxBytes / 255) + 16 + OVERRUN_BYTES);
+    this.#packedWords = new DataView(this.#packed.buffer);
+    for (let at = 0; at + MIN_MATCH <= primer.length; at++) this.#primerPositions[this.#slot(at)] = at;
   }
-  return writeLiterals(source, anchor, size, target, out, 0);
-}
 
-function commonBytes(input: DataView, first: number, second: number, limit: number): number {
-  let length = 0;
-  while (second + length + 4 <= limit) {
-    const difference = input.getInt32(first + length, true) ^ input.getInt32(second + length, true);
-    if (difference !== 0) return length + ((31 - Math.clz32(difference & -difference)) >>> 3);
-    length += 4;
+  /** Where the text to be packed is to be written, from its start. */
+  get input(): Uint8Array {
+    return this.#input;
   }
-  while (second + length < limit && input.getUint8(first + length) === input.getUint8(second + length))
-    length++;
-  return length;
-}
 
-function writeSequence(
-  source: Uint8Array,
-  anchor: number,
-  at: number,
-  distance: number,
-  length: number,
-  target: Uint8Array,
-  start: number,
-): number {
-  const extra = length - MIN_MATCH;
-  let out = writeLiterals(source, anchor, at, target, start, Math.min(extra, 15));
-  target[out++] = distance & 255;
-  target[out++] = distance >>> 8;
-  return extra < 15 ? out : writeLength(extra - 15, target, out);
-}
+  /** Packs the first `size` bytes of `input`; the result is valid until the next call. */
+  pack(size: number): Uint8Array {
+    const window = this.#window;
+    const words = this.#words;
+    const packed = this.#packed;
+    const packedWords = this.#packedWords;
+    const positions = this.#positions;
+    positions.set(this.#primerPositions);
+    const end = this.#primerBytes + size;
+    const matchLimit = end - LAST_LITERALS;
+    const startLimit = end - MATCH_START_MARGIN;
+    let anchor = this.#primerBytes;
+    let out = 0;
+    let at = anchor;
+    let word = words.getInt32(at, true);
+    let misses = 1 << SKIP_SHIFT;
+    while (at < startLimit) {
+      const slot = Math.imul(word, HASH_FACTOR) >>> HASH_SHIFT;
+      const seen = positions[slot] as number;
+      positions[slot] = at;
+      // The next word is fetched before this one is judged, because mostly it will be needed.
+      const next = at + (misses++ >> SKIP_SHIFT);
+      const nextWord = words.getInt32(next, true);
+      if (words.getInt32(seen, true) !== word) {
+        at = next;
+        word = nextWord;
+        continue;
+      }
+      let length = MIN_MATCH;
+      while (at + length < matchLimit) {
+        const difference = words.getInt32(seen + length, true) ^ words.getInt32(at + length, true);
+        if (difference !== 0) {
+          length += (31 - Math.clz32(difference & -difference)) >>> 3;
+          break;
+        }
+        length += 4;
+      }
+      if (at + length > matchLimit) length = matchLimit - at;
 
-/** Writes a token with the low half given, then the literals. */
-function writeLiterals(
-  source: Uint8Array,
-  from: number,
-  to: number,
-  target: Uint8Array,
-  start: number,
-  low: number,
-): number {
-  const count = to - from;
-  let out = start;
-  target[out++] = (Math.min(count, 15) << 4) | low;
-  if (count >= 15) out = writeLength(count - 15, target, out);
-  if (count > 24) {
-    target.set(source.subarray(from, to), out);
-    return out + count;
-  }
-  for (let at = from; at < to; at++) target[out++] = source[at] as number;
-  return out;
-}
-
-function writeLength(rest: number, target: Uint8Array, start: number): number {
-  let out = start;
-  for (; rest >= 255; rest -= 255) target[out++] = 255;
-  target[out++] = rest;
-  return out;
-}
-
-/** Decompresses the block at `start` of `source` into `target`, which it must fill exactly; false if it is damaged. */
-export function decompressBlock(
-  source: Uint8Array,
-  start: number,
-  target: Uint8Array,
-  size: number,
-): boolean {
-  const end = source.length;
-  let at = start;
-  let out = 0;
-  while (at < end) {
-    const token = source[at++] as number;
-    let literals = token >>> 4;
-    if (literals === 15) {
-      let more: number;
-      do {
-        if (at >= end) return false;
-        more = source[at++] as number;
-        literals += more;
-      } while (more === 255);
-    }
-    if (at + literals > end || out + literals > size) return false;
-    if (literals > 24) {
-      target.set(source.subarray(at, at + literals), out);
-      at += literals;
+      const literals = at - anchor;
+      const extra = length - MIN_MATCH;
+      packed[out++] = (Math.min(literals, 15) << 4) | Math.min(extra, 15);
+      if (literals >= 15) out = writeLength(literals - 15, packed, out);
+      for (let n = 0; n < literals; n += 4)
+        packedWords.setInt32(out + n, words.getInt32(anchor + n, true), true);
       out += literals;
-    } else for (let n = 0; n < literals; n++) target[out++] = source[at++] as number;
-    if (at === end) return out === size;
-    if (at + 2 > end) return false;
-    const distance = (source[at] as number) | ((source[at + 1] as number) << 8);
-    at += 2;
-    let length = (token & 15) + MIN_MATCH;
-    if ((token & 15) === 15) {
-      let more: number;
-      do {
-        if (at >= end) return false;
-        more = source[at++] as number;
-        length += more;
-      } while (more === 255);
+      const distance = at - seen;
+      packed[out++] = distance;
+      packed[out++] = distance >>> 8;
+      if (extra >= 15) out = writeLength(extra - 15, packed, out);
+      at += length;
+      anchor = at;
+      word = words.getInt32(at, true);
+      misses = 1 << SKIP_SHIFT;
     }
-    if (distance === 0 || distance > out || out + length > size) return false;
-    for (let from = out - distance, n = 0; n < length; n++) target[out++] = target[from++] as number;
+    const literals = end - anchor;
+    packed[out++] = Math.min(literals, 15) << 4;
+    if (literals >= 15) out = writeLength(literals - 15, packed, out);
+    packed.set(window.subarray(anchor, end), out);
+    return packed.subarray(0, out + literals);
   }
-  return false;
+
+  /** Unpacks the block at `start` of `source`, which must give `size` bytes; undefined if it is damaged. */
+  unpack(source: Uint8Array, start: number, size: number): Uint8Array | undefined {
+    if (size > this.maxBytes) return undefined;
+    const window = this.#window;
+    const words = this.#words;
+    const sourceWords = new DataView(source.buffer, source.byteOffset, source.byteLength);
+    const sourceEnd = source.length;
+    const end = this.#primerBytes + size;
+    let at = start;
+    let out = this.#primerBytes;
+    while (at < sourceEnd) {
+      const token = source[at++] as number;
+      let literals = token >>> 4;
+      if (literals === 15) {
+        let more = 255;
+        while (more === 255 && at < sourceEnd) {
+          more = source[at++] as number;
+          literals += more;
+        }
+      }
+      if (at + literals > sourceEnd || out + literals > end) return undefined;
+      if (at + literals + OVERRUN_BYTES <= sourceEnd) {
+        for (let n = 0; n < literals; n += 4)
+          words.setInt32(out + n, sourceWords.getInt32(at + n, true), true);
+        at += literals;
+        out += literals;
+      } else for (const stop = at + literals; at < stop; ) window[out++] = source[at++] as number;
+      if (at === sourceEnd) return out === end ? this.#input.subarray(0, size) : undefined;
+      if (at + 2 > sourceEnd) return undefined;
+      const distance = (source[at] as number) | ((source[at + 1] as number) << 8);
+      at += 2;
+      let length = (token & 15) + MIN_MATCH;
+      if (length === 15 + MIN_MATCH) {
+        let more = 255;
+        while (more === 255 && at < sourceEnd) {
+          more = source[at++] as number;
+          length += more;
+        }
+      }
+      if (distance === 0 || distance > out || out + length > end) return undefined;
+      if (distance >= 4) {
+        for (let n = 0; n < length; n += 4)
+          words.setInt32(out + n, words.getInt32(out + n - distance, true), true);
+        out += length;
+      } else
+        for (const stop = out + length; out < stop; out++) window[out] = window[out - distance] as number;
+    }
+    return undefined;
+  }
+
+  #slot(at: number): number {
+    return Math.imul(this.#words.getInt32(at, true), HASH_FACTOR) >>> HASH_SHIFT;
+  }
+}
+
+function writeLength(rest: number, packed: Uint8Array, start: number): number {
+  let out = start;
+  for (; rest >= 255; rest -= 255) packed[out++] = 255;
+  packed[out++] = rest;
+  return out;
 }

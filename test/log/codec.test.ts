@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodePayload, encodePayload } from "../../src/log/codec.ts";
+import { PRIMER } from "../../src/log/primer.ts";
 
 describe("payloads", () => {
   test("hold any text of any length", () => {
@@ -44,4 +46,8 @@ describe("payloads", () => {
       expect(() => decodePayload(damaged)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
     }
   });
+});
+
+test("the primer is never edited once released: what was packed against it must stay readable", () => {
+  expect(createHash("sha256").update(PRIMER).digest("hex").slice(0, 16)).toBe("a0fab5403509d7d1");
 });

@@ -44,7 +44,7 @@ export class Database {
   }
 
   /** Runs `work` in a write transaction; any throw rolls it back. Waits for other writers up to the busy timeout. */
-  async transact<T>(work: () => T): Promise<T> {
+  transact<T>(work: () => T): Promise<T> {
     return this.#patiently(() => {
       this.#begin.run();
       let result: T;
@@ -60,12 +60,12 @@ export class Database {
   }
 
   /** Runs reads; with several statements use `snapshot`. */
-  async read<T>(work: () => T): Promise<T> {
+  read<T>(work: () => T): Promise<T> {
     return this.#patiently(work);
   }
 
   /** Runs reads that must see one state, and take the lock only once. */
-  async snapshot<T>(work: () => T): Promise<T> {
+  snapshot<T>(work: () => T): Promise<T> {
     return this.#patiently(() => {
       this.#beginRead.run();
       try {

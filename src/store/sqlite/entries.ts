@@ -111,27 +111,34 @@ export class SqliteEntries implements EntryStore {
     return cache.find(request.session) ?? sessionNotFound(request.session);
   }
 
-  #find(session: SessionId): SessionState | undefined {
-    this.#near.cache.refresh();
-    return this.#near.cache.find(session);
+  /** Looks under the number we remember; only a miss can mean that the session was deleted and made anew elsewhere. */
+  #hitOrRefresh<T>(session: SessionId, look: (number: number) => T | undefined): T | undefined {
+    const { cache } = this.#near;
+    const known = cache.find(session);
+    const hit = known && look(known.number);
+    if (hit !== undefined) return hit;
+    cache.refresh();
+    const fresh = cache.find(session);
+    return fresh && fresh.number !== known?.number ? look(fresh.number) : undefined;
   }
 
   async get(session: SessionId, seq: number): Promise<StoredEntry | undefined> {
     return this.#db.read(() => {
-      const state = this.#find(session);
-      if (!state || seq < 1 || seq > MAX_SEQ) return undefined;
-      const row = this.#one.get(entryKey(state.number, seq));
+      if (seq < 1 || seq > MAX_SEQ) return undefined;
+      const row = this.#hitOrRefresh(session, (number) => this.#one.get(entryKey(number, seq)));
       return row && toStored(row);
     });
   }
 
   async read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]> {
     return this.#db.read(() => {
-      const state = this.#find(session);
-      if (!state) return [];
-      const from = entryKey(state.number, Math.max(query.from, 1));
-      const to = entryKey(state.number, Math.min(query.to, MAX_SEQ));
-      return this.#readStatement(query).all(from, to, query.limit).map(toStored);
+      const rows = this.#hitOrRefresh(session, (number) => {
+        const from = entryKey(number, Math.max(query.from, 1));
+        const to = entryKey(number, Math.min(query.to, MAX_SEQ));
+        const found = this.#readStatement(query).all(from, to, query.limit);
+        return found.length > 0 ? found : undefined;
+      });
+      return rows?.map(toStored) ?? [];
     });
   }
 
