@@ -27,7 +27,7 @@ export function encodePayload(json: string): Uint8Array {
   if (size >= MIN_PACKED_BYTES) {
     const packed = lz4.pack(size);
     if (packed.length + LZ4_HEADER_BYTES <= size) {
-      const payload = new Uint8Array(packed.length + LZ4_HEADER_BYTES);
+      const payload = allocate(packed.length + LZ4_HEADER_BYTES);
       payload[0] = LZ4;
       payload[1] = size;
       payload[2] = size >>> 8;
@@ -44,8 +44,13 @@ function encodeLarge(json: string): Uint8Array {
     : withTag(DEFLATE, zlib.deflateRawSync(json));
 }
 
+/** From Node's pool: a buffer of its own for every small payload would fragment the heap of the process. */
+function allocate(sizeBytes: number): Uint8Array {
+  return Buffer.allocUnsafe(sizeBytes);
+}
+
 function withTag(tag: number, bytes: Uint8Array): Uint8Array {
-  const payload = new Uint8Array(bytes.length + 1);
+  const payload = allocate(bytes.length + 1);
   payload[0] = tag;
   payload.set(bytes, 1);
   return payload;

@@ -11,6 +11,8 @@ export class BoundedCache<Key, Value> {
   readonly #now: () => number;
   readonly #held = new Map<Key, { value: Value; weight: number; since: number }>();
   #weight = 0;
+  /** The key used last: using it again needs no change of order, and a map that never changes makes no garbage. */
+  #youngest: Key | undefined;
 
   constructor(bound: CacheBound, now: () => number = Date.now) {
     this.#bound = bound;
@@ -32,9 +34,12 @@ export class BoundedCache<Key, Value> {
       this.delete(key);
       return undefined;
     }
-    // Re-insertion moves the key to the young end of the map's order.
-    this.#held.delete(key);
-    this.#held.set(key, held);
+    if (key !== this.#youngest) {
+      // Re-insertion moves the key to the young end of the map's order.
+      this.#held.delete(key);
+      this.#held.set(key, held);
+      this.#youngest = key;
+    }
     return held.value;
   }
 
@@ -44,6 +49,7 @@ export class BoundedCache<Key, Value> {
     if (weight > this.#bound.maxWeight) return;
     this.#held.set(key, { value, weight, since: this.#bound.maxAgeMs === undefined ? 0 : this.#now() });
     this.#weight += weight;
+    this.#youngest = key;
     for (const oldest of this.#held.keys()) {
       if (this.#weight <= this.#bound.maxWeight) break;
       this.delete(oldest);

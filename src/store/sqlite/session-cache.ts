@@ -13,7 +13,10 @@ export interface SessionState {
 
 const MAX_SESSIONS = 4096;
 
-/** Remembers number and head of the sessions in use; forgets them all as soon as another connection has committed. */
+/**
+ * Remembers number and head of the sessions in use. What `find` returns may be out of date when other processes write;
+ * `refresh` forgets everything if another connection has committed since the last look.
+ */
 export class SessionCache {
   readonly #db: Database;
   readonly #states = new BoundedCache<SessionId, SessionState>({ maxWeight: MAX_SESSIONS });
@@ -29,7 +32,7 @@ export class SessionCache {
     );
   }
 
-  /** To be called once at the start of a transaction, or before a read that must see other processes' commits. */
+  /** To be called before anything is decided by what is remembered. */
   refresh(): void {
     const version = this.#db.dataVersion();
     if (version === this.#dataVersion) return;
@@ -37,7 +40,7 @@ export class SessionCache {
     this.#states.clear();
   }
 
-  /** The state of a session; undefined if there is no such session. */
+  /** The state of a session as far as we know; undefined if there is no such session. */
   find(id: SessionId): SessionState | undefined {
     const known = this.#states.get(id);
     if (known) return known;
@@ -54,7 +57,7 @@ export class SessionCache {
     return state;
   }
 
-  /** The state of a session; throws SESSION_NOT_FOUND. */
+  /** The state of a session as it is now; throws SESSION_NOT_FOUND. */
   require(id: SessionId): SessionState {
     this.refresh();
     return this.find(id) ?? sessionNotFound(id);

@@ -12,6 +12,7 @@ import { connect } from "./connect.ts";
 import type { Database } from "./database.ts";
 import { Drafts } from "./drafts.ts";
 import { SqliteEntries } from "./entries.ts";
+import { EntryWriter } from "./entry-writer.ts";
 import { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
 import { SessionCache } from "./session-cache.ts";
@@ -76,9 +77,7 @@ class SqliteStore implements Store {
     this.blobs = new SqliteBlobs(db, files, this.#eraser, clock);
     this.entries = new SqliteEntries(db, {
       cache,
-      refs,
-      sessions: this.sessions,
-      drafts: this.drafts,
+      writer: new EntryWriter(db, { cache, refs, sessions: this.sessions, drafts: this.drafts }),
       eraser: this.#eraser,
       committed: () => this.#commits.announce(),
     });

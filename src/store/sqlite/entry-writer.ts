@@ -1,0 +1,111 @@
+import { LonghaulError } from "../../model/errors.ts";
+import type { Appended, AppendOutcome, AppendRequest, NewEntry } from "../entry-store.ts";
+import type { BlobRefs } from "./blob-refs.ts";
+import type { Database } from "./database.ts";
+import type { Drafts } from "./drafts.ts";
+import { resultCodeOf } from "./failure.ts";
+import { checkSeqRoom, entryKey } from "./key.ts";
+import { kindNumber } from "./kinds.ts";
+import { type SessionCache, type SessionState, sessionNotFound } from "./session-cache.ts";
+import type { SqliteSessions } from "./sessions.ts";
+
+const SQLITE_CONSTRAINT = 19;
+
+/** What an append touches besides the entries table. */
+export interface EntryNeighbours {
+  readonly cache: SessionCache;
+  readonly sessions: SqliteSessions;
+  readonly drafts: Drafts;
+  readonly refs: BlobRefs;
+}
+
+/**
+ * Carries out appends within a write transaction. The head of a session comes from memory and is not checked before it
+ * is used: if another process has appended since, the key is taken; if it has deleted the session, the guard of the
+ * first insert finds no row. Either shows before anything is written, and is mended by one look at the table.
+ */
+export class EntryWriter {
+  readonly #near: EntryNeighbours;
+  readonly #insert;
+  readonly #insertGuarded;
+  readonly #setLine;
+
+  constructor(db: Database, near: EntryNeighbours) {
+    this.#near = near;
+    this.#insert = db.prepare("INSERT INTO entries (key, at, kind, payload) VALUES (?, ?, ?, ?)");
+    this.#insertGuarded = db.prepare(
+      "INSERT INTO entries (key, at, kind, payload) SELECT ?, ?, ?, ? FROM sessions WHERE number = ? AND id IS NOT NULL",
+    );
+    this.#setLine = db.prepare("UPDATE sessions SET line_seq = ? WHERE number = ?");
+  }
+
+  /** All that can be refused is checked before the first write, so that a refused request leaves no trace. */
+  append(request: AppendRequest): AppendOutcome {
+    try {
+      this.#checkParts(request);
+      const state = this.#stateFor(request);
+      const appended = this.#write(request, state);
+      if (appended) return appended;
+      this.#near.cache.forget(request.session);
+      return this.#write(request, this.#stateFor(request)) ?? sessionNotFound(request.session);
+    } catch (error) {
+      if (error instanceof LonghaulError) return error;
+      throw error;
+    }
+  }
+
+  #checkParts(request: AppendRequest): void {
+    for (const entry of request.entries) if (entry.blobs) this.#near.refs.requireAll(entry.blobs);
+    if (request.finishes !== undefined) this.#near.drafts.require(request.finishes);
+  }
+
+  #stateFor(request: AppendRequest): SessionState {
+    const { cache, sessions } = this.#near;
+    const { session, expectedHead, create } = request;
+    // To refuse by what may be out of date would be wrong.
+    if (expectedHead !== undefined || create) cache.refresh();
+    const state = cache.find(session);
+    const headSeq = state?.seq ?? 0;
+    if (expectedHead !== undefined && expectedHead !== headSeq) {
+      throw new LonghaulError(
+        "POSITION_CONFLICT",
+        `Session ${JSON.stringify(session)} is at ${headSeq}, not at ${expectedHead}: someone else appended. Read what is new and try again.`,
+        { details: { session, expected: expectedHead, actual: headSeq } },
+      );
+    }
+    checkSeqRoom(session, headSeq, request.entries.length);
+    if (state) return state;
+    if (create) sessions.openWithin(create);
+    return cache.find(session) ?? sessionNotFound(session);
+  }
+
+  /** Writes the request; undefined, with nothing written, if the state was out of date. */
+  #write(request: AppendRequest, state: SessionState): Appended | undefined {
+    const firstSeq = state.seq + 1;
+    const ats: number[] = [];
+    for (const entry of request.entries) {
+      const seq = state.seq + 1;
+      const at = Math.max(entry.at, state.at);
+      const key = entryKey(state.number, seq);
+      if (ats.length > 0) this.#insert.run(key, at, kindNumber(entry.kind), entry.payload);
+      else if (!this.#insertFirst(key, at, entry, state.number)) return undefined;
+      if (entry.blobs) this.#near.refs.add(key, entry.blobs);
+      if (entry.kind === "line") this.#setLine.run(seq, state.number);
+      state.seq = seq;
+      state.at = at;
+      ats.push(at);
+    }
+    if (request.finishes !== undefined) this.#near.drafts.deleteWithin(request.finishes);
+    if (request.holds) this.#near.refs.letGo(request.holds);
+    return { firstSeq, ats };
+  }
+
+  #insertFirst(key: number, at: number, { kind, payload }: NewEntry, sessionNumber: number): boolean {
+    try {
+      return this.#insertGuarded.run(key, at, kindNumber(kind), payload, sessionNumber).changes === 1;
+    } catch (error) {
+      if (resultCodeOf(error) === SQLITE_CONSTRAINT) return false;
+      throw error;
+    }
+  }
+}
