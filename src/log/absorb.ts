@@ -10,6 +10,7 @@ import type {
   RawPart,
   SpillableType,
   TextPart,
+  ToolResultInput,
   ToolResultPart,
 } from "../model/part.ts";
 
@@ -26,18 +27,21 @@ export function readyIfPlain(input: MessageInput, spillBytes: number): Ready<Mes
   const safeLength = spillBytes / 6;
   const parts: Part[] = [];
   for (const part of inputParts(input)) {
-    if (part.type !== "tool-result") {
-      if (!isPlain(part, safeLength)) return undefined;
-      parts.push(part);
-    } else if (typeof part.output === "string") {
-      if (part.output.length > safeLength) return undefined;
-      parts.push({ ...part, output: [{ type: "text", text: part.output }] });
-    } else {
-      if (!part.output.every((inner) => isPlain(inner, safeLength))) return undefined;
-      parts.push(part as ToolResultPart);
-    }
+    const plain =
+      part.type === "tool-result" ? plainResult(part, safeLength) : isPlain(part, safeLength) && part;
+    if (!plain) return undefined;
+    parts.push(plain);
   }
   return { body: { kind: "message", message: withParts(input, parts) } };
+}
+
+function plainResult(part: ToolResultInput, safeLength: number): ToolResultPart | undefined {
+  if (typeof part.output === "string") {
+    return part.output.length <= safeLength
+      ? { ...part, output: [{ type: "text", text: part.output }] }
+      : undefined;
+  }
+  return part.output.every((inner) => isPlain(inner, safeLength)) ? (part as ToolResultPart) : undefined;
 }
 
 function isPlain(part: PartInput, safeLength: number): part is Exclude<Part, ToolResultPart> {
@@ -113,13 +117,9 @@ export async function absorb(
   return { body, blobs: [...referred] };
 }
 
-function withParts(input: MessageInput, parts: readonly Part[]): Message {
-  return {
-    role: input.role,
-    parts,
-    ...(input.model !== undefined && { model: input.model }),
-    ...(input.meta !== undefined && { meta: input.meta }),
-  };
+function withParts({ role, model, meta }: MessageInput, parts: readonly Part[]): Message {
+  if (model === undefined && meta === undefined) return { role, parts };
+  return { role, parts, ...(model !== undefined && { model }), ...(meta !== undefined && { meta }) };
 }
 
 const PREVIEW_HEAD = 1_500;

@@ -2,7 +2,7 @@ import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts
 import { throwIfAborted, wholeNumber } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Ready } from "./absorb.ts";
-import type { Log } from "./log.ts";
+import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
 
 /** Options of an append. */
 export interface AppendOptions {
@@ -25,23 +25,15 @@ export class Appender {
   }
 
   /** Appends messages next to each other; all of them or none. */
-  async messages(
-    inputs: readonly MessageInput[],
-    options: AppendOptions,
-  ): Promise<readonly Entry<MessageBody>[]> {
+  messages(inputs: readonly MessageInput[], options: AppendOptions): Promise<readonly Entry<MessageBody>[]> {
     throwIfAborted(options.signal);
-    const { expectedHead, signal } = options;
+    const { expectedHead } = options;
     const extras =
-      expectedHead === undefined ? {} : { expectedHead: wholeNumber("expectedHead", expectedHead, 0) };
+      expectedHead === undefined ? NO_EXTRAS : { expectedHead: wholeNumber("expectedHead", expectedHead, 0) };
     const ready = this.#preparing ? undefined : this.#readyNow(inputs);
-    if (ready) return this.#log.append(this.#session, ready, extras);
-    const { committing } = await this.#inOrder(async () => {
-      const prepared: Ready<MessageBody>[] = [];
-      for (const input of inputs) prepared.push(await this.#log.ready(input, signal));
-      // Wrapped, so that the next in order waits until this is queued and not until it is committed.
-      return { committing: this.#log.append(this.#session, prepared, extras) };
-    });
-    return committing;
+    return ready
+      ? this.#log.append(this.#session, ready, extras)
+      : this.#afterPreparing(inputs, extras, options.signal);
   }
 
   /** Appends a body that needs no blob. */
@@ -65,6 +57,20 @@ export class Appender {
       ready.push(one);
     }
     return ready;
+  }
+
+  async #afterPreparing(
+    inputs: readonly MessageInput[],
+    extras: AppendExtras,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly Entry<MessageBody>[]> {
+    const { committing } = await this.#inOrder(async () => {
+      const prepared: Ready<MessageBody>[] = [];
+      for (const input of inputs) prepared.push(await this.#log.ready(input, signal));
+      // Wrapped, so that the next in order waits until this is queued and not until it is committed.
+      return { committing: this.#log.append(this.#session, prepared, extras) };
+    });
+    return committing;
   }
 
   async #inOrder<T>(prepare: () => Promise<T>): Promise<T> {

@@ -19,6 +19,8 @@ interface Caller {
   readonly reject: (error: unknown) => void;
 }
 
+type Waiting = Caller & SizedRequest;
+
 /**
  * Group commit: all appends of one tick, of all sessions, go into one transaction, and each promise resolves after the
  * commit. Requests are carried out in the order in which they were added. When too many bytes wait, further requests
@@ -28,7 +30,7 @@ export class CommitQueue implements Closable {
   readonly #entries: EntryStore;
   readonly #maxQueuedBytes: number;
   readonly #parked: (Caller & { readonly make: () => SizedRequest })[] = [];
-  #waiting: (Caller & SizedRequest)[] = [];
+  #waiting: Waiting[] = [];
   #queuedBytes = 0;
   #running: Promise<void> | undefined;
   #turnStartedMs = performance.now();
@@ -44,7 +46,7 @@ export class CommitQueue implements Closable {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new LonghaulError("CLOSED", "This kernel is closed; open a new one.");
       if (this.#isFull || this.#parked.length > 0) this.#parked.push({ make, resolve, reject });
-      else this.#enter(make(), { resolve, reject });
+      else this.#enter(make(), resolve, reject);
       this.#running ??= this.#run();
     });
   }
@@ -63,7 +65,7 @@ export class CommitQueue implements Closable {
     return this.#queuedBytes >= this.#maxQueuedBytes;
   }
 
-  #enter({ request, sizeBytes }: SizedRequest, { resolve, reject }: Caller): void {
+  #enter({ request, sizeBytes }: SizedRequest, resolve: Caller["resolve"], reject: Caller["reject"]): void {
     this.#waiting.push({ request, sizeBytes, resolve, reject });
     this.#queuedBytes += sizeBytes;
   }
@@ -90,7 +92,7 @@ export class CommitQueue implements Closable {
     });
   }
 
-  #takeGroup(): readonly (Caller & SizedRequest)[] {
+  #takeGroup(): readonly Waiting[] {
     let bytes = 0;
     const end = this.#waiting.findIndex((waiting, index) => {
       bytes += waiting.sizeBytes;
@@ -102,7 +104,7 @@ export class CommitQueue implements Closable {
     return all;
   }
 
-  async #commit(group: readonly (Caller & SizedRequest)[]): Promise<void> {
+  async #commit(group: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await this.#entries.append(group.map(({ request }) => request));
       for (let index = 0; index < group.length; index++) {
@@ -118,11 +120,11 @@ export class CommitQueue implements Closable {
 
   #admitParked(): void {
     while (this.#parked.length > 0 && !this.#isFull) {
-      const { make, ...caller } = this.#parked.shift() as Caller & { make: () => SizedRequest };
+      const { make, resolve, reject } = this.#parked.shift() as Caller & { make: () => SizedRequest };
       try {
-        this.#enter(make(), caller);
+        this.#enter(make(), resolve, reject);
       } catch (error) {
-        caller.reject(error);
+        reject(error);
       }
     }
   }

@@ -2,19 +2,22 @@ import type { Clock, Ids } from "../model/clock.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { AppendRequest } from "../store/entry-store.ts";
+import type { AppendRequest, NewEntry } from "../store/entry-store.ts";
 import type { Store } from "../store/store.ts";
 import { absorb, type Put, type Ready, readyIfPlain } from "./absorb.ts";
 import type { Blobs } from "./blobs.ts";
 import { bodyJson, makeEntry } from "./body.ts";
 import { encodePayload } from "./codec.ts";
-import type { CommitQueue } from "./commit-queue.ts";
+import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import type { Limits } from "./limits.ts";
 
 /** What an append may carry besides its bodies. */
 export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes"> & {
   readonly at?: number;
 };
+
+/** Nothing besides the bodies. */
+export const NO_EXTRAS: AppendExtras = {};
 
 /** The way into the store that all sessions of a kernel share. */
 export class Log {
@@ -45,7 +48,7 @@ export class Log {
   append<Body extends EntryBody>(
     session: SessionId,
     items: readonly Ready<Body>[],
-    extras: AppendExtras = {},
+    extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
     return this.#queue
       .add(() => this.#request(session, items, extras))
@@ -102,15 +105,19 @@ export class Log {
     return this.#queue.flush();
   }
 
-  #request(session: SessionId, items: readonly Ready[], { at = this.clock.now(), ...extras }: AppendExtras) {
+  #request(session: SessionId, items: readonly Ready[], extras: AppendExtras): SizedRequest {
+    const at = extras.at ?? this.clock.now();
     let sizeBytes = 0;
-    let holds: string[] | undefined;
-    const entries = items.map((item) => {
-      const payload = this.encode(item.body);
+    const entries: NewEntry[] = [];
+    const holds: string[] = [];
+    for (const { body, blobs, holds: held } of items) {
+      const payload = this.encode(body);
       sizeBytes += payload.byteLength;
-      if (item.holds) holds = [...(holds ?? []), ...item.holds];
-      return { kind: item.body.kind, at, payload, ...(item.blobs && { blobs: item.blobs }) };
-    });
-    return { request: { session, entries, ...extras, ...(holds && { holds }) }, sizeBytes };
+      entries.push(blobs ? { kind: body.kind, at, payload, blobs } : { kind: body.kind, at, payload });
+      if (held) holds.push(...held);
+    }
+    if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };
+    const { at: _, ...rest } = extras;
+    return { request: { session, entries, ...rest, holds }, sizeBytes };
   }
 }
