@@ -71,10 +71,10 @@ export class Session implements AsyncDisposable {
   }
 
   /** Appends one message; resolves when it is committed. */
-  async append(message: MessageInput, options: AppendOptions = {}): Promise<Entry<MessageBody>> {
-    this.#scope.assertOpen();
-    const [entry] = await this.#appender.messages([message], options);
-    return entry as Entry<MessageBody>;
+  append(message: MessageInput, options: AppendOptions = {}): Promise<Entry<MessageBody>> {
+    return this.#scope.isClosed
+      ? Promise.reject(this.#scope.closedError())
+      : this.#appender.message(message, options);
   }
 
   /** Appends messages next to each other; all of them or none. */
@@ -140,7 +140,8 @@ export class Session implements AsyncDisposable {
   /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
   async entry(which: number | EntryId): Promise<Entry | undefined> {
     this.#scope.assertOpen();
-    return findEntry(this.#log.store.entries, await this.#lines.placeOf(which));
+    const place = this.#lines.placeOf(which);
+    return findEntry(this.#log.store.entries, place instanceof Promise ? await place : place);
   }
 
   /** The last entry at or before a time; undefined if all are later. */

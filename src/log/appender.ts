@@ -24,6 +24,15 @@ export class Appender {
     this.#session = session;
   }
 
+  /** Appends one message. */
+  async message(input: MessageInput, options: AppendOptions): Promise<Entry<MessageBody>> {
+    const isPlain = !this.#preparing && options.expectedHead === undefined && !options.signal;
+    const ready = isPlain ? this.#log.readyNow(input) : undefined;
+    if (ready) return this.#log.appendOne(this.#session, ready);
+    const [entry] = await this.messages([input], options);
+    return entry as Entry<MessageBody>;
+  }
+
   /** Appends messages next to each other; all of them or none. */
   messages(inputs: readonly MessageInput[], options: AppendOptions): Promise<readonly Entry<MessageBody>[]> {
     throwIfAborted(options.signal);
@@ -39,8 +48,7 @@ export class Appender {
   /** Appends a body that needs no blob. */
   async body<Body extends EntryBody>(body: Body): Promise<Entry<Body>> {
     await this.#preparing;
-    const [entry] = await this.#log.append(this.#session, [{ body }]);
-    return entry as Entry<Body>;
+    return this.#log.appendOne(this.#session, { body });
   }
 
   /** Resolves when everything called so far is committed or refused. */

@@ -2,11 +2,12 @@ import { type Entry, type EntryBody, type EntryKind, entryId, type SessionId } f
 import { invalidArgument, LonghaulError } from "../model/errors.ts";
 import type { StoredEntry } from "../store/entry-store.ts";
 import { decodePayload } from "./codec.ts";
+import { frameMessage, unframeMessage } from "./frame.ts";
 
-/** The JSON of a body as payloads hold it: without its kind, which the store keeps beside it. */
-export function bodyJson(body: EntryBody): string {
+/** A body written down as payloads hold it: without its kind, which the store keeps beside it. */
+export function writeBody(body: EntryBody): string {
   try {
-    if (body.kind === "message") return JSON.stringify(body.message);
+    if (body.kind === "message") return frameMessage(body.message);
     const { kind: _, ...rest } = body;
     return JSON.stringify(rest);
   } catch (error) {
@@ -16,11 +17,11 @@ export function bodyJson(body: EntryBody): string {
 
 /** The body in a payload. */
 export function decodeBody(kind: EntryKind, payload: Uint8Array): EntryBody {
-  const json = decodePayload(payload);
+  const text = decodePayload(payload);
   try {
-    const value = JSON.parse(json);
-    return kind === "message" ? { kind, message: value } : { kind, ...value };
+    return kind === "message" ? { kind, message: unframeMessage(text) } : { kind, ...JSON.parse(text) };
   } catch (error) {
+    if (error instanceof LonghaulError) throw error;
     throw new LonghaulError(
       "STORE_CORRUPT",
       "An entry's payload is not JSON; restore the store from a backup. Other entries can still be read.",

@@ -3,7 +3,7 @@ import { LonghaulError } from "../model/errors.ts";
 import { Lz4 } from "./lz4.ts";
 import { PRIMER } from "./primer.ts";
 
-/** First byte of every payload: how the JSON behind it is packed. Part of the file format, never reused. */
+/** First byte of every payload: how the text behind it is packed. Part of the file format, never reused. */
 const RAW = 0;
 const LZ4 = 1;
 const ZSTD = 2;
@@ -20,10 +20,10 @@ const encoder = new TextEncoder();
 const lz4 = new Lz4(PRIMER, ZSTD_FROM_CHARACTERS * 3);
 const unpackedText = Buffer.from(lz4.input.buffer, lz4.input.byteOffset, lz4.input.byteLength);
 
-/** The payload that holds a JSON text. */
-export function encodePayload(json: string): Uint8Array {
-  if (json.length >= ZSTD_FROM_CHARACTERS) return encodeLarge(json);
-  const size = encoder.encodeInto(json, lz4.input).written;
+/** The payload that holds a text. */
+export function encodePayload(text: string): Uint8Array {
+  if (text.length >= ZSTD_FROM_CHARACTERS) return encodeLarge(text);
+  const size = encoder.encodeInto(text, lz4.input).written;
   if (size >= MIN_PACKED_BYTES) {
     const packed = lz4.pack(size);
     if (packed.length + LZ4_HEADER_BYTES <= size) {
@@ -38,10 +38,10 @@ export function encodePayload(json: string): Uint8Array {
   return withTag(RAW, lz4.input.subarray(0, size));
 }
 
-function encodeLarge(json: string): Uint8Array {
+function encodeLarge(text: string): Uint8Array {
   return zlib.zstdCompressSync
-    ? withTag(ZSTD, zlib.zstdCompressSync(json))
-    : withTag(DEFLATE, zlib.deflateRawSync(json));
+    ? withTag(ZSTD, zlib.zstdCompressSync(text))
+    : withTag(DEFLATE, zlib.deflateRawSync(text));
 }
 
 /** From Node's pool: a buffer of its own for every small payload would fragment the heap of the process. */
@@ -56,7 +56,7 @@ function withTag(tag: number, bytes: Uint8Array): Uint8Array {
   return payload;
 }
 
-/** The JSON text that a payload holds; STORE_CORRUPT if it is damaged. */
+/** The text that a payload holds; STORE_CORRUPT if it is damaged. */
 export function decodePayload(payload: Uint8Array): string {
   const tag = payload[0];
   if (tag === LZ4) {

@@ -116,12 +116,7 @@ export class Draft implements Closable, AsyncDisposable {
   async #append(flags: Pick<Message, "interrupted">): Promise<Entry<MessageBody>> {
     const ready = flagged(await this.#log.ready(this.content), flags);
     try {
-      const [entry] = await this.#log.append(
-        this.session,
-        [ready],
-        this.#isStored ? { finishes: this.id } : {},
-      );
-      return entry as Entry<MessageBody>;
+      return await this.#log.appendOne(this.session, ready, this.#isStored ? { finishes: this.id } : {});
     } catch (error) {
       if (!isLonghaulError(error, "DRAFT_FINISHED")) throw error;
       // Someone took this writer for dead and kept what there was; the whole message must not be lost for that.

@@ -2,11 +2,11 @@ import type { Clock, Ids } from "../model/clock.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { AppendRequest, NewEntry } from "../store/entry-store.ts";
+import type { Appended, AppendRequest, NewEntry } from "../store/entry-store.ts";
 import type { Store } from "../store/store.ts";
 import { absorb, type Put, type Ready, readyIfPlain } from "./absorb.ts";
 import type { Blobs } from "./blobs.ts";
-import { bodyJson, makeEntry } from "./body.ts";
+import { makeEntry, writeBody } from "./body.ts";
 import { encodePayload } from "./codec.ts";
 import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import type { Limits } from "./limits.ts";
@@ -15,6 +15,8 @@ import type { Limits } from "./limits.ts";
 export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes"> & {
   readonly at?: number;
 };
+
+const NO_HOLDS: readonly string[] = [];
 
 /** Nothing besides the bodies. */
 export const NO_EXTRAS: AppendExtras = {};
@@ -50,16 +52,20 @@ export class Log {
     items: readonly Ready<Body>[],
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
-    return this.#queue
-      .add(() => this.#request(session, items, extras))
-      .then(
-        ({ firstSeq, ats }) =>
-          items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body)),
-        async (error) => {
-          await this.giveUp(items.flatMap(({ holds }) => holds ?? []));
-          throw error;
-        },
-      );
+    const toEntries = ({ firstSeq, ats }: Appended) =>
+      items.map(({ body }, index) => makeEntry(session, firstSeq + index, ats[index] as number, body));
+    return this.#add(session, items, extras).then(toEntries);
+  }
+
+  /** Appends one body. */
+  appendOne<Body extends EntryBody>(
+    session: SessionId,
+    item: Ready<Body>,
+    extras: AppendExtras = NO_EXTRAS,
+  ): Promise<Entry<Body>> {
+    return this.#add(session, [item], extras).then(({ firstSeq, ats }) =>
+      makeEntry(session, firstSeq, ats[0] as number, item.body),
+    );
   }
 
   /** The message, ready at once if none of its parts has to become a blob; the common way. */
@@ -92,17 +98,27 @@ export class Log {
 
   /** The payload of a body; ENTRY_TOO_LARGE above the limit. */
   encode(body: EntryBody): Uint8Array {
-    const json = bodyJson(body);
-    if (json.length <= this.limits.maxEntryBytes) return encodePayload(json);
+    const text = writeBody(body);
+    if (text.length <= this.limits.maxEntryBytes) return encodePayload(text);
     throw new LonghaulError(
       "ENTRY_TOO_LARGE",
-      `The entry has ${json.length} characters besides its blobs; at most ${this.limits.maxEntryBytes} are kept in one. Split it, or raise limits.maxEntryBytes.`,
-      { details: { characters: json.length, maxBytes: this.limits.maxEntryBytes } },
+      `The entry has ${text.length} characters besides its blobs; at most ${this.limits.maxEntryBytes} are kept in one. Split it, or raise limits.maxEntryBytes.`,
+      { details: { characters: text.length, maxBytes: this.limits.maxEntryBytes } },
     );
   }
 
   flush(): Promise<void> {
     return this.#queue.flush();
+  }
+
+  #add(session: SessionId, items: readonly Ready[], extras: AppendExtras): Promise<Appended> {
+    const adding = this.#queue.add(() => this.#request(session, items, extras));
+    const holds = items.flatMap((item) => item.holds ?? NO_HOLDS);
+    if (holds.length === 0) return adding;
+    return adding.catch(async (error) => {
+      await this.giveUp(holds);
+      throw error;
+    });
   }
 
   #request(session: SessionId, items: readonly Ready[], extras: AppendExtras): SizedRequest {

@@ -30,17 +30,16 @@ const WORDS = [
   "  information  parameter  parameters  argument  arguments  property  properties  provided  specified  required",
   "  optional  support  supported  application  environment  development  performance  documentation  ing  tion  ation",
   "  ment  ally  able  ness  ence  ance  ould  ight  ound  ther  here  ever  ing the  of the  in the  to the  on the",
-  "  for the  and the  is a  it is  to be  I'll  Let me  I'm  don't  can't  it's \\n\\n \\n- \\n    \\n      \\n        \\n",
-  "  \\n\\n### \\n\\n## \\n```\\n \\n```ts\\n \\n* \\n1. \\n2.  \\t\\t \\n\\t \\n\\t\\t ",
-  '\\" \\", \\": \\" \\\\ \\\\n // /** * @param @returns */ /// # - [ ] **: ** | --- |',
+  "  for the  and the  is a  it is  to be  I'll  Let me  I'm  don't  can't  it's  // /** * @param @returns */ /// # - [ ]",
+  " **: ** | --- |\n\t\n\t\t\n\t\t\t\n```ts\n\n```\n\n### \n\n## \n\n- \n1. \n2. \n* \n  \n    \n      \n        ",
 ].join("");
 
 /** How our own messages begin and go on. */
 const SKELETON = [
-  '{"role":"tool","parts":[{"type":"tool-result","callId":"call_","name":"","isError":true,"output":[{"type":"text","text":""}]}],',
-  '"model":"","meta":{"{"role":"assistant","parts":[{"type":"reasoning","text":"","opaque":{"signature":"',
-  '{"type":"tool-call","callId":"toolu_","name":"read_file","input":{"path":"","command":"","content":"',
-  '{"role":"user","parts":[{"type":"text","text":"',
+  '{"role":"tool","parts":[{"type":"tool-result","callId":"call_","name":"","isError":true,"output":[{"type":"text","text":',
+  '}]}],"model":"","meta":{"{"role":"assistant","parts":[{"type":"reasoning","text":1,"opaque":{"signature":"',
+  '{"type":"tool-call","callId":"toolu_","name":"read_file","input":{"path":"","command":"","content":"\\n    \\n\\n',
+  '"}}]}\n{"role":"assistant","parts":[{"type":"text","text":1}]}\n{"role":"user","parts":[{"type":"text","text":',
 ].join("");
 
 /** The first primer. */

@@ -43,10 +43,12 @@ export class SqliteEntries implements EntryStore {
   }
 
   async append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]> {
+    const { writer } = this.#parts;
     try {
-      const outcomes = await this.#db.transact(() =>
-        requests.map((request) => this.#parts.writer.append(request)),
-      );
+      const outcomes = await this.#db.transact(() => {
+        writer.begin();
+        return requests.map((request) => writer.append(request));
+      });
       this.#parts.committed();
       return outcomes;
     } catch (error) {
@@ -66,7 +68,7 @@ export class SqliteEntries implements EntryStore {
     return fresh && fresh.number !== known?.number ? look(fresh.number) : undefined;
   }
 
-  async get(session: SessionId, seq: number): Promise<StoredEntry | undefined> {
+  get(session: SessionId, seq: number): Promise<StoredEntry | undefined> {
     return this.#db.read(() => {
       if (seq < 1 || seq > MAX_SEQ) return undefined;
       const row = this.#hitOrRefresh(session, (number) => this.#one.get(entryKey(number, seq)));
@@ -74,7 +76,7 @@ export class SqliteEntries implements EntryStore {
     });
   }
 
-  async read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]> {
+  read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]> {
     return this.#db.read(() => {
       const rows = this.#hitOrRefresh(session, (number) => {
         const from = entryKey(number, Math.max(query.from, 1));
@@ -86,14 +88,14 @@ export class SqliteEntries implements EntryStore {
     });
   }
 
-  async head(session: SessionId): Promise<Head> {
+  head(session: SessionId): Promise<Head> {
     return this.#db.read(() => {
       const { seq, at } = this.#parts.cache.require(session);
       return { seq, at };
     });
   }
 
-  async seqAt(session: SessionId, at: number): Promise<number> {
+  seqAt(session: SessionId, at: number): Promise<number> {
     return this.#db.snapshot(() => {
       const state = this.#parts.cache.require(session);
       const timeOf = (seq: number) => this.#time.get(entryKey(state.number, seq))?.at as number;

@@ -29,6 +29,8 @@ export class EntryWriter {
   readonly #insert;
   readonly #insertGuarded;
   readonly #setLine;
+  /** The session whose state has proved right in this transaction; it cannot change while we hold the lock. */
+  #proven: SessionState | undefined;
 
   constructor(db: Database, near: EntryNeighbours) {
     this.#near = near;
@@ -37,6 +39,11 @@ export class EntryWriter {
       "INSERT INTO entries (key, at, kind, payload) SELECT ?, ?, ?, ? FROM sessions WHERE number = ? AND id IS NOT NULL",
     );
     this.#setLine = db.prepare("UPDATE sessions SET line_seq = ? WHERE number = ?");
+  }
+
+  /** To be called at the start of each transaction. */
+  begin(): void {
+    this.#proven = undefined;
   }
 
   /** All that can be refused is checked before the first write, so that a refused request leaves no trace. */
@@ -87,8 +94,9 @@ export class EntryWriter {
       const seq = state.seq + 1;
       const at = Math.max(entry.at, state.at);
       const key = entryKey(state.number, seq);
-      if (ats.length > 0) this.#insert.run(key, at, kindNumber(entry.kind), entry.payload);
+      if (state === this.#proven) this.#insert.run(key, at, kindNumber(entry.kind), entry.payload);
       else if (!this.#insertFirst(key, at, entry, state.number)) return undefined;
+      this.#proven = state;
       if (entry.blobs) this.#near.refs.add(key, entry.blobs);
       if (entry.kind === "line") this.#setLine.run(seq, state.number);
       state.seq = seq;

@@ -1,0 +1,11 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** The sizes of all files in a folder and the folders in it. */
+export function folderBytes(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).size;
+  }
+  return bytes;
+}

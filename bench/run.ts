@@ -1,0 +1,87 @@
+import { parseArgs } from "node:util";
+import { Bench } from "./bench.ts";
+import { Progress } from "./progress.ts";
+import type { Row } from "./result.ts";
+import type { Suite } from "./suite.ts";
+import { SUITES } from "./suites/index.ts";
+import { tableHead, tableLine } from "./table.ts";
+
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+function usage(): string {
+  const suites = Object.entries(SUITES).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
+  return `npm run bench -- <suite> [--quick] [--json]
+
+Suites:
+${suites.join("\n")}
+
+Options:
+  --quick    smaller counts, under 45 seconds; goals that need the full size are not judged
+  --json     one JSON object a line instead of a table
+  --help     this text`;
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { quick: { type: "boolean" }, json: { type: "boolean" }, help: { type: "boolean" } },
+    });
+    const [suite, ...more] = positionals;
+    if (more.length > 0) throw new Error(`One suite at a time: ${positionals.join(", ")}.`);
+    if (suite !== undefined && !Object.hasOwn(SUITES, suite))
+      throw new Error(`There is no suite "${suite}".`);
+    return { ...values, suite };
+  } catch (error) {
+    // Node adds advice about positional arguments to its own messages; the first sentence says what is wrong.
+    const problem = String(error instanceof Error ? error.message : error).replace(/\. To specify.*/s, ".");
+    process.stderr.write(`${problem}\n\n${usage()}\n`);
+    return undefined;
+  }
+}
+
+async function runSuite(suite: Suite, bench: Bench, progress: Progress, print: (row: Row) => void) {
+  const rows: Row[] = [];
+  const total = suite.measurements.length;
+  for (const [index, { name, run }] of suite.measurements.entries()) {
+    progress.begin(`[${index + 1}/${total}] ${name}`);
+    try {
+      for await (const row of run(bench)) {
+        progress.clear();
+        print(row);
+        rows.push(row);
+      }
+    } catch (error) {
+      bench.fail(name, error);
+    }
+  }
+  progress.end();
+  const judged = rows.filter(({ met }) => met !== null);
+  const met = judged.filter((row) => row.met);
+  process.stderr.write(
+    `${rows.length} rows, ${met.length} of ${judged.length} goals met, ${bench.failures} failed, ` +
+      `${progress.elapsedSeconds.toFixed(0)} s\n`,
+  );
+}
+
+const options = readArguments();
+if (!options) {
+  process.exitCode = 2;
+} else if (options.help || options.suite === undefined) {
+  process.stdout.write(`${usage()}\n`);
+} else {
+  const suite = await SUITES[options.suite]?.load();
+  const progress = new Progress();
+  const bench = new Bench(options.quick === true, progress);
+  // Leaving through `exit` removes the folder and ends the child, whatever the reason for leaving.
+  process.once("exit", () => bench.close());
+  for (const [signal, number] of Object.entries(SIGNALS)) {
+    process.once(signal, () => process.exit(128 + number));
+  }
+  bench.prepare();
+  if (!options.json) process.stdout.write(`${tableHead()}\n`);
+  const print = (row: Row) =>
+    void process.stdout.write(`${options.json ? JSON.stringify(row) : tableLine(row)}\n`);
+  if (suite) await runSuite(suite, bench, progress, print);
+  process.exitCode = bench.failures > 0 ? 1 : 0;
+}

@@ -1,0 +1,15 @@
+import type { Suite } from "../suite.ts";
+
+/** A suite that can be named on the command line. */
+export interface SuiteEntry {
+  readonly summary: string;
+  load(): Promise<Suite>;
+}
+
+/** All suites; a new one is a line here. */
+export const SUITES: Readonly<Record<string, SuiteEntry>> = {
+  log: {
+    summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",
+    load: async () => (await import("./log/index.ts")).log,
+  },
+};

@@ -1,0 +1,133 @@
+import { join } from "node:path";
+import { entryId, openKernel } from "../../../src/index.ts";
+import { decodeBody } from "../../../src/log/body.ts";
+import { connect } from "../../../src/store/sqlite/connect.ts";
+import { entryKey } from "../../../src/store/sqlite/key.ts";
+import { alternate } from "../../measure/alternate.ts";
+import { median } from "../../measure/percentile.ts";
+import { rateOf } from "../../measure/rate.ts";
+import { Random } from "../../random.ts";
+import { atLeastOfBeside, toRow } from "../../result.ts";
+import type { Measurement } from "../../suite.ts";
+import { largeGrowth } from "./growth.ts";
+import { LOG_FILE, SESSION_ID } from "./longhaul.ts";
+import { counted, sizesOf } from "./sizes.ts";
+
+interface Plan {
+  readonly folder: string;
+  readonly length: number;
+  readonly rounds: number;
+  readonly perRound: number;
+}
+
+const WARM_UP = 1_000;
+
+/** Random lookups a second, by the kernel and by a bare prepared SELECT on a connection of its own. */
+export async function lookUp({ folder, length, rounds, perRound }: Plan) {
+  const kernel = await openKernel({ path: folder });
+  const session = await kernel.session(SESSION_ID);
+  const database = await connect(join(folder, LOG_FILE), { durability: "process", busyTimeoutMs: 30_000 });
+  const select = database.prepare("SELECT key, at, kind, payload FROM entries WHERE key = ?");
+  const sessionNumber = database.prepare("SELECT number FROM sessions WHERE id = ?").get(SESSION_ID)
+    ?.number as number;
+  const random = new Random(3);
+  const draw = (count: number) => Array.from({ length: count }, () => random.between(1, length + 1));
+  const selectTime = database.prepare("SELECT at FROM entries WHERE key = ?");
+  const timeOf = (seq: number) => selectTime.get(entryKey(sessionNumber, seq))?.at as number;
+
+  const contest = (count: number) => ({
+    bare: () =>
+      rateOf(
+        draw(count).map((seq) => entryKey(sessionNumber, seq)),
+        (keys) => {
+          for (const key of keys) requireFound(select.get(key));
+        },
+      ),
+    unpacked: () =>
+      rateOf(
+        draw(count).map((seq) => entryKey(sessionNumber, seq)),
+        (keys) => {
+          for (const key of keys) decodeBody("message", select.get(key)?.payload as Uint8Array);
+        },
+      ),
+    halving: () =>
+      rateOf(draw(count).map(timeOf), (times) => {
+        for (const at of times) {
+          let [low, high] = [1, length + 1];
+          while (high - low > 1) {
+            const middle = (low + high) >>> 1;
+            if (timeOf(middle) <= at) low = middle;
+            else high = middle;
+          }
+          decodeBody("message", select.get(entryKey(sessionNumber, low))?.payload as Uint8Array);
+        }
+      }),
+    id: () =>
+      rateOf(
+        draw(count).map((seq) => entryId(SESSION_ID, seq)),
+        async (ids) => {
+          for (const id of ids) requireFound(await session.entry(id));
+        },
+      ),
+    seq: () =>
+      rateOf(draw(count), async (seqs) => {
+        for (const seq of seqs) requireFound(await session.entry(seq));
+      }),
+    time: () =>
+      rateOf(draw(count).map(timeOf), async (times) => {
+        for (const at of times) requireFound(await session.entryAt(at));
+      }),
+  });
+  await alternate(1, contest(WARM_UP));
+  const rates = await alternate(rounds, contest(perRound));
+  database.close();
+  await kernel.close();
+  return {
+    bare: median(rates.bare),
+    unpacked: median(rates.unpacked),
+    halving: median(rates.halving),
+    id: median(rates.id),
+    seq: median(rates.seq),
+    time: median(rates.time),
+  };
+}
+
+function requireFound(found: unknown): void {
+  if (found === undefined) throw new Error("a lookup found nothing");
+}
+
+/**
+ * Finding entries anywhere in a very long session: beside a SELECT that only fetches the row, beside one whose row is
+ * also unpacked into the message that a lookup returns, and, by time, beside bare SELECTs that halve the seqs.
+ */
+export const lookup: Measurement = {
+  name: "lookup",
+  async *run(bench) {
+    const { large } = sizesOf(bench);
+    const { folder } = await largeGrowth(bench);
+    const plan = {
+      folder,
+      length: large,
+      rounds: bench.isQuick ? 3 : 5,
+      perRound: bench.isQuick ? 1_000 : 20_000,
+    };
+    const rates = await bench.child("longhaul and bare SELECT", import.meta.url, lookUp, plan);
+    for (const by of ["id", "seq", "time"] as const) {
+      yield toRow({
+        id: `lookup.${by}`,
+        value: rates[by],
+        unit: "lookups/s",
+        beside: `bare SELECT by key, ${counted(large)} rows`,
+        besideValue: rates.bare,
+        goal: atLeastOfBeside(0.5),
+      });
+    }
+    for (const [id, value, beside, besideValue] of [
+      ["lookup.id.unpacked", rates.id, "bare SELECT by key, row unpacked", rates.unpacked],
+      ["lookup.seq.unpacked", rates.seq, "bare SELECT by key, row unpacked", rates.unpacked],
+      ["lookup.time.halving", rates.time, "bare SELECTs halving the seqs", rates.halving],
+    ] as const) {
+      yield toRow({ id, value, unit: "lookups/s", beside, besideValue, goal: atLeastOfBeside(0.5) });
+    }
+  },
+};

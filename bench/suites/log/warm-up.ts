@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Bench } from "../../bench.ts";
+import type { Corpus } from "../../corpus.ts";
+import type { Contestant } from "../../peers/contestant.ts";
+
+/** For those that are slow, or whose cost grows with every message. */
+const AT_MOST: Readonly<Record<string, number>> = { mastra: 500, langgraph: 20, "whole-array": 100 };
+
+/** How many appends it takes until nearly everything is compiled; a quick run makes do with less. */
+export function warmUpLength({ isQuick }: Bench): number {
+  return isQuick ? 2_500 : 10_000;
+}
+
+/** Appends to a throwaway conversation and reads it, so that the code is loaded and compiled before anything is timed. */
+export async function warmUp(
+  contestant: Contestant,
+  corpus: Corpus,
+  folder: string,
+  length: number,
+): Promise<void> {
+  const throwaway = mkdtempSync(join(folder, "warm-up-"));
+  const conversation = await contestant.open(throwaway);
+  const count = Math.min(length, AT_MOST[contestant.name] ?? length);
+  for (let index = 0; index < count; index++) await conversation.append(corpus.message(index));
+  await conversation.last(50);
+  await conversation.close();
+  rmSync(throwaway, { recursive: true, force: true });
+}
