@@ -138,10 +138,17 @@ export class Session implements AsyncDisposable {
   }
 
   /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
-  async entry(which: number | EntryId): Promise<Entry | undefined> {
-    this.#scope.assertOpen();
-    const place = this.#lines.placeOf(which);
-    return findEntry(this.#log.store.entries, place instanceof Promise ? await place : place);
+  entry(which: number | EntryId): Promise<Entry | undefined> {
+    try {
+      this.#scope.assertOpen();
+      const place = this.#lines.placeOf(which);
+      const { entries } = this.#log.store;
+      return place instanceof Promise
+        ? place.then((shared) => findEntry(entries, shared))
+        : findEntry(entries, place);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** The last entry at or before a time; undefined if all are later. */
@@ -156,7 +163,7 @@ export class Session implements AsyncDisposable {
     const signal = options.signal
       ? AbortSignal.any([options.signal, this.#closing.signal])
       : this.#closing.signal;
-    return tailEntries(this.#log.store, this.id, this.#scope.census, { ...options, signal });
+    return tailEntries(this.#log.store, this.id, this.#scope, { ...options, signal });
   }
 
   /** Goes back to just after an entry: what came later leaves the line and stays in the log. */

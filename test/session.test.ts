@@ -66,8 +66,21 @@ describe("a session", () => {
       ]),
       session.append({ role: "user", text: "6" }),
       session.note("7"),
+      session.append({ role: "user", text: "8" }),
     ]);
-    expect(texts(await session.page())).toEqual(["1", "[blob]", "3", "4", "[blob]", "6", "7"]);
+    await Promise.all([session.note("9"), session.append({ role: "user", text: "10" })]);
+    expect(texts(await session.page())).toEqual([
+      "1",
+      "[blob]",
+      "3",
+      "4",
+      "[blob]",
+      "6",
+      "7",
+      "8",
+      "9",
+      "10",
+    ]);
   });
 
   test("refuses an append that expects another head, and changes nothing", async () => {
@@ -105,6 +118,10 @@ describe("a session", () => {
     await expect(
       session.append({ role: "user", text: "x", meta: { big: "y".repeat(5_000_000) } }),
     ).rejects.toMatchObject({ code: "ENTRY_TOO_LARGE" });
+    const call = { type: "tool-call", callId: "1", name: "x", input: { big: 1n } } as never;
+    await expect(session.append({ role: "assistant", parts: [call] })).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+    });
     expect((await session.head()).seq).toBe(0);
   });
 

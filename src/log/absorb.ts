@@ -1,6 +1,7 @@
 import type { BlobRef, Digest } from "../model/blob.ts";
 import { inputParts } from "../model/check-message.ts";
 import type { EntryBody, MessageBody } from "../model/entry.ts";
+import { invalidArgument } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type {
   BlobPart,
@@ -51,9 +52,21 @@ function isPlain(part: PartInput, safeLength: number): part is Exclude<Part, Too
     case "reasoning":
     case "tool-call":
     case "raw":
-      return JSON.stringify(part).length <= safeLength;
+      return toJson(part).length <= safeLength;
     default:
       return false;
+  }
+}
+
+function toJson(part: PartInput): string {
+  try {
+    return JSON.stringify(part);
+  } catch (error) {
+    throw invalidArgument(
+      `a ${part.type} part`,
+      String(error),
+      "only values that JSON can hold (no BigInt, no cycles)",
+    );
   }
 }
 
@@ -95,7 +108,7 @@ export async function absorb(
       case "text":
         return Buffer.byteLength(part.text) > spillBytes ? spill(part, "text", part.text) : part;
       default: {
-        const json = JSON.stringify(part);
+        const json = toJson(part);
         return Buffer.byteLength(json) > spillBytes ? spill(part, part.type, json) : part;
       }
     }

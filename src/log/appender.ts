@@ -47,8 +47,11 @@ export class Appender {
 
   /** Appends a body that needs no blob. */
   async body<Body extends EntryBody>(body: Body): Promise<Entry<Body>> {
-    await this.#preparing;
-    return this.#log.appendOne(this.#session, { body });
+    if (!this.#preparing) return this.#log.appendOne(this.#session, { body });
+    const { committing } = await this.#inOrder(async () => ({
+      committing: this.#log.appendOne(this.#session, { body }),
+    }));
+    return committing;
   }
 
   /** Resolves when everything called so far is committed or refused. */

@@ -17,8 +17,10 @@ const MATCH_START_MARGIN = 12;
 const SKIP_SHIFT = 5;
 /** Longest primer and input together: positions fit in 16 bits, and so does every distance. */
 const MAX_WINDOW_BYTES = 65_535;
-/** Reads and copies go four bytes at a time and ahead of need; what they take or leave too much is overwritten or ignored. */
-const OVERRUN_BYTES = 4 + (MAX_WINDOW_BYTES >> SKIP_SHIFT);
+/** Copies go four bytes at a time; what they write too much is overwritten by what follows. */
+const COPY_BYTES = 4;
+/** The search reads ahead of where it is; what it finds beyond the end is ignored. */
+const READ_AHEAD_BYTES = COPY_BYTES + (MAX_WINDOW_BYTES >> SKIP_SHIFT);
 
 /** Packs and unpacks texts against one primer; holds its buffers, so calls must not overlap. */
 export class Lz4 {
@@ -43,11 +45,11 @@ export class Lz4 {
     }
     this.maxBytes = maxBytes;
     this.#primerBytes = primer.length;
-    this.#window = new Uint8Array(primer.length + maxBytes + OVERRUN_BYTES);
+    this.#window = new Uint8Array(primer.length + maxBytes + READ_AHEAD_BYTES);
     this.#window.set(primer);
     this.#words = new DataView(this.#window.buffer);
     this.#input = this.#window.subarray(primer.length, primer.length + maxBytes);
-    this.#packed = new Uint8Array(maxBytes + Math.ceil(maxBytes / 255) + 16 + OVERRUN_BYTES);
+    this.#packed = new Uint8Array(maxBytes + Math.ceil(maxBytes / 255) + 16 + COPY_BYTES);
     this.#packedWords = new DataView(this.#packed.buffer);
     for (let at = 0; at + MIN_MATCH <= primer.length; at++) this.#primerPositions[this.#slot(at)] = at;
   }
@@ -140,7 +142,7 @@ export class Lz4 {
         }
       }
       if (at + literals > sourceEnd || out + literals > end) return undefined;
-      if (at + literals + OVERRUN_BYTES <= sourceEnd) {
+      if (at + literals + COPY_BYTES <= sourceEnd) {
         for (let n = 0; n < literals; n += 4)
           words.setInt32(out + n, sourceWords.getInt32(at + n, true), true);
         at += literals;

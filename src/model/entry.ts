@@ -47,6 +47,17 @@ export type EntryKind = EntryBody["kind"];
 /** All kinds, for filters. */
 export const ENTRY_KINDS = ["message", "notice", "line", "redacted"] as const satisfies readonly EntryKind[];
 
+/** Returns the kinds if all of them exist, else throws ARGUMENT_INVALID. */
+export function checkKinds(kinds: readonly EntryKind[]): readonly EntryKind[] {
+  const known: readonly string[] = ENTRY_KINDS;
+  if (Array.isArray(kinds) && kinds.length > 0 && kinds.every((kind) => known.includes(kind))) return kinds;
+  throw invalidArgument(
+    "kinds",
+    Array.isArray(kinds) ? kinds.join(", ") : kinds,
+    `some of ${known.join(", ")}`,
+  );
+}
+
 /** One immutable record of a session's log. */
 export type Entry<Body extends EntryBody = EntryBody> = Body & {
   readonly id: EntryId;

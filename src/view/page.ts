@@ -1,5 +1,5 @@
 import type { Lines } from "../log/lines.ts";
-import type { Entry, EntryId, EntryKind } from "../model/entry.ts";
+import { checkKinds, type Entry, type EntryId, type EntryKind } from "../model/entry.ts";
 import { invalidArgument, wholeNumber } from "../model/errors.ts";
 import { notOnLine } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
@@ -53,7 +53,7 @@ class PageReader {
   constructor(entries: EntryStore, options: PageOptions) {
     this.#entries = entries;
     this.#limit = wholeNumber("limit", options.limit ?? DEFAULT_LIMIT, 1, MAX_LIMIT);
-    this.#kinds = options.kinds ?? SHOWN_KINDS;
+    this.#kinds = checkKinds(options.kinds ?? SHOWN_KINDS);
   }
 
   async newest(lines: Lines): Promise<Page> {

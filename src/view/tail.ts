@@ -1,7 +1,7 @@
 import { toEntry } from "../log/body.ts";
-import type { Entry, EntryKind, SessionId } from "../model/entry.ts";
+import { checkKinds, type Entry, type EntryKind, type SessionId } from "../model/entry.ts";
 import { wholeNumber } from "../model/errors.ts";
-import type { Census } from "../model/scope.ts";
+import type { Scope } from "../model/scope.ts";
 import type { Store } from "../store/store.ts";
 
 /** Where to begin and what to follow. */
@@ -23,31 +23,42 @@ const READ_AHEAD = 64;
 export function tailEntries(
   store: Store,
   session: SessionId,
-  census: Census,
+  scope: Scope,
   options: TailOptions = {},
 ): AsyncGenerator<Entry> {
+  if (options.kinds) checkKinds(options.kinds);
   // "From now on" means from this call on, and not from whenever the consumer first asks.
   const start =
     options.after === undefined
       ? store.entries.head(session).then(({ seq }) => seq)
       : Promise.resolve(wholeNumber("after", options.after, 0));
   start.catch(() => undefined);
-  return follow(store, session, census, start, options);
+  // Owned from the start: a consumer that stops asking without ending the iteration must not keep its listener for ever.
+  let isOpen = true;
+  const end = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    scope.release(owned);
+    scope.census.closed("tail");
+  };
+  const entries = follow(store, session, start, options, end);
+  const owned = scope.own({ close: () => entries.return(undefined).then(end) });
+  scope.census.opened("tail");
+  return entries;
 }
 
 async function* follow(
   store: Store,
   session: SessionId,
-  census: Census,
   start: Promise<number>,
   { signal, kinds }: TailOptions,
+  ended: () => void,
 ): AsyncGenerator<Entry> {
   let position = await start;
   const bell = new Bell();
   const stopListening = store.onCommit(() => bell.ring());
   const onAbort = () => bell.ring();
   signal?.addEventListener("abort", onAbort);
-  census.opened("tail");
   try {
     while (!signal?.aborted) {
       const ringing = bell.next();
@@ -73,7 +84,7 @@ async function* follow(
   } finally {
     stopListening();
     signal?.removeEventListener("abort", onAbort);
-    census.closed("tail");
+    ended();
   }
 }
 

@@ -115,6 +115,8 @@ describe("a page", () => {
       { before: after, after },
       { before: "0@other#1" },
       { after: "0@x#y" },
+      { kinds: [] },
+      { kinds: ["message) OR (1=1" as never] },
     ]) {
       await expect(session.page(options)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
     }

@@ -83,6 +83,18 @@ describe("a tail", () => {
     expect(() => session.tail()).toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
 
+  test("that nobody asks any more ends with its session all the same", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    await say(session, "1", "2");
+    const tail = session.tail({ after: 0 });
+    await tail.next();
+    session.tail();
+    await session.close();
+    expect(await tail.next()).toEqual({ done: true, value: undefined });
+    expect(kernel.counts().tail).toEqual({ opened: 2, closed: 2 });
+  });
+
   test("shows entries of all lines in order of seq, or only some kinds", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();

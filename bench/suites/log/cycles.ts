@@ -17,7 +17,8 @@ interface Kept {
   readonly unclosed: number;
 }
 
-const MAX_WARM_UP = 50;
+const MAX_WARM_UP = 100;
+const CACHE_BATCHES = 5;
 const BLOB_BYTES = 100_000;
 
 /** Opens, uses and closes one session again and again on one kernel. */
@@ -27,6 +28,7 @@ export async function cycleSessions(
 ): Promise<Kept> {
   const corpus = openCorpus(place.corpusFolder);
   const kernel = await openKernel({ path: join(place.folder, "store") });
+  await fillPageCache(kernel, corpus);
   const kept = await keptBy(cycles, async (cycle) => {
     const session = await kernel.session(SESSION_ID);
     await use(kernel, session, corpus, cycle);
@@ -51,6 +53,14 @@ export async function cycleKernels(
     unclosed += unclosedIn(kernel);
   });
   return { ...kept, unclosed };
+}
+
+/** SQLite keeps a few megabytes of pages, which thousands of cycles would fill little by little. */
+async function fillPageCache(kernel: Kernel, corpus: Corpus): Promise<void> {
+  await using session = await kernel.session(SESSION_ID);
+  for (let batch = 0; batch < CACHE_BATCHES; batch++) {
+    await session.appendAll(corpus.messages(0, 1_000).map(({ role, text }) => ({ role, text })));
+  }
 }
 
 async function keptBy(

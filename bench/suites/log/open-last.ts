@@ -9,7 +9,7 @@ import { median } from "../../measure/percentile.ts";
 import { atMostOfBeside, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
 import { contestantOf } from "./contestants.ts";
-import { type Growth, largeGrowth, smallGrowth } from "./growth.ts";
+import { largeGrowth, smallGrowth } from "./growth.ts";
 import { counted, sizesOf } from "./sizes.ts";
 
 interface Opening {
@@ -55,20 +55,23 @@ async function loadCode(name: string, place: ChildPlace): Promise<void> {
   await read.close();
 }
 
-async function medianOpening(
+/** Opens each conversation several times, in turn, each time in a new process; gives each one's median. */
+async function medianOpenings(
   bench: Bench,
   name: string,
-  { folder }: Growth,
+  folders: readonly string[],
   times: number,
-): Promise<Opening> {
-  const openings: Opening[] = [];
+): Promise<Opening[]> {
+  const openings = folders.map((): Opening[] => []);
   for (let time = 0; time < times; time++) {
-    openings.push(await bench.child(name, import.meta.url, openLast, { name, folder }));
+    for (const [index, folder] of folders.entries()) {
+      openings[index]?.push(await bench.child(name, import.meta.url, openLast, { name, folder }));
+    }
   }
-  return {
-    tookMs: median(openings.map(({ tookMs }) => tookMs)),
-    rssBytes: median(openings.map(({ rssBytes }) => rssBytes)),
-  };
+  return openings.map((own) => ({
+    tookMs: median(own.map(({ tookMs }) => tookMs)),
+    rssBytes: median(own.map(({ rssBytes }) => rssBytes)),
+  }));
 }
 
 /** Opening a long session and reading its last 50 messages. */
@@ -77,8 +80,11 @@ export const openLastPage: Measurement = {
   async *run(bench) {
     const { small, large } = sizesOf(bench);
     const times = bench.isQuick ? 2 : 7;
-    const atSmall = await medianOpening(bench, "longhaul", await smallGrowth(bench, "longhaul"), times);
-    const atLarge = await medianOpening(bench, "longhaul", await largeGrowth(bench), times);
+    const folders = [(await smallGrowth(bench, "longhaul")).folder, (await largeGrowth(bench)).folder];
+    const [atSmall, atLarge] = (await medianOpenings(bench, "longhaul", folders, times)) as [
+      Opening,
+      Opening,
+    ];
     yield toRow({
       id: "open.last50.flat",
       value: atLarge.tookMs,
@@ -98,9 +104,10 @@ export const openLastPage: Measurement = {
       // pi reads its whole file, so that its goal only means something on a long one.
       { peer: "pi", multiple: bench.isQuick ? undefined : 0.01, peerTimes: 3 },
     ]) {
-      const theirs = await bench.beside(peer, async () =>
-        medianOpening(bench, peer, await smallGrowth(bench, peer), bench.isQuick ? 1 : peerTimes),
-      );
+      const theirs = await bench.beside(peer, async () => {
+        const { folder } = await smallGrowth(bench, peer);
+        return (await medianOpenings(bench, peer, [folder], bench.isQuick ? 1 : peerTimes))[0] as Opening;
+      });
       const beside = `${peer} at ${counted(small)}`;
       const goal = multiple === undefined ? undefined : atMostOfBeside(multiple);
       const besideValue = theirs?.tookMs ?? null;

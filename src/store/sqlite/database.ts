@@ -80,8 +80,8 @@ export class Database {
   async emptyJournal(): Promise<boolean> {
     const deadline = Date.now() + Math.min(this.#busyTimeoutMs, 5_000);
     for (;;) {
-      const { busy } = this.#connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-      if (busy === 0) return true;
+      const row = await this.read(() => this.#connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
+      if (row?.busy === 0) return true;
       if (Date.now() > deadline) return false;
       await sleep(20);
     }
