@@ -17,8 +17,8 @@ const MATCH_START_MARGIN = 12;
 const SKIP_SHIFT = 5;
 /** Longest primer and input together: positions fit in 16 bits, and so does every distance. */
 const MAX_WINDOW_BYTES = 65_535;
-/** Copies go four bytes at a time; what they write too much is overwritten by what follows. */
-const COPY_BYTES = 4;
+/** Copies go several bytes at a time; what they write too much is overwritten by what follows. */
+const COPY_BYTES = 8;
 /** The search reads ahead of where it is; what it finds beyond the end is ignored. */
 const READ_AHEAD_BYTES = COPY_BYTES + (MAX_WINDOW_BYTES >> SKIP_SHIFT);
 
@@ -143,7 +143,10 @@ export class Lz4 {
       }
       if (at + literals > sourceEnd || out + literals > end) return undefined;
       if (at + literals + COPY_BYTES <= sourceEnd) {
-        for (let n = 0; n < literals; n += 4)
+        // Eight bytes without asking, because mostly they are enough and a wrong guess costs more than a copy.
+        words.setInt32(out, sourceWords.getInt32(at, true), true);
+        words.setInt32(out + 4, sourceWords.getInt32(at + 4, true), true);
+        for (let n = 8; n < literals; n += 4)
           words.setInt32(out + n, sourceWords.getInt32(at + n, true), true);
         at += literals;
         out += literals;
@@ -161,8 +164,10 @@ export class Lz4 {
         }
       }
       if (distance === 0 || distance > out || out + length > end) return undefined;
-      if (distance >= 4) {
-        for (let n = 0; n < length; n += 4)
+      if (distance >= 8) {
+        words.setInt32(out, words.getInt32(out - distance, true), true);
+        words.setInt32(out + 4, words.getInt32(out + 4 - distance, true), true);
+        for (let n = 8; n < length; n += 4)
           words.setInt32(out + n, words.getInt32(out + n - distance, true), true);
         out += length;
       } else
