@@ -1,5 +1,5 @@
 import type { Entry, MessageBody, SessionId } from "../model/entry.ts";
-import { isLonghaulError, LonghaulError } from "../model/errors.ts";
+import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
 import type { Closable, Scope } from "../model/scope.ts";
@@ -44,6 +44,7 @@ export class Draft implements Closable, AsyncDisposable {
   /** Replaces the content so far. */
   update(message: MessageInput): void {
     this.#assertOpen();
+    refuseStreams(message);
     this.#content = message;
     this.#pieces = [];
     this.#touch();
@@ -68,8 +69,10 @@ export class Draft implements Closable, AsyncDisposable {
   /** Stores what is not stored yet, without waiting for the interval. */
   async flush(): Promise<void> {
     this.#cancelTimer();
-    if (this.#isDirty) this.#writing = this.#writing.then(() => this.#store());
-    await this.#writing;
+    const writing = this.#isDirty ? this.#writing.then(() => this.#store()) : this.#writing;
+    // A write that failed must not stand in the way of the next one.
+    this.#writing = writing.catch(() => undefined);
+    await writing;
     if (!this.#ended) this.#plan(OWNER_LEASE_MS / 3);
   }
 
@@ -189,6 +192,22 @@ export class Draft implements Closable, AsyncDisposable {
 
 function flagged(ready: Ready<MessageBody>, flags: Pick<Message, "interrupted">): Ready<MessageBody> {
   return { ...ready, body: { kind: "message", message: { ...ready.body.message, ...flags } } };
+}
+
+/** A draft is written more than once, and a stream can be read only once. */
+function refuseStreams(message: MessageInput): void {
+  for (const part of message.parts ?? []) {
+    const inner = part.type === "tool-result" && typeof part.output !== "string" ? part.output : [part];
+    for (const { type, ...rest } of inner) {
+      const { data } = rest as { data?: unknown };
+      if (type !== "data" || typeof data === "string" || data instanceof Uint8Array) continue;
+      throw invalidArgument(
+        "data of a draft",
+        data,
+        "bytes or base64, because a draft is written more than once",
+      );
+    }
+  }
 }
 
 function isEmpty(message: MessageInput): boolean {

@@ -141,10 +141,13 @@ export class Lines {
   /** Says something else in place of an entry and drops what followed: edit and run again from there. */
   async edit(place: Place, message: MessageInput, reason = "edit"): Promise<Entry<MessageBody>> {
     const ready = await this.#log.ready(message);
-    const [, edited] = await this.#atHead(async (head, { seq: previous, line }) => {
+    const [, edited] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
       const ranges = keepBefore(line, place);
       const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
-      return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], { expectedHead: head });
+      return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], {
+        expectedHead: head,
+        retries: true,
+      });
     });
     return edited as Entry<MessageBody>;
   }
@@ -152,11 +155,14 @@ export class Lines {
   /** Says something else in place of an entry and keeps what followed. */
   async replace(place: Place, message: MessageInput, reason = "replace"): Promise<Entry<MessageBody>> {
     const ready = await this.#log.ready(message);
-    const [replaced] = await this.#atHead(async (head, { seq: previous, line }) => {
+    const [replaced] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
       const inserted = [{ session: this.#session, from: head + 1, to: head + 1 }];
       const ranges = substitute(closeLine(line, head), place, inserted);
       const choice: Ready<LineBody> = { body: { kind: "line", ranges, reason, previous, previousEnd: head } };
-      return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], { expectedHead: head });
+      return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], {
+        expectedHead: head,
+        retries: true,
+      });
     });
     return replaced as Entry<MessageBody>;
   }
@@ -172,6 +178,16 @@ export class Lines {
       ),
     );
     return entry as Entry<LineBody>;
+  }
+
+  /** The same for a change that brings a message: its blobs are kept from try to try, and let go if all fail. */
+  async #withMessage<T>(ready: Ready, change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
+    try {
+      return await this.#atHead(change);
+    } catch (error) {
+      await this.#log.giveUp(ready.holds ?? []);
+      throw error;
+    }
   }
 
   /** Carries out a change that must see the head it was made for; others may append meanwhile, then it is made anew. */

@@ -14,6 +14,8 @@ import type { Limits } from "./limits.ts";
 /** What an append may carry besides its bodies. */
 export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes"> & {
   readonly at?: number;
+  /** The caller will try again with the same blobs, so a failure must not let them go. */
+  readonly retries?: true;
 };
 
 const NO_HOLDS: readonly string[] = [];
@@ -114,7 +116,7 @@ export class Log {
   #add(session: SessionId, items: readonly Ready[], extras: AppendExtras): Promise<Appended> {
     const adding = this.#queue.add(() => this.#request(session, items, extras));
     const holds = items.flatMap((item) => item.holds ?? NO_HOLDS);
-    if (holds.length === 0) return adding;
+    if (holds.length === 0 || extras.retries) return adding;
     return adding.catch(async (error) => {
       await this.giveUp(holds);
       throw error;
@@ -133,7 +135,7 @@ export class Log {
       if (held) holds.push(...held);
     }
     if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };
-    const { at: _, ...rest } = extras;
+    const { at: _at, retries: _retries, ...rest } = extras;
     return { request: { session, entries, ...rest, holds }, sizeBytes };
   }
 }

@@ -133,6 +133,35 @@ describe("a draft", () => {
     ]);
   });
 
+  test("whose write in between failed can be finished all the same", async () => {
+    const store = await openSqliteStore({ path: ":memory:" });
+    const write = store.drafts.write.bind(store.drafts);
+    store.drafts.write = () => Promise.reject(new Error("no room for now"));
+    const kernel = await testKernel({ store });
+    const session = await kernel.session();
+    const draft = session.draft({ role: "assistant", text: "half" });
+    await expect(draft.flush()).rejects.toThrow("no room for now");
+    store.drafts.write = write;
+    draft.write(" and whole");
+    await draft.flush();
+    expect(await session.drafts()).toHaveLength(1);
+    await draft.finish();
+    expect(texts(await session.page())).toEqual(["half and whole"]);
+  });
+
+  test("takes no stream, because it is written more than once", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    async function* stream(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("once");
+    }
+    const draft = session.draft({ role: "assistant", text: "" });
+    expect(() => draft.update({ role: "assistant", parts: [{ type: "data", data: stream() }] })).toThrow(
+      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+    );
+    await draft.discard();
+  });
+
   test("whose last write fails stays open and can be finished again", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();

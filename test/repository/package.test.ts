@@ -8,6 +8,14 @@ import { testFolder } from "../support/folder.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
+/** A folder in which the name longhaul leads here, as after an install. */
+function projectWithLonghaul(): string {
+  const folder = testFolder();
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules", "longhaul"), "dir");
+  return folder;
+}
+
 describe("the package", () => {
   test("exports only files that the build makes", () => {
     const targets = Object.values(manifest.exports).flatMap((target) =>
@@ -20,10 +28,16 @@ describe("the package", () => {
     expect(manifest.dependencies).toBeUndefined();
   });
 
+  test("the README's code runs as it stands", () => {
+    const folder = projectWithLonghaul();
+    const code = /```ts\n(.*?)```/s.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1] ?? "";
+    writeFileSync(join(folder, "readme.mjs"), code);
+    const output = execFileSync(process.execPath, ["readme.mjs"], { cwd: folder, encoding: "utf8" });
+    expect(output.trim()).toBe("3 messages, 3 after the undo");
+  });
+
   test("works where it is installed, by its name and subpaths", () => {
-    const folder = testFolder();
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(root, join(folder, "node_modules", "longhaul"), "dir");
+    const folder = projectWithLonghaul();
     writeFileSync(
       join(folder, "use.mjs"),
       `import { openKernel } from "longhaul";

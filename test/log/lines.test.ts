@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { AppendRequest } from "../../src/store/entry-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { say, testKernel, texts } from "../support/kernel.ts";
+
+test("an edit that brings an image keeps it while others append in between, and stores it once", async () => {
+  const store = await openSqliteStore({ path: ":memory:" });
+  const append = store.entries.append.bind(store.entries);
+  let intruders = 3;
+  // Someone else is always a little faster, three times.
+  store.entries.append = async (requests: readonly AppendRequest[]) => {
+    if (intruders > 0 && requests.some(({ expectedHead }) => expectedHead !== undefined)) {
+      intruders--;
+      const [entry] = requests.flatMap(({ entries }) => entries).filter(({ kind }) => kind === "message");
+      if (entry)
+        await append([
+          {
+            session: "s",
+            entries: [
+              {
+                kind: "message",
+                at: 1,
+                payload: (await store.entries.get("s", 1))?.payload ?? entry.payload,
+              },
+            ],
+          },
+        ]);
+    }
+    return append(requests);
+  };
+  const kernel = await testKernel({ store });
+  const session = await kernel.session("s");
+  await say(session, "1", "2");
+  const image = Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    Buffer.alloc(500),
+  ]);
+  await session.edit(2, { role: "user", parts: [{ type: "data", data: image }] });
+  expect(intruders).toBe(0);
+  expect(texts(await session.page())).toEqual(["1", "[blob]"]);
+  const { entries } = await session.page({ limit: 1 });
+  const part = entries[0]?.kind === "message" ? entries[0].message.parts[0] : undefined;
+  expect(part?.type === "blob" && (await kernel.blobs.bytes(part.digest)).byteLength).toBe(508);
+  await expect(
+    session.edit(99, { role: "user", parts: [{ type: "data", data: Buffer.from("%PDF-other") }] }),
+  ).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+  expect((await kernel.size()).blobBytes).toBe(508);
+});
