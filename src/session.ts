@@ -4,18 +4,19 @@ import { type LiveDraft, liveDrafts } from "./log/interrupted.ts";
 import { type LineStep, Lines } from "./log/lines.ts";
 import type { Log } from "./log/log.ts";
 import { PendingEdits } from "./log/pending-edits.ts";
-import type {
-  Entry,
-  EntryBody,
-  EntryId,
-  LineBody,
-  MessageBody,
-  NoticeBody,
-  Place,
-  SessionId,
+import { redactEntries } from "./log/redaction.ts";
+import {
+  checkSessionId,
+  type Entry,
+  type EntryId,
+  type LineBody,
+  type MessageBody,
+  type NoticeBody,
+  type Place,
+  type SessionId,
 } from "./model/entry.ts";
 import { invalidArgument, LonghaulError, wholeNumber } from "./model/errors.ts";
-import { closeLine, keepThrough, type SeqRange } from "./model/line.ts";
+import type { SeqRange } from "./model/line.ts";
 import type { MessageInput } from "./model/message.ts";
 import { Scope } from "./model/scope.ts";
 import type { Head } from "./store/entry-store.ts";
@@ -207,24 +208,9 @@ export class Session implements AsyncDisposable {
   /** Removes the content of entries from disk, with blobs that nothing else refers to; the entries' places stay. */
   async redact(which: number | EntryId | readonly (number | EntryId)[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
-    const tombstones = [];
-    for (const one of Array.isArray(which) ? which : [which]) {
-      const entry = await requireEntry(this.#log.store.entries, await this.#lines.placeOf(one));
-      if (entry.session !== this.id)
-        throw invalidArgument(
-          "entry",
-          entry.id,
-          `an entry of ${this.id} itself; redact it in its own session`,
-        );
-      if (entry.kind === "line")
-        throw invalidArgument("entry", entry.id, "a message or notice; lines hold no content");
-      if (entry.kind === "redacted") continue;
-      const body: EntryBody = { kind: "redacted", was: entry.kind, ...(reason !== undefined && { reason }) };
-      tombstones.push({ seq: entry.seq, payload: this.#log.encode(body) });
-    }
-    const freed = await this.#log.store.entries.redact(this.id, tombstones);
-    this.#log.blobs.dropCache();
-    return freed;
+    const places: Place[] = [];
+    for (const one of Array.isArray(which) ? which : [which]) places.push(await this.#lines.placeOf(one));
+    return redactEntries(this.#log, this.id, places, reason);
   }
 
   /** Makes or opens a child session; its handle closes with this one. */
@@ -238,25 +224,10 @@ export class Session implements AsyncDisposable {
   async fork(options: DescendantOptions & { readonly at?: number | EntryId } = {}): Promise<Session> {
     this.#scope.assertOpen();
     const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
-    const { line } = await this.#lines.active();
-    const head = await this.head();
-    const ranges = at === undefined ? closeLine(line, head.seq) : keepThrough(line, at);
-    const id = options.id ?? this.#log.ids.next();
-    const create: NewSession = {
-      ...described(options),
-      id,
-      parent: this.id,
-      relation: "fork",
-      createdAt: this.#log.clock.now(),
-    };
-    const body: LineBody = {
-      kind: "line",
-      ranges,
-      reason: `fork of ${this.id}`,
-      previous: 0,
-      previousEnd: 0,
-    };
-    await this.#log.append(id, [{ body }], { create, expectedHead: 0 });
+    const id = checkSessionId(options.id ?? this.#log.ids.next());
+    const createdAt = this.#log.clock.now();
+    const create: NewSession = { ...described(options), id, parent: this.id, relation: "fork", createdAt };
+    await this.#lines.forkInto(create, at);
     return this.#open(create, this.#parentScope);
   }
 

@@ -193,6 +193,9 @@ describe("a session", () => {
     expect(texts(await trunk.page())).toEqual(["1", "2", "3"]);
     await fork.choose((await fork.lines())[1]?.seq ?? -1);
     expect(texts(await fork.page())).toEqual(["1", "2", "3", "4"]);
+    await expect(trunk.fork({ id: "bad\u0000id" })).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    await expect(trunk.fork({ id: "fork" })).rejects.toMatchObject({ code: "POSITION_CONFLICT" });
+    expect(await kernel.sessions()).toHaveLength(2);
     await expect(fork.redact("trunk#1")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
     await expect(trunk.entry("fork#1")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });

@@ -18,6 +18,7 @@ import {
   substitute,
 } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
+import type { NewSession } from "../store/session-store.ts";
 import type { Ready } from "./absorb.ts";
 import { decodeBody } from "./body.ts";
 import type { Log } from "./log.ts";
@@ -165,6 +166,22 @@ export class Lines {
       });
     });
     return replaced as Entry<MessageBody>;
+  }
+
+  /** Makes a session whose line is this one's, up to a place or as far as it has come. */
+  async forkInto(create: NewSession, at: Place | undefined): Promise<void> {
+    // The head first: if the line changes in between, the new one is simply cut where the head was.
+    const { seq: head } = await this.#log.store.entries.head(this.#session);
+    const { line } = await this.active();
+    const ranges = at ? keepThrough(line, at) : closeLine(line, head);
+    const body: LineBody = {
+      kind: "line",
+      ranges,
+      reason: `fork of ${this.#session}`,
+      previous: 0,
+      previousEnd: 0,
+    };
+    await this.#log.appendOne(create.id, { body }, { create, expectedHead: 0 });
   }
 
   async #change(reason: string, next: (line: Line, head: number) => Line): Promise<Entry<LineBody>> {
