@@ -1,4 +1,4 @@
-import { Appender, type AppendOptions } from "./log/appender.ts";
+import { Appender, type AppendOptions, NO_OPTIONS } from "./log/appender.ts";
 import { Draft } from "./log/draft.ts";
 import { type LiveDraft, liveDrafts } from "./log/interrupted.ts";
 import { type LineStep, Lines } from "./log/lines.ts";
@@ -72,10 +72,13 @@ export class Session implements AsyncDisposable {
   }
 
   /** Appends one message; resolves when it is committed. */
-  append(message: MessageInput, options: AppendOptions = {}): Promise<Entry<MessageBody>> {
-    return this.#scope.isClosed
-      ? Promise.reject(this.#scope.closedError())
-      : this.#appender.message(message, options);
+  append(message: MessageInput, options: AppendOptions = NO_OPTIONS): Promise<Entry<MessageBody>> {
+    try {
+      this.#scope.assertOpen();
+      return this.#appender.message(message, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Appends messages next to each other; all of them or none. */

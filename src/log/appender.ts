@@ -12,6 +12,9 @@ export interface AppendOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What holds when nothing is asked for. */
+export const NO_OPTIONS: AppendOptions = {};
+
 /** Appends to one session in the order of the calls, also when some have data to store first. */
 export class Appender {
   readonly #log: Log;
@@ -24,13 +27,12 @@ export class Appender {
     this.#session = session;
   }
 
-  /** Appends one message. */
-  async message(input: MessageInput, options: AppendOptions): Promise<Entry<MessageBody>> {
-    const isPlain = !this.#preparing && options.expectedHead === undefined && !options.signal;
+  /** Appends one message; throws at once if it is not one. */
+  message(input: MessageInput, options: AppendOptions): Promise<Entry<MessageBody>> {
+    const isPlain = !this.#preparing && options === NO_OPTIONS;
     const ready = isPlain ? this.#log.readyNow(input) : undefined;
     if (ready) return this.#log.appendOne(this.#session, ready);
-    const [entry] = await this.messages([input], options);
-    return entry as Entry<MessageBody>;
+    return this.messages([input], options).then(([entry]) => entry as Entry<MessageBody>);
   }
 
   /** Appends messages next to each other; all of them or none. */

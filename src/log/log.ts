@@ -18,8 +18,6 @@ export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "fini
   readonly retries?: true;
 };
 
-const NO_HOLDS: readonly string[] = [];
-
 /** Nothing besides the bodies. */
 export const NO_EXTRAS: AppendExtras = {};
 
@@ -115,10 +113,9 @@ export class Log {
 
   #add(session: SessionId, items: readonly Ready[], extras: AppendExtras): Promise<Appended> {
     const adding = this.#queue.add(() => this.#request(session, items, extras));
-    const holds = items.flatMap((item) => item.holds ?? NO_HOLDS);
-    if (holds.length === 0 || extras.retries) return adding;
+    if (extras.retries || !items.some(({ holds }) => holds)) return adding;
     return adding.catch(async (error) => {
-      await this.giveUp(holds);
+      await this.giveUp(items.flatMap(({ holds }) => holds ?? []));
       throw error;
     });
   }

@@ -66,12 +66,8 @@ export class Scope implements Closable {
 
   /** Throws CLOSED once `close` was called. */
   assertOpen(): void {
-    if (this.#closing) throw this.closedError();
-  }
-
-  /** What `assertOpen` throws. */
-  closedError(): LonghaulError {
-    return new LonghaulError("CLOSED", `This ${this.kind} is closed; open a new one.`, {
+    if (!this.#closing) return;
+    throw new LonghaulError("CLOSED", `This ${this.kind} is closed; open a new one.`, {
       details: { kind: this.kind },
     });
   }

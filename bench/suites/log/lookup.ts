@@ -20,7 +20,7 @@ interface Plan {
   readonly perRound: number;
 }
 
-const WARM_UP = 1_000;
+const WARM_UP = 3_000;
 
 /** Random lookups a second, by the kernel and by a bare prepared SELECT on a connection of its own. */
 export async function lookUp({ folder, length, rounds, perRound }: Plan) {

@@ -9,7 +9,7 @@ const AT_MOST: Readonly<Record<string, number>> = { mastra: 500, langgraph: 20, 
 
 /** How many appends it takes until nearly everything is compiled; a quick run makes do with less. */
 export function warmUpLength({ isQuick }: Bench): number {
-  return isQuick ? 2_500 : 10_000;
+  return isQuick ? 8_000 : 10_000;
 }
 
 /** Appends to a throwaway conversation and reads it, so that the code is loaded and compiled before anything is timed. */
