@@ -57,11 +57,6 @@ export function substitute(line: Line, place: Place, inserted: Line): Line {
   ]);
 }
 
-/** Number of seqs a closed line spans. */
-export function spanOf(line: Line): number {
-  return line.reduce((sum, range) => sum + range.to - range.from + 1, 0);
-}
-
 function requireOnLine(line: Line, place: Place): number {
   const index = rangeIndexOf(line, place.session, place.seq);
   if (index < 0) throw notOnLine(place);

@@ -69,7 +69,6 @@ export function decideMime(declared: string | undefined, head: Uint8Array): stri
   if (sniffed === label || (sniffed === undefined && !ALWAYS_SIGNED.has(label))) return label;
   // Containers hold other types (a .docx is a zip); only labels that have a signature of their own can be proven wrong.
   if (sniffed !== undefined && !label.startsWith("image/") && !ALWAYS_SIGNED.has(label)) return label;
-  if (label === "image/svg+xml" && sniffed === undefined) return label;
   throw new LonghaulError(
     "MIME_MISMATCH",
     `The data is labelled ${label} but its bytes are ${sniffed ?? "not of that type"}; correct the label or the data. Nothing was stored.`,

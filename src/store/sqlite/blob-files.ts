@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Digest } from "../../model/blob.ts";
@@ -137,10 +137,6 @@ export class BlobFiles {
       swept++;
     }
     return swept;
-  }
-
-  exists(): boolean {
-    return existsSync(this.folder);
   }
 }
 
