@@ -17,10 +17,13 @@ export {
   type LineBody,
   type MessageBody,
   type NoticeBody,
+  type OverlayBody,
   type Place,
   parseEntryId,
+  type RawBody,
   type RedactedBody,
   type SessionId,
+  type UsageBody,
 } from "./model/entry.ts";
 export {
   ERROR_CODES,
@@ -32,6 +35,8 @@ export {
 export type { Json } from "./model/json.ts";
 export type { Line, SeqRange } from "./model/line.ts";
 export { flatParts, type Message, type MessageInput, type Role, textOfMessage } from "./model/message.ts";
+export { sniffMime } from "./model/mime.ts";
+export type { Edit, EditInput, EditReason, OverlayTarget } from "./model/overlay.ts";
 export type {
   BlobPart,
   DataPart,
@@ -46,6 +51,7 @@ export type {
   ToolResultPart,
 } from "./model/part.ts";
 export type { CensusCount } from "./model/scope.ts";
+export type { Usage } from "./model/usage.ts";
 export type { DescendantOptions, Session } from "./session.ts";
 export type { Head } from "./store/entry-store.ts";
 export type { Freed } from "./store/freed.ts";

@@ -1,7 +1,11 @@
+import type { BlobRef } from "./blob.ts";
 import { invalidArgument } from "./errors.ts";
+import type { Json } from "./json.ts";
 import type { SeqRange } from "./line.ts";
 import type { Message } from "./message.ts";
+import type { Edit, EditReason } from "./overlay.ts";
 import type { Place, SessionId } from "./place.ts";
+import type { Usage } from "./usage.ts";
 
 export type { Place, SessionId } from "./place.ts";
 
@@ -38,14 +42,55 @@ export interface RedactedBody {
   readonly reason?: string;
 }
 
+/** What model calls used. Several reports of one request may follow each other: the last one counts. */
+export interface UsageBody {
+  readonly kind: "usage";
+  readonly usage: Usage;
+  readonly model?: string;
+  readonly provider?: string;
+  /** Names the request that is reported on. */
+  readonly request?: string;
+  /** Free for the caller; kept verbatim. */
+  readonly meta?: { readonly [key: string]: Json };
+}
+
+/** A difference between the log and the window. */
+export interface OverlayBody extends EditReason {
+  readonly kind: "overlay";
+  readonly edit: Edit;
+}
+
+/** A record of a foreign tool that means nothing to us, kept verbatim; a large one lies in a blob as JSON. */
+export interface RawBody {
+  readonly kind: "raw";
+  readonly format: string;
+  readonly value?: Json;
+  readonly blob?: BlobRef;
+}
+
 /** The content of an entry. */
-export type EntryBody = MessageBody | NoticeBody | LineBody | RedactedBody;
+export type EntryBody =
+  | MessageBody
+  | NoticeBody
+  | LineBody
+  | RedactedBody
+  | UsageBody
+  | OverlayBody
+  | RawBody;
 
 /** What sort of record an entry is. */
 export type EntryKind = EntryBody["kind"];
 
 /** All kinds, for filters. */
-export const ENTRY_KINDS = ["message", "notice", "line", "redacted"] as const satisfies readonly EntryKind[];
+export const ENTRY_KINDS = [
+  "message",
+  "notice",
+  "line",
+  "redacted",
+  "usage",
+  "overlay",
+  "raw",
+] as const satisfies readonly EntryKind[];
 
 /** Returns the kinds if all of them exist, else throws ARGUMENT_INVALID. */
 export function checkKinds(kinds: readonly EntryKind[]): readonly EntryKind[] {

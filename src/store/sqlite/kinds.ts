@@ -1,7 +1,15 @@
 import type { EntryKind } from "../../model/entry.ts";
 
 /** Numbers of the entry kinds on disk; part of the file format, never reused. */
-const NUMBER_OF: Readonly<Record<EntryKind, number>> = { message: 1, notice: 2, line: 3, redacted: 4 };
+const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
+  message: 1,
+  notice: 2,
+  line: 3,
+  redacted: 4,
+  usage: 5,
+  overlay: 6,
+  raw: 7,
+};
 
 const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));
 

@@ -1,0 +1,106 @@
+import type { Json, PartInput, ToolResultInput } from "../../index.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { arrayOf, definedFields, fieldsBesides, objectOf } from "./fields.ts";
+import { dataPart } from "./media.ts";
+
+/** Fields of blocks that our parts have no place for, by index of the block; kept in a message's meta as `extras`. */
+export type Extras = { readonly [index: string]: { readonly [field: string]: Json } };
+
+/** Foreign content as parts, one for each block in their order. */
+export interface Content {
+  readonly parts: readonly PartInput[];
+  readonly extras?: Extras;
+}
+
+/** Parts of Anthropic content: a string or blocks. Blocks we do not know become raw parts of `format`. */
+export function contentOfBlocks(content: unknown, format: string): Content {
+  if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
+  const parts: PartInput[] = [];
+  const extras: [string, { readonly [field: string]: Json }][] = [];
+  for (const [index, block] of arrayOf(content).entries()) {
+    const fields = objectOf(block);
+    const known = fields && partOfBlock(fields, format);
+    parts.push(known?.part ?? { type: "raw", format, value: block as Json });
+    const extra = known && fields && fieldsBesides(fields, known.fields);
+    if (extra) extras.push([String(index), extra]);
+  }
+  return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
+}
+
+interface KnownPart {
+  readonly part: PartInput;
+  /** Fields of the block that the part holds. */
+  readonly fields: readonly string[];
+}
+
+function partOfBlock(block: JsonObject, format: string): KnownPart | undefined {
+  switch (block.type) {
+    case "text":
+      if (typeof block.text !== "string") return undefined;
+      return { part: { type: "text", text: block.text }, fields: ["type", "text"] };
+    case "thinking":
+      if (typeof block.thinking !== "string") return undefined;
+      return {
+        part: {
+          type: "reasoning",
+          text: block.thinking,
+          ...definedFields({ opaque: block.signature as Json }),
+        },
+        fields: ["type", "thinking", "signature"],
+      };
+    case "redacted_thinking":
+      if (typeof block.data !== "string") return undefined;
+      return {
+        part: { type: "reasoning", text: "", opaque: { redacted: block.data } },
+        fields: ["type", "data"],
+      };
+    case "tool_use":
+      if (typeof block.id !== "string" || typeof block.name !== "string" || block.input === undefined)
+        return undefined;
+      return {
+        part: { type: "tool-call", callId: block.id, name: block.name, input: block.input as Json },
+        fields: ["type", "id", "name", "input"],
+      };
+    case "tool_result":
+      if (typeof block.tool_use_id !== "string") return undefined;
+      return {
+        part: toolResult(block, block.tool_use_id, format),
+        fields: ["type", "tool_use_id", "content", "is_error"],
+      };
+    case "image":
+    case "document":
+      return mediaOf(block);
+    default:
+      return undefined;
+  }
+}
+
+function toolResult(block: JsonObject, callId: string, format: string): ToolResultInput {
+  const isError = typeof block.is_error === "boolean" ? block.is_error : undefined;
+  return {
+    type: "tool-result",
+    callId,
+    ...definedFields({ isError }),
+    output: outputOf(block.content, format),
+  };
+}
+
+/** The output of a tool result: a string or blocks of text and media. Blocks with more to them stay raw. */
+export function outputOf(content: unknown, format: string): ToolResultInput["output"] {
+  if (typeof content === "string") return content;
+  return arrayOf(content).map((block) => {
+    const fields = objectOf(block);
+    const known = fields && partOfBlock(fields, format);
+    const isWhole = known && fields && !fieldsBesides(fields, known.fields);
+    if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
+    return { type: "raw", format, value: block as Json };
+  });
+}
+
+function mediaOf(block: JsonObject): KnownPart | undefined {
+  const source = objectOf(block.source);
+  if (source?.type !== "base64" || fieldsBesides(source, ["type", "media_type", "data"])) return undefined;
+  const name = block.type === "document" && typeof block.title === "string" ? block.title : undefined;
+  const part = dataPart(source.data, source.media_type, name);
+  return part && { part, fields: name === undefined ? ["type", "source"] : ["type", "source", "title"] };
+}

@@ -1,0 +1,90 @@
+import { realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { LonghaulError } from "../index.ts";
+import type { Format, Source } from "./format.ts";
+import type { ProblemItem } from "./item.ts";
+import { type Folder, fileFacts, folderOfFile, isWithin, listFolder } from "./reading/folder.ts";
+
+/** A source with the tree it was found in. */
+export interface FoundSource {
+  readonly source: Source;
+  readonly format: Format;
+  /** The real path of the tree the user named: nothing outside is read. */
+  readonly root: string;
+}
+
+/** Folders that hold no conversations of agents and may be huge. */
+const PASSED_BY = new Set(["node_modules", ".git"]);
+const MAX_DEPTH = 24;
+
+/**
+ * Conversations below the given paths, in the order of the tree, parents before their sub-agents where they share a
+ * folder. Problems come between them.
+ */
+export async function* findSources(
+  paths: readonly string[],
+  formats: readonly Format[],
+  signal?: AbortSignal,
+): AsyncGenerator<FoundSource | ProblemItem> {
+  const claimed = new Set<string>();
+  for (const path of paths) {
+    const root = await realpath(path).catch((error) => {
+      throw new LonghaulError("SOURCE_UNREADABLE", `${path} cannot be read: ${error.message}.`, {
+        cause: error,
+        details: { path },
+      });
+    });
+    const file = await fileFacts(root);
+    if (file) yield* claim(folderOfFile(file, dirname(root)), formats, root, claimed);
+    else yield* walk(root, { formats, root, claimed, depth: 0, signal });
+  }
+}
+
+interface Walk {
+  readonly formats: readonly Format[];
+  readonly root: string;
+  readonly claimed: Set<string>;
+  readonly depth: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* walk(path: string, walk_: Walk): AsyncGenerator<FoundSource | ProblemItem> {
+  walk_.signal?.throwIfAborted();
+  const problems: ProblemItem[] = [];
+  const { root, claimed, formats, depth } = walk_;
+  const isClaimed = (candidate: string) => isCovered(candidate, root, claimed);
+  const folder = await listFolder(path, { root, isClaimed, report: (problem) => problems.push(problem) });
+  yield* problems;
+  if (!folder) return;
+  yield* claim(folder, formats, root, claimed);
+  if (depth === MAX_DEPTH) return;
+  for (const name of folder.folders) {
+    const below = join(path, name);
+    if (!PASSED_BY.has(name) && !isClaimed(below)) yield* walk(below, { ...walk_, depth: depth + 1 });
+  }
+}
+
+/** Offers the folder to each format in turn; what one claims, the next ones no longer see. */
+async function* claim(
+  folder: Folder,
+  formats: readonly Format[],
+  root: string,
+  claimed: Set<string>,
+): AsyncGenerator<FoundSource | ProblemItem> {
+  for (const format of formats) {
+    const files = folder.files.filter((file) => !claimed.has(file.path));
+    const sources = await format.detect({ ...folder, files });
+    for (const source of sources) {
+      yield { source, format, root };
+      for (const path of source.paths) if (isWithin(path, root)) claimed.add(path);
+    }
+  }
+}
+
+/** True for a claimed path and for what lies below a claimed folder. */
+function isCovered(path: string, root: string, claimed: ReadonlySet<string>): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if (claimed.has(at)) return true;
+    if (at === root || at === dirname(at)) return false;
+  }
+}

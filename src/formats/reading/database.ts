@@ -1,0 +1,90 @@
+import { constants } from "node:fs";
+import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { LonghaulError } from "../../index.ts";
+
+/** One row of a query. */
+export type DatabaseRow = Readonly<Record<string, SQLOutputValue>>;
+
+/** A foreign SQLite database, for reading. */
+export interface SourceDatabase extends AsyncDisposable {
+  /** Rows of a query, one at a time. */
+  rows(sql: string, ...values: (string | number)[]): Generator<DatabaseRow>;
+  hasTable(name: string): boolean;
+  hasColumn(table: string, column: string): boolean;
+  close(): Promise<void>;
+}
+
+const MAX_TRIES = 5;
+
+/**
+ * Opens a database without touching it. Reading a database in WAL mode writes to the files beside it, so one that has a
+ * journal is copied first; one that has none is opened as unchanging.
+ */
+export async function openDatabase(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
+  try {
+    const journal = await stat(`${path}-wal`).catch(() => undefined);
+    if (!journal?.size) {
+      const url = pathToFileURL(path);
+      url.searchParams.set("immutable", "1");
+      return wrap(new DatabaseSync(url, { readOnly: true }), async () => undefined);
+    }
+    const folder = await mkdtemp(join(tmpdir(), "longhaul-source-"));
+    const remove = () => rm(folder, { recursive: true, force: true });
+    try {
+      const copy = await copyDatabase(path, folder, signal);
+      return wrap(new DatabaseSync(copy), remove);
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+  } catch (error) {
+    throw new LonghaulError(
+      "SOURCE_UNREADABLE",
+      `${path} cannot be read as a SQLite database: ${(error as Error).message}.`,
+      { cause: error, details: { path } },
+    );
+  }
+}
+
+/** Copies database and journal as they were at one moment: if either changed meanwhile, again. */
+async function copyDatabase(path: string, folder: string, signal: AbortSignal | undefined): Promise<string> {
+  const copy = join(folder, "source.db");
+  const look = async () => {
+    const [main, journal] = [await stat(path), await stat(`${path}-wal`).catch(() => undefined)];
+    return [main.size, main.mtimeMs, journal?.size, journal?.mtimeMs].join();
+  };
+  for (let tries = 1; ; tries++) {
+    signal?.throwIfAborted();
+    const before = await look();
+    await copyFile(path, copy, constants.COPYFILE_FICLONE);
+    await copyFile(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE).catch(() => undefined);
+    if ((await look()) === before || tries === MAX_TRIES) return copy;
+  }
+}
+
+function wrap(db: DatabaseSync, remove: () => Promise<void>): SourceDatabase {
+  try {
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  const has = (sql: string, ...values: string[]) => db.prepare(sql).get(...values) !== undefined;
+  const close = async () => {
+    if (db.isOpen) db.close();
+    await remove();
+  };
+  return {
+    *rows(sql, ...values) {
+      yield* db.prepare(sql).iterate(...values);
+    },
+    hasTable: (name) => has("SELECT 1 FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?", name),
+    hasColumn: (table, column) => has("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,75 @@
+import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
+import { cutLines, type LinesStart, type TextLine } from "./lines.ts";
+
+/** A JSON object as it comes from a file: nothing about it is known. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/** One line of a JSONL file: a record, or what is wrong with it. */
+export interface JsonLine {
+  readonly line: number;
+  /** Where the next line begins. */
+  readonly end: number;
+  readonly sizeBytes: number;
+  readonly record?: JsonObject;
+  /** With a record: it was kept, but not all of it is as it was. */
+  readonly problem?: string;
+  /** The last line of a file that may still be growing: cut short, or not ended yet. */
+  readonly isCut?: boolean;
+}
+
+/** The records of a JSONL file, in batches. Blank lines are left out; lines that hold no object carry a problem. */
+export async function* readJsonLines(
+  chunks: AsyncIterable<Buffer>,
+  maxRecordBytes: number,
+  start?: LinesStart,
+): AsyncGenerator<readonly JsonLine[]> {
+  for await (const lines of cutLines(chunks, maxRecordBytes, start)) {
+    const batch: JsonLine[] = [];
+    for (const line of lines) {
+      const parsed = parseLine(line, maxRecordBytes);
+      if (parsed) batch.push(parsed);
+    }
+    if (batch.length > 0) yield batch;
+  }
+}
+
+function parseLine(line: TextLine, maxRecordBytes: number): JsonLine | undefined {
+  const { number, end, sizeBytes, isEnded } = line;
+  const base = { line: number, end, sizeBytes };
+  if (!line.bytes)
+    return { ...base, problem: `longer than ${maxRecordBytes} bytes (${sizeBytes}); not read` };
+  const bytes = number === 1 ? withoutMark(line.bytes) : line.bytes;
+  const text = bytes.toString("utf8");
+  if (text.length === 0 || text.trim() === "") return undefined;
+  const damage = isUtf8(bytes) ? undefined : "not UTF-8; the wrong bytes were replaced by U+FFFD";
+  try {
+    const record: unknown = JSON.parse(text);
+    if (record === null || typeof record !== "object" || Array.isArray(record)) {
+      return { ...base, problem: "not a JSON object" };
+    }
+    return damage
+      ? { ...base, record: record as JsonObject, problem: damage }
+      : { ...base, record: record as JsonObject };
+  } catch (error) {
+    if (!isEnded) return { ...base, problem: "the file ends in the middle of a record", isCut: true };
+    return { ...base, problem: `not JSON: ${(error as Error).message.slice(0, 120)}` };
+  }
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+/** How far a file was read, with a check that tells whether it is still the same file up to there. */
+export interface Position extends LinesStart {
+  readonly check: string;
+}
+
+/** How many bytes before a position are compared to recognise the file. */
+export const CHECK_BYTES = 1024;
+
+/** The check of a position, from the bytes that precede it. */
+export function positionCheck(before: Buffer): string {
+  return createHash("sha256").update(before).digest("base64url").slice(0, 16);
+}

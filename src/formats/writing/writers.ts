@@ -1,0 +1,4 @@
+import type { Writer } from "./writer.ts";
+
+/** All writers. */
+export const WRITERS: readonly Writer[] = [];
