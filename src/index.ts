@@ -2,10 +2,12 @@ export { type Kernel, type KernelOptions, openKernel, type SessionOptions } from
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
 export type { Draft } from "./log/draft.ts";
+export type { Intake, IntakeItem } from "./log/intake.ts";
 export type { LiveDraft } from "./log/interrupted.ts";
 export { DEFAULT_LIMITS, type Limits } from "./log/limits.ts";
 export type { LineStep } from "./log/lines.ts";
 export type { PendingEdit, PendingEdits } from "./log/pending-edits.ts";
+export type { BodyInput } from "./log/ready-body.ts";
 export type { BlobRef, Digest } from "./model/blob.ts";
 export type { Clock, Ids } from "./model/clock.ts";
 export {
@@ -55,8 +57,10 @@ export type { Usage } from "./model/usage.ts";
 export type { DescendantOptions, Session } from "./session.ts";
 export type { Head } from "./store/entry-store.ts";
 export type { Freed } from "./store/freed.ts";
+export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
 export type { Relation, SessionRecord } from "./store/session-store.ts";
 export type { Store, StoreSize } from "./store/store.ts";
 export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
+export type { RangeOptions } from "./view/range.ts";
 export type { TailOptions } from "./view/tail.ts";

@@ -11,9 +11,9 @@ import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { invalidArgument, wholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
-import { Session } from "./session.ts";
+import { type OpenedSession, Session } from "./session.ts";
 import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
-import type { NewSession, SessionRecord } from "./store/session-store.ts";
+import type { SessionRecord } from "./store/session-store.ts";
 import { openSqliteStore } from "./store/sqlite/index.ts";
 import type { Store, StoreSize } from "./store/store.ts";
 
@@ -35,6 +35,8 @@ export interface KernelOptions {
 /** What a session opened for the first time starts with. */
 export interface SessionOptions {
   readonly title?: string;
+  /** When the conversation began, for one that was held elsewhere; now by default. */
+  readonly createdAt?: number;
   readonly meta?: { readonly [key: string]: Json };
 }
 
@@ -85,6 +87,12 @@ export class Kernel implements AsyncDisposable {
   /** Opens the session of that id, making it if there is none; without an id, makes a new one. */
   async session(id: SessionId = this.#log.ids.next(), options: SessionOptions = {}): Promise<Session> {
     return this.#open({ ...options, id }, this.#scope);
+  }
+
+  /** What is known of a session besides its entries; undefined if there is none of that id. Makes nothing. */
+  async find(id: SessionId): Promise<SessionRecord | undefined> {
+    this.#scope.assertOpen();
+    return this.#store.sessions.get(checkSessionId(id));
   }
 
   /** Sessions, newest first. */
@@ -155,10 +163,10 @@ export class Kernel implements AsyncDisposable {
     return this.close();
   }
 
-  async #open(session: Omit<NewSession, "createdAt">, scope: Scope): Promise<Session> {
+  async #open(session: OpenedSession, scope: Scope): Promise<Session> {
     this.#scope.assertOpen();
     checkSessionId(session.id);
-    await this.#store.sessions.open({ ...session, createdAt: this.#log.clock.now() });
+    await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
     await adoptInterrupted(this.#log, session.id);
     return new Session({
       id: session.id,

@@ -1,5 +1,6 @@
 import { Appender, type AppendOptions, NO_OPTIONS } from "./log/appender.ts";
 import { Draft } from "./log/draft.ts";
+import { Intake } from "./log/intake.ts";
 import { type LiveDraft, liveDrafts } from "./log/interrupted.ts";
 import { type LineStep, Lines } from "./log/lines.ts";
 import type { Log } from "./log/log.ts";
@@ -16,6 +17,7 @@ import {
   type SessionId,
 } from "./model/entry.ts";
 import { invalidArgument, LonghaulError, wholeNumber } from "./model/errors.ts";
+import type { Json } from "./model/json.ts";
 import type { SeqRange } from "./model/line.ts";
 import type { MessageInput } from "./model/message.ts";
 import { Scope } from "./model/scope.ts";
@@ -24,13 +26,20 @@ import type { Freed } from "./store/freed.ts";
 import type { NewSession, SessionRecord } from "./store/session-store.ts";
 import { findEntry, findEntryAt, requireEntry } from "./view/lookup.ts";
 import { type Page, type PageOptions, readPage } from "./view/page.ts";
+import { type RangeOptions, readRange } from "./view/range.ts";
 import { type TailOptions, tailEntries } from "./view/tail.ts";
 
 /** How a child or fork is made. */
 export interface DescendantOptions {
   readonly id?: SessionId;
   readonly title?: string;
+  readonly meta?: { readonly [key: string]: Json };
+  /** When the conversation began, for one that was held elsewhere; now by default. */
+  readonly createdAt?: number;
 }
+
+/** A session to be opened or made. */
+export type OpenedSession = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
 
 /** What a session handle gets from its kernel. */
 export interface SessionParts {
@@ -39,7 +48,7 @@ export interface SessionParts {
   readonly owner: string;
   readonly scope: Scope;
   /** Opens another session of the same kernel, owned by `scope`. */
-  readonly open: (session: Omit<NewSession, "createdAt">, scope: Scope) => Promise<Session>;
+  readonly open: (session: OpenedSession, scope: Scope) => Promise<Session>;
 }
 
 /**
@@ -141,6 +150,12 @@ export class Session implements AsyncDisposable {
     return readPage(this.#lines, this.#log.store.entries, options);
   }
 
+  /** Entries of the log from one seq to another, on whatever line they are. */
+  async read(options: RangeOptions): Promise<readonly Entry[]> {
+    this.#scope.assertOpen();
+    return readRange(this.#log.store.entries, this.id, options);
+  }
+
   /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
   entry(which: number | EntryId): Promise<Entry | undefined> {
     try {
@@ -208,6 +223,19 @@ export class Session implements AsyncDisposable {
     return this.#lines.set(ranges, reason);
   }
 
+  /** The way in for records of a foreign source; made for this session if there is none of that name yet. */
+  async intake(name: string): Promise<Intake> {
+    this.#scope.assertOpen();
+    if (typeof name !== "string" || name === "") throw invalidArgument("name", name, "the name of a source");
+    const state = await this.#log.store.intakes.open(name, this.id);
+    if (state.session === this.id) return new Intake(this.#log, name, state);
+    throw invalidArgument(
+      "name",
+      name,
+      `a source of this session; it feeds ${JSON.stringify(state.session)}`,
+    );
+  }
+
   /** Removes the content of entries from disk, with blobs that nothing else refers to; the entries' places stay. */
   async redact(which: number | EntryId | readonly (number | EntryId)[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
@@ -228,8 +256,13 @@ export class Session implements AsyncDisposable {
     this.#scope.assertOpen();
     const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
     const id = checkSessionId(options.id ?? this.#log.ids.next());
-    const createdAt = this.#log.clock.now();
-    const create: NewSession = { ...described(options), id, parent: this.id, relation: "fork", createdAt };
+    const create: NewSession = {
+      createdAt: this.#log.clock.now(),
+      ...described(options),
+      id,
+      parent: this.id,
+      relation: "fork",
+    };
     await this.#lines.forkInto(create, at);
     return this.#open(create, this.#parentScope);
   }
@@ -277,8 +310,13 @@ export class Session implements AsyncDisposable {
   }
 }
 
-function described({ title }: DescendantOptions): Pick<NewSession, "title"> {
-  return title === undefined ? {} : { title };
+function described(options: DescendantOptions): Partial<Pick<NewSession, "title" | "meta" | "createdAt">> {
+  const { title, meta, createdAt } = options;
+  return {
+    ...(title !== undefined && { title }),
+    ...(meta !== undefined && { meta }),
+    ...(createdAt !== undefined && { createdAt }),
+  };
 }
 
 function sessionGone(id: SessionId): never {

@@ -20,6 +20,8 @@ export interface Ready<Body extends EntryBody = EntryBody> {
   readonly body: Body;
   readonly blobs?: readonly Digest[];
   readonly holds?: readonly string[];
+  /** When it happened, where that is not now. */
+  readonly at?: number;
 }
 
 /** The message if no part of it has to become a blob, else undefined. */

@@ -12,7 +12,7 @@ import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import type { Limits } from "./limits.ts";
 
 /** What an append may carry besides its bodies. */
-export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes"> & {
+export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes" | "intake"> & {
   readonly at?: number;
   /** The caller will try again with the same blobs, so a failure must not let them go. */
   readonly retries?: true;
@@ -125,10 +125,11 @@ export class Log {
     let sizeBytes = 0;
     const entries: NewEntry[] = [];
     const holds: string[] = [];
-    for (const { body, blobs, holds: held } of items) {
+    for (const { body, blobs, holds: held, at: own } of items) {
       const payload = this.encode(body);
       sizeBytes += payload.byteLength;
-      entries.push(blobs ? { kind: body.kind, at, payload, blobs } : { kind: body.kind, at, payload });
+      const entry = { kind: body.kind, at: own ?? at, payload };
+      entries.push(blobs ? { ...entry, blobs } : entry);
       if (held) holds.push(...held);
     }
     if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };

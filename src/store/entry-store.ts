@@ -2,6 +2,7 @@ import type { Digest } from "../model/blob.ts";
 import type { EntryKind, SessionId } from "../model/entry.ts";
 import type { LonghaulError } from "../model/errors.ts";
 import type { Freed } from "./freed.ts";
+import type { IntakeAppend } from "./intake-store.ts";
 import type { NewSession } from "./session-store.ts";
 
 /** One entry as the store keeps it; the payload is opaque to it. */
@@ -34,6 +35,8 @@ export interface AppendRequest {
   readonly finishes?: string;
   /** Holds that the entries' blobs were written under; let go with the append. */
   readonly holds?: readonly string[];
+  /** The foreign source that the entries come from; their records are taken in with the append. */
+  readonly intake?: IntakeAppend;
 }
 
 /** Where the entries of a request went. */

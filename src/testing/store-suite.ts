@@ -3,6 +3,7 @@ import { blobCases } from "./store/blob-cases.ts";
 import { deletionCases } from "./store/deletion-cases.ts";
 import { draftCases } from "./store/draft-cases.ts";
 import { entryCases } from "./store/entry-cases.ts";
+import { intakeCases } from "./store/intake-cases.ts";
 import { sessionCases } from "./store/session-cases.ts";
 
 /** One thing that every store must do; `run` rejects if it does not. */
@@ -16,7 +17,14 @@ export interface StoreCase {
  * `open` must return a fresh, empty store each time; the suite closes it.
  */
 export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
-  const proofs = [...sessionCases, ...entryCases, ...draftCases, ...blobCases, ...deletionCases];
+  const proofs = [
+    ...sessionCases,
+    ...entryCases,
+    ...draftCases,
+    ...blobCases,
+    ...intakeCases,
+    ...deletionCases,
+  ];
   return proofs.map(([name, prove]) => ({
     name,
     run: async () => {

@@ -21,10 +21,10 @@ const HEIGHT: Readonly<Record<string, number>> = {
   "kernel.ts": 7,
   "index.ts": 8,
   formats: 9,
-  gateway: 9,
-  mcp: 9,
-  cli: 9,
-  web: 9,
+  gateway: 10,
+  mcp: 10,
+  cli: 10,
+  web: 10,
   testing: 9,
 };
 

@@ -144,8 +144,7 @@ export class Input {
   async #own(path: string): Promise<string> {
     const isOwn = this.#paths.some((own) => isWithin(path, own));
     const folder = await realpath(dirname(path)).catch(() => undefined);
-    if (isOwn && folder !== undefined && isWithin(folder, this.#root) && folder === dirname(path))
-      return path;
+    if (isOwn && folder === dirname(path) && isWithin(path, this.#root)) return path;
     throw new LonghaulError(
       "SOURCE_UNREADABLE",
       `${path} is not part of what was to be read; name it if it should be.`,

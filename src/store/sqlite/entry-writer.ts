@@ -4,6 +4,7 @@ import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
 import type { Drafts } from "./drafts.ts";
 import { resultCodeOf } from "./failure.ts";
+import type { Intakes } from "./intakes.ts";
 import { checkSeqRoom, entryKey } from "./key.ts";
 import { kindNumber } from "./kinds.ts";
 import { type SessionCache, type SessionState, sessionNotFound } from "./session-cache.ts";
@@ -17,6 +18,7 @@ export interface EntryNeighbours {
   readonly sessions: SqliteSessions;
   readonly drafts: Drafts;
   readonly refs: BlobRefs;
+  readonly intakes: Intakes;
 }
 
 /**
@@ -50,15 +52,22 @@ export class EntryWriter {
   append(request: AppendRequest): AppendOutcome {
     try {
       this.#checkParts(request);
-      const state = this.#stateFor(request);
-      const appended = this.#write(request, state);
-      if (appended) return appended;
-      this.#near.cache.forget(request.session);
-      return this.#write(request, this.#stateFor(request)) ?? sessionNotFound(request.session);
+      const { intake } = request;
+      const intakeNumber = intake && this.#near.intakes.require(intake.name, intake.stamp);
+      const appended = this.#writeOrRefresh(request);
+      if (intake) this.#near.intakes.take(intakeNumber as number, intake, appended.firstSeq);
+      return appended;
     } catch (error) {
       if (error instanceof LonghaulError) return error;
       throw error;
     }
+  }
+
+  #writeOrRefresh(request: AppendRequest): Appended {
+    const appended = this.#write(request, this.#stateFor(request));
+    if (appended) return appended;
+    this.#near.cache.forget(request.session);
+    return this.#write(request, this.#stateFor(request)) ?? sessionNotFound(request.session);
   }
 
   #checkParts(request: AppendRequest): void {

@@ -29,6 +29,12 @@ export class Eraser {
       deleteRefs: db.prepare("DELETE FROM blob_refs WHERE owner BETWEEN ? AND ?"),
       drafts: db.prepare("SELECT number FROM drafts WHERE session = ?"),
       deleteDrafts: db.prepare("DELETE FROM drafts WHERE session = ?"),
+      intakes: db.prepare("SELECT number FROM intakes WHERE session = ?"),
+      deleteRecords: db.prepare(
+        `DELETE FROM intake_records WHERE (intake, record) IN (
+          SELECT intake, record FROM intake_records WHERE intake = ? LIMIT ${ROWS_PER_STEP})`,
+      ),
+      deleteIntakes: db.prepare("DELETE FROM intakes WHERE session = ?"),
       deleteSession: db.prepare("DELETE FROM sessions WHERE number = ?"),
       unfinished: db.prepare("SELECT number FROM sessions WHERE id IS NULL"),
       inUse: db.prepare(
@@ -48,6 +54,7 @@ export class Eraser {
       if (step.next === undefined) break;
       from = step.next;
     }
+    await this.#eraseRecords(number);
     const last = await this.#db.transact(() => {
       let erased = NOTHING_FREED;
       for (const row of this.#statements.drafts.all(number)) {
@@ -55,10 +62,18 @@ export class Eraser {
         erased = addFreed(erased, this.#dropRefs(owner, owner));
       }
       this.#statements.deleteDrafts.run(number);
+      this.#statements.deleteIntakes.run(number);
       this.#statements.deleteSession.run(number);
       return erased;
     });
     return addFreed(freed, last);
+  }
+
+  async #eraseRecords(session: number): Promise<void> {
+    for (const { number } of await this.#db.read(() => this.#statements.intakes.all(session))) {
+      const step = () => this.#statements.deleteRecords.run(number as number).changes;
+      while ((await this.#db.transact(step)) === ROWS_PER_STEP);
+    }
   }
 
   /** Finishes deletions that a crash cut short. */

@@ -34,6 +34,7 @@ export class SqliteSessions implements SessionStore {
         `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id IS NOT NULL AND s.parent = ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
       ),
       update: db.prepare("UPDATE sessions SET title = ?, meta = ? WHERE number = ?"),
+      forgetIntakes: db.prepare("UPDATE intakes SET name = NULL, checkpoint = NULL WHERE session = ?"),
       hasChild: db.prepare("SELECT 1 FROM sessions WHERE parent = ? AND id IS NOT NULL LIMIT 1"),
       forgetId: db.prepare(
         "UPDATE sessions SET id = NULL, parent = NULL, title = NULL, meta = NULL WHERE number = ?",
@@ -108,6 +109,7 @@ export class SqliteSessions implements SessionStore {
         );
       }
       this.#statements.forgetId.run(doomed);
+      this.#statements.forgetIntakes.run(doomed);
       this.#cache.forget(id);
       return doomed;
     });

@@ -15,6 +15,7 @@ import { SqliteEntries } from "./entries.ts";
 import { EntryWriter } from "./entry-writer.ts";
 import { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
+import { Intakes } from "./intakes.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteSessions } from "./sessions.ts";
 
@@ -57,6 +58,7 @@ class SqliteStore implements Store {
   readonly entries: SqliteEntries;
   readonly drafts: Drafts;
   readonly blobs: SqliteBlobs;
+  readonly intakes: Intakes;
   readonly #db: Database;
   readonly #folder: string;
   readonly #inMemory: boolean;
@@ -75,9 +77,16 @@ class SqliteStore implements Store {
     this.sessions = new SqliteSessions(db, cache, this.#eraser);
     this.drafts = new Drafts(db, cache, refs);
     this.blobs = new SqliteBlobs(db, files, this.#eraser, clock);
+    this.intakes = new Intakes(db, cache);
     this.entries = new SqliteEntries(db, {
       cache,
-      writer: new EntryWriter(db, { cache, refs, sessions: this.sessions, drafts: this.drafts }),
+      writer: new EntryWriter(db, {
+        cache,
+        refs,
+        sessions: this.sessions,
+        drafts: this.drafts,
+        intakes: this.intakes,
+      }),
       eraser: this.#eraser,
       committed: () => this.#commits.announce(),
     });

@@ -1,0 +1,100 @@
+import { isLonghaulError, type Kernel } from "../index.ts";
+import { type FoundSource, findSources } from "./find-sources.ts";
+import { FORMATS } from "./formats.ts";
+import { importSource } from "./importing/import-source.ts";
+import type { ImportOptions } from "./importing/options.ts";
+import { previewSource } from "./importing/preview-source.ts";
+import { type ImportReport, type SourceReport, totalsOf } from "./importing/report.ts";
+import type { ProblemItem } from "./item.ts";
+
+/** Most problems that a report lists; its totals count all. */
+const MAX_PROBLEMS = 1_000;
+
+/** What was found at paths. */
+export interface Survey {
+  /** Parents before their sub-agents. */
+  readonly sources: readonly FoundSource[];
+  readonly problems: readonly ProblemItem[];
+}
+
+/** Finds the conversations at paths without reading them. */
+export async function surveySources(
+  paths: readonly string[],
+  options: Pick<ImportOptions, "formats" | "since" | "signal"> = {},
+): Promise<Survey> {
+  const sources: FoundSource[] = [];
+  const problems: ProblemItem[] = [];
+  for await (const found of findSources(paths, options.formats ?? FORMATS, options.signal)) {
+    if (!("source" in found)) problems.push(found);
+    else if (found.source.modifiedAt >= (options.since ?? 0)) sources.push(found);
+  }
+  return { sources: parentsFirst(sources), problems };
+}
+
+/** Imports every conversation at paths; what was imported before is left as it is. */
+export async function importSources(
+  kernel: Kernel,
+  paths: readonly string[],
+  options: ImportOptions = {},
+): Promise<ImportReport> {
+  const survey = await surveySources(paths, options);
+  const problems: ProblemItem[] = survey.problems.slice(0, MAX_PROBLEMS);
+  const reports: SourceReport[] = [];
+  const totalBytes = survey.sources.reduce((total, { source }) => total + source.sizeBytes, 0);
+  let bytesRead = 0;
+  let messages = 0;
+  for (const [index, found] of survey.sources.entries()) {
+    const { path } = found.source;
+    const tell = () =>
+      options.onProgress?.({ index, count: survey.sources.length, path, bytesRead, totalBytes, messages });
+    const sourceOptions = {
+      ...(options.limits && { limits: options.limits }),
+      ...(options.signal && { signal: options.signal }),
+      onBytes: (count: number) => {
+        bytesRead += count;
+        tell();
+      },
+      onMessage: () => {
+        messages++;
+      },
+      onProblem: (problem: ProblemItem) => {
+        if (problems.length < MAX_PROBLEMS) problems.push(problem);
+      },
+    };
+    tell();
+    try {
+      const report = options.dryRun
+        ? await previewSource(found, sourceOptions)
+        : await importSource(kernel, found, sourceOptions);
+      reports.push(report);
+      options.onSource?.(report);
+    } catch (error) {
+      // What was imported until then is in the store and in the report.
+      if (options.signal?.aborted && !isLonghaulError(error, "CLOSED")) break;
+      throw error;
+    }
+  }
+  return reportOf(reports, problems);
+}
+
+function reportOf(sources: readonly SourceReport[], problems: readonly ProblemItem[]): ImportReport {
+  const byFormat = Map.groupBy(sources, ({ format }) => format);
+  const formats = Object.fromEntries([...byFormat].map(([name, own]) => [name, totalsOf(own)]));
+  return { sources, formats, totals: totalsOf(sources), problems };
+}
+
+/** Sub-agents come after the conversations that started them; otherwise the order stays. */
+function parentsFirst(sources: readonly FoundSource[]): readonly FoundSource[] {
+  const keyOf = (format: string, id: string) => `${format}\n${id}`;
+  const byKey = new Map(sources.map((found) => [keyOf(found.source.format, found.source.id), found]));
+  const ordered = new Set<FoundSource>();
+  const visit = (found: FoundSource, above: readonly FoundSource[]) => {
+    if (ordered.has(found) || above.includes(found)) return;
+    const { parent, format } = found.source;
+    const before = parent === undefined ? undefined : byKey.get(keyOf(format, parent));
+    if (before) visit(before, [...above, found]);
+    ordered.add(found);
+  };
+  for (const found of sources) visit(found, []);
+  return [...ordered];
+}

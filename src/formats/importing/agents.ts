@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { basename } from "node:path";
+import { promisify } from "node:util";
+
+/** A running program. */
+export interface AgentProcess {
+  readonly pid: number;
+  readonly command: string;
+  /** Its working folder, where the system tells. */
+  readonly cwd?: string;
+}
+
+/** Running programs that carry one of the names; an empty list where the system does not tell. */
+export async function runningAgents(names: readonly string[]): Promise<readonly AgentProcess[]> {
+  if (names.length === 0) return [];
+  const all = process.platform === "linux" ? await fromProc() : await fromPs();
+  return all.filter(({ pid, command }) => pid !== process.pid && isNamed(command, names));
+}
+
+/** The names of interpreters, whose first argument says what really runs. */
+const INTERPRETER = /^(node|bun|deno|python[\d.]*)$/;
+
+/** Tells whether a command line runs a program of one of the names. */
+export function isNamed(command: string, names: readonly string[]): boolean {
+  const words = command.split(/[\0\s]+/).filter(Boolean);
+  const program = basename(words[0] ?? "").replace(/\.exe$/i, "");
+  const script = INTERPRETER.test(program) ? words.slice(1).find((word) => !word.startsWith("-")) : undefined;
+  const candidates = [program, ...(script ? [basename(script).replace(/\.[cm]?[jt]s$/, "")] : [])];
+  return candidates.some((candidate) => names.includes(candidate));
+}
+
+async function fromProc(): Promise<readonly AgentProcess[]> {
+  const processes: AgentProcess[] = [];
+  for (const name of await readdir("/proc").catch(() => [])) {
+    if (!/^\d+$/.test(name)) continue;
+    const command = await readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "");
+    if (command === "") continue;
+    const cwd = await readlink(`/proc/${name}/cwd`).catch(() => undefined);
+    processes.push({ pid: Number(name), command, ...(cwd !== undefined && { cwd }) });
+  }
+  return processes;
+}
+
+async function fromPs(): Promise<readonly AgentProcess[]> {
+  try {
+    const { stdout } = await promisify(execFile)("ps", ["-axo", "pid=,command="], { timeout: 5_000 });
+    return stdout.split("\n").flatMap((line) => {
+      const match = /^\s*(\d+)\s+(.+)$/.exec(line);
+      return match ? [{ pid: Number(match[1]), command: match[2] as string }] : [];
+    });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,251 @@
+import { type Json, type Kernel, LonghaulError, type Session, type SessionId } from "../../index.ts";
+import type { FoundSource } from "../find-sources.ts";
+import type { Source } from "../format.ts";
+import type { Item, ProblemItem, SessionItem } from "../item.ts";
+import { Input } from "../reading/input.ts";
+import type { ReadLimits } from "../reading/limits.ts";
+import { addCounts, NO_COUNTS, type SourceReport } from "./report.ts";
+import { OpenCalls } from "./tally.ts";
+import { Target, type TargetItem } from "./target.ts";
+
+/** How one source is imported. */
+export interface SourceOptions {
+  readonly isLive?: boolean;
+  readonly limits?: Partial<ReadLimits>;
+  readonly signal?: AbortSignal;
+  readonly onBytes?: (count: number) => void;
+  readonly onMessage?: () => void;
+  readonly onProblem?: (problem: ProblemItem) => void;
+}
+
+const BATCH_ITEMS = 256;
+const BATCH_BYTES = 1024 * 1024;
+
+/** The id under which a conversation of a foreign tool is kept. */
+export function sessionIdOf(source: Pick<Source, "format" | "id">, child?: string): SessionId {
+  const id = child === undefined ? `${source.format}/${source.id}` : `${source.format}/${source.id}/${child}`;
+  return id.length <= 256 ? id : `${id.slice(0, 200)}…${id.slice(-55)}`;
+}
+
+/** Imports one source: what is new of it goes into its session and those of its sub-agents. */
+export async function importSource(
+  kernel: Kernel,
+  found: FoundSource,
+  options: SourceOptions = {},
+): Promise<SourceReport> {
+  const run = new SourceImport(kernel, found, options);
+  try {
+    await run.read();
+    return run.report();
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    return run.report(error);
+  } finally {
+    await run.close();
+  }
+}
+
+/** The records on their way to one session. */
+interface Lane {
+  readonly child: string | undefined;
+  facts: Omit<SessionItem, "type" | "child">;
+  items: TargetItem[];
+  target: Target | undefined;
+}
+
+class SourceImport {
+  readonly #kernel: Kernel;
+  readonly #found: FoundSource;
+  readonly #options: SourceOptions;
+  readonly #lanes = new Map<string | undefined, Lane>();
+  readonly #openCalls = new OpenCalls();
+  #main: Session | undefined;
+  #pendingItems = 0;
+  #pendingBytes = 0;
+  #bytesRead = 0;
+  #copiedBytes = 0;
+  #lost = 0;
+  #damaged = 0;
+
+  constructor(kernel: Kernel, found: FoundSource, options: SourceOptions) {
+    this.#kernel = kernel;
+    this.#found = found;
+    this.#options = options;
+  }
+
+  async read(): Promise<void> {
+    const { source, format, root } = this.#found;
+    const { limits, signal, isLive } = this.#options;
+    const known = await this.#kernel.find(sessionIdOf(source));
+    const resume = known && (await this.#targetOf(this.#lane(undefined))).state;
+    const input = new Input({
+      root,
+      paths: source.paths,
+      ...(resume !== undefined && { resume }),
+      ...(limits && { limits }),
+      ...(signal && { signal }),
+      ...(isLive && { isLive }),
+      onBytes: (count) => this.#countBytes(count),
+    });
+    for await (const item of format.read(source, input)) {
+      signal?.throwIfAborted();
+      await this.#handle(item);
+    }
+    await this.#flush();
+    for (const lane of this.#lanes.values()) await this.#finish(lane);
+  }
+
+  report(error?: unknown): SourceReport {
+    const { source } = this.#found;
+    const targets = [...this.#lanes.values()].flatMap(({ target }) => target ?? []);
+    const sum = (of: "found" | "added") =>
+      targets.map((target) => target[of]).reduce((total, counts) => addCounts(total, counts), NO_COUNTS);
+    const children = [...this.#lanes.keys()].filter((child) => child !== undefined).length;
+    const added = sum("added");
+    const isNew = Object.values(added).some((count) => count !== 0);
+    return {
+      format: source.format,
+      id: source.id,
+      path: source.path,
+      session: sessionIdOf(source),
+      sizeBytes: source.sizeBytes,
+      status: error ? "failed" : isNew ? "imported" : "unchanged",
+      found: { ...sum("found"), children },
+      added,
+      bytesRead: this.#bytesRead,
+      copiedBytes: this.#copiedBytes,
+      openCalls: this.#openCalls.count,
+      lost: this.#lost,
+      damaged: this.#damaged,
+      ...(error !== undefined && { error: describe(error) }),
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const { target } of this.#lanes.values()) await target?.session.close();
+    await this.#main?.close();
+  }
+
+  async #handle(item: Item): Promise<void> {
+    switch (item.type) {
+      case "problem":
+        return this.#noteProblem(item);
+      case "copy":
+        this.#copiedBytes += item.bytes;
+        return;
+      case "session": {
+        const lane = this.#lane(item.child);
+        const { type: _, child: _child, ...facts } = item;
+        lane.facts = { ...lane.facts, ...facts, meta: { ...lane.facts.meta, ...facts.meta } };
+        return;
+      }
+      case "checkpoint":
+        return this.#flush(item.state);
+      default:
+        this.#lane(item.child).items.push(item);
+        if (item.type === "record" && item.body.kind === "message") {
+          this.#openCalls.see(item.body.message);
+          this.#options.onMessage?.();
+        }
+        if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
+    }
+  }
+
+  /** Sub-agents first: the source's own checkpoint must never be ahead of what it stands for. */
+  async #flush(state?: Json): Promise<void> {
+    this.#pendingItems = 0;
+    this.#pendingBytes = 0;
+    const main = this.#lane(undefined);
+    for (const lane of this.#lanes.values()) if (lane !== main) await this.#take(lane);
+    await this.#take(main, state);
+  }
+
+  async #take(lane: Lane, state?: Json): Promise<void> {
+    if (lane.items.length === 0 && state === undefined) return;
+    const items = lane.items;
+    lane.items = [];
+    const at = items.find((item) => item.type === "record" && item.at !== undefined);
+    if (lane.facts.createdAt === undefined && at?.type === "record" && at.at !== undefined)
+      lane.facts = { ...lane.facts, createdAt: at.at };
+    await (await this.#targetOf(lane)).take(items, state);
+  }
+
+  async #finish(lane: Lane): Promise<void> {
+    if (!lane.target) return;
+    await lane.target.chooseLine();
+    const { session } = lane.target;
+    const record = await session.record();
+    const { title, meta } = lane.facts;
+    const nextMeta = { ...record.meta, ...meta };
+    const isSame =
+      (title === undefined || title === record.title) &&
+      JSON.stringify(nextMeta) === JSON.stringify(record.meta ?? {});
+    if (!isSame) await session.update({ meta: nextMeta, ...(title !== undefined && { title }) });
+  }
+
+  async #targetOf(lane: Lane): Promise<Target> {
+    if (lane.target) return lane.target;
+    const { source } = this.#found;
+    const id = sessionIdOf(source, lane.child);
+    const { title = lane.child === undefined ? source.title : undefined, createdAt, meta } = lane.facts;
+    const options = {
+      meta: { source: { format: source.format, id: source.id, path: source.path }, ...meta },
+      ...(title !== undefined && { title }),
+      createdAt: createdAt ?? source.modifiedAt,
+    };
+    const session = await this.#openSession(id, lane.child, options);
+    lane.target = await Target.open(session, `import:${id}`, source.format, {
+      problem: (reason, severity) =>
+        this.#noteProblem({ type: "problem", path: source.path, severity, reason }),
+      copied: (bytes) => {
+        this.#copiedBytes += bytes;
+      },
+    });
+    return lane.target;
+  }
+
+  async #openSession(
+    id: SessionId,
+    child: string | undefined,
+    options: { title?: string; createdAt: number; meta: { readonly [key: string]: Json } },
+  ): Promise<Session> {
+    const { source } = this.#found;
+    if (await this.#kernel.find(id)) return this.#kernel.session(id);
+    const parentId =
+      child !== undefined
+        ? sessionIdOf(source)
+        : source.parent === undefined
+          ? undefined
+          : sessionIdOf({ format: source.format, id: source.parent });
+    if (parentId === undefined || parentId === id) return this.#kernel.session(id, options);
+    if (child !== undefined) await this.#targetOf(this.#lane(undefined));
+    else if (!(await this.#kernel.find(parentId))) return this.#kernel.session(id, options);
+    this.#main ??= await this.#kernel.session(parentId);
+    return this.#main.child({ ...options, id });
+  }
+
+  #lane(child: string | undefined): Lane {
+    const known = this.#lanes.get(child);
+    if (known) return known;
+    const lane: Lane = { child, facts: {}, items: [], target: undefined };
+    this.#lanes.set(child, lane);
+    return lane;
+  }
+
+  #noteProblem(problem: ProblemItem): void {
+    if (problem.severity === "lost") this.#lost++;
+    else this.#damaged++;
+    this.#options.onProblem?.(problem);
+  }
+
+  #countBytes(count: number): void {
+    this.#bytesRead += count;
+    this.#pendingBytes += count;
+    this.#options.onBytes?.(count);
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof LonghaulError) return error.message;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,29 @@
+import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import type { Format, System } from "../format.ts";
+import { FORMATS } from "../formats.ts";
+
+/** A folder where a tool keeps its conversations. */
+export interface Place {
+  readonly format: Format;
+  readonly path: string;
+}
+
+/** This computer. */
+export function thisSystem(): System {
+  return { home: homedir(), platform: process.platform, env: process.env };
+}
+
+/** The well-known folders of all tools that exist on this computer. */
+export async function wellKnownPlaces(system: System = thisSystem()): Promise<readonly Place[]> {
+  const places: Place[] = [];
+  const seen = new Set<string>();
+  for (const format of FORMATS) {
+    for (const path of format.homes(system)) {
+      if (seen.has(`${format.name}\n${path}`)) continue;
+      seen.add(`${format.name}\n${path}`);
+      if ((await stat(path).catch(() => undefined))?.isDirectory()) places.push({ format, path });
+    }
+  }
+  return places;
+}

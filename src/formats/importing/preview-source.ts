@@ -1,0 +1,68 @@
+import type { BodyInput } from "../../index.ts";
+import type { FoundSource } from "../find-sources.ts";
+import { Input } from "../reading/input.ts";
+import { type SourceOptions, sessionIdOf } from "./import-source.ts";
+import { type Counts, NO_COUNTS, type SourceReport } from "./report.ts";
+import { countsOf, OpenCalls, tallyInto } from "./tally.ts";
+
+/** Records whose newer versions are recognised in a preview; beyond that they count again. */
+const MAX_REMEMBERED = 100_000;
+
+/** Reads one source and counts what is in it, without a store. */
+export async function previewSource(found: FoundSource, options: SourceOptions = {}): Promise<SourceReport> {
+  const { source, format, root } = found;
+  const { limits, signal } = options;
+  const counts = { ...NO_COUNTS };
+  const versions = new Map<string, Counts>();
+  const children = new Set<string>();
+  const openCalls = new OpenCalls();
+  const seen = { bytesRead: 0, copiedBytes: 0, lost: 0, damaged: 0 };
+  const input = new Input({
+    root,
+    paths: source.paths,
+    ...(limits && { limits }),
+    ...(signal && { signal }),
+    onBytes: (count) => {
+      seen.bytesRead += count;
+      options.onBytes?.(count);
+    },
+  });
+  let error: unknown;
+  try {
+    for await (const item of format.read(source, input)) {
+      signal?.throwIfAborted();
+      if (item.type === "copy") seen.copiedBytes += item.bytes;
+      else if (item.type === "problem") {
+        seen[item.severity]++;
+        options.onProblem?.(item);
+      } else if (item.type === "record") {
+        if (item.child !== undefined) children.add(item.child);
+        const own = countsOf(item.body as BodyInput);
+        if (item.version !== undefined) {
+          const key = `${item.child ?? ""}\n${item.id}`;
+          const before = versions.get(key);
+          if (before) tallyInto(counts, before, -1);
+          if (before || versions.size < MAX_REMEMBERED) versions.set(key, own);
+        }
+        tallyInto(counts, own);
+        if (item.body.kind === "message") openCalls.see(item.body.message);
+      }
+    }
+  } catch (caught) {
+    if (signal?.aborted) throw caught;
+    error = caught;
+  }
+  return {
+    format: source.format,
+    id: source.id,
+    path: source.path,
+    session: sessionIdOf(source),
+    sizeBytes: source.sizeBytes,
+    status: error === undefined ? "planned" : "failed",
+    found: { ...counts, children: children.size },
+    added: NO_COUNTS,
+    openCalls: openCalls.count,
+    ...seen,
+    ...(error !== undefined && { error: (error as Error).message }),
+  };
+}

@@ -1,0 +1,46 @@
+import type { BodyInput, EditInput, SessionId } from "../../index.ts";
+import type { ForeignEdit, RecordBody, Span } from "../item.ts";
+
+/** What is known of the session while its records are resolved. */
+export interface Resolution {
+  readonly session: SessionId;
+  readonly author: string;
+  /** The seq a record was or will be appended at. */
+  readonly seqOf: (record: string) => number | undefined;
+  /** The entry that the next one follows; 0 for none. */
+  readonly tip: number;
+}
+
+/** The body of a record with seqs in place of record ids; undefined if it refers to a record that is not there. */
+export function resolveBody(body: RecordBody, resolution: Resolution): BodyInput | undefined {
+  if (body.kind === "raw") return { kind: "raw", format: resolution.author, value: body.value };
+  if (body.kind !== "overlay") return body;
+  const edit = resolveEdit(body.edit, resolution);
+  return edit && { ...body, author: resolution.author, edit };
+}
+
+function resolveEdit(edit: ForeignEdit, resolution: Resolution): EditInput | undefined {
+  if (edit.type === "replace") {
+    if ("callId" in edit.target) return { ...edit, target: edit.target };
+    const seq = resolution.seqOf(edit.target.record);
+    if (seq === undefined) return undefined;
+    const { part } = edit.target;
+    return { ...edit, target: part === undefined ? { seq } : { seq, part } };
+  }
+  const ranges = edit.spans.flatMap((span) => rangeOf(span, resolution));
+  if (ranges.length === 0) return undefined;
+  if (edit.type === "hide") return { type: "hide", ranges };
+  const entry = edit.record === undefined ? undefined : resolution.seqOf(edit.record);
+  return {
+    type: "summarize",
+    ranges,
+    ...(edit.messages && { messages: edit.messages }),
+    ...(entry !== undefined && { entry }),
+  };
+}
+
+function rangeOf(span: Span, { session, seqOf, tip }: Resolution) {
+  const from = span.from === undefined ? 1 : seqOf(span.from);
+  const to = span.through === undefined ? tip : seqOf(span.through);
+  return from !== undefined && to !== undefined && from <= to ? [{ session, from, to }] : [];
+}

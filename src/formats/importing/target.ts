@@ -1,0 +1,348 @@
+import {
+  type BodyInput,
+  type Entry,
+  type Intake,
+  type IntakeItem,
+  isLonghaulError,
+  type Json,
+  type NewRecord,
+  type Session,
+  type TakenRecord,
+  textOfMessage,
+} from "../../index.ts";
+import type { Item, ProblemItem, RecordItem } from "../item.ts";
+import { Lineage } from "./lineage.ts";
+import { type Counts, NO_COUNTS } from "./report.ts";
+import { resolveBody } from "./resolve.ts";
+import { countsOf, countsOfEntry, tallyInto } from "./tally.ts";
+
+/** What may come between records and changes the line. */
+export type TargetItem = RecordItem | Extract<Item, { type: "rewind" | "line" }>;
+
+/** What a target tells about what it met. */
+export interface TargetReport {
+  readonly problem: (reason: string, severity: ProblemItem["severity"]) => void;
+  readonly copied: (bytes: number) => void;
+}
+
+/** What a target's checkpoint holds besides the format's own state. */
+interface TargetCheckpoint {
+  readonly lineage: Json;
+  readonly chosen: string;
+  readonly state?: Json;
+}
+
+type MutableCounts = { -readonly [K in keyof Counts]: number };
+
+const MAX_TRIES = 100;
+
+/** One session that records go into: decides what is new, gives it seqs, and keeps the line as the source has it. */
+export class Target {
+  readonly session: Session;
+  readonly found: MutableCounts = { ...NO_COUNTS };
+  readonly added: MutableCounts = { ...NO_COUNTS };
+  readonly #intake: Intake;
+  readonly #author: string;
+  readonly #report: TargetReport;
+  /** The head when this import began: what is known above it was met in this very reading. */
+  readonly #headAtStart: number;
+  #head: { readonly seq: number; readonly at: number };
+  #lineage: Lineage;
+  /** The lineage's signature when its line was chosen last. */
+  #chosen: string;
+  #state: Json | undefined;
+
+  private constructor(parts: {
+    session: Session;
+    intake: Intake;
+    author: string;
+    report: TargetReport;
+    head: { seq: number; at: number };
+  }) {
+    this.session = parts.session;
+    this.#intake = parts.intake;
+    this.#author = parts.author;
+    this.#report = parts.report;
+    this.#head = parts.head;
+    this.#headAtStart = parts.head.seq;
+    const saved = parts.intake.checkpoint as TargetCheckpoint | undefined;
+    this.#lineage = new Lineage(saved?.lineage);
+    this.#chosen = saved?.chosen ?? "";
+    this.#state = saved?.state;
+  }
+
+  static async open(session: Session, name: string, author: string, report: TargetReport): Promise<Target> {
+    const intake = await session.intake(name);
+    return new Target({ session, intake, author, report, head: await session.head() });
+  }
+
+  /** The format's own state at its last checkpoint. */
+  get state(): Json | undefined {
+    return this.#state;
+  }
+
+  /** Takes in what is new of the items, together with the format's state if one is given. */
+  async take(items: readonly TargetItem[], state?: Json): Promise<void> {
+    let offered = items;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#tryTake(offered, state);
+      } catch (error) {
+        if (tries === MAX_TRIES) throw error;
+        if (isLonghaulError(error, "ENTRY_TOO_LARGE")) {
+          const smaller = offered.map((item) => this.#withinEntry(item, error.details.maxBytes as number));
+          if (smaller.every((item, index) => item === offered[index])) throw error;
+          offered = smaller;
+        } else if (isLonghaulError(error, "INTAKE_CONFLICT") || isLonghaulError(error, "POSITION_CONFLICT")) {
+          await this.#lookAgain();
+        } else throw error;
+      }
+    }
+  }
+
+  /** Puts the session's line where the source has it, if that has changed since the last import. */
+  async chooseLine(): Promise<void> {
+    const signature = this.#lineage.signature();
+    if (signature === this.#chosen) return;
+    const stretches = this.#lineage.stretches() ?? [[1, this.#head.seq] as const];
+    const ranges = stretches.map(([from, to]) => ({ session: this.session.id, from, to }));
+    const { seq, at } = await this.session.setLine(ranges, `as in ${this.#author}`);
+    this.#head = { seq, at };
+    this.#chosen = signature;
+    await this.#intake.save(this.#checkpoint(this.#lineage));
+  }
+
+  /** Someone else appended or imported meanwhile. */
+  async #lookAgain(): Promise<void> {
+    await this.#intake.refresh();
+    this.#head = await this.session.head();
+    const saved = this.#intake.checkpoint as TargetCheckpoint | undefined;
+    this.#lineage = new Lineage(saved?.lineage);
+  }
+
+  /** A record too large for an entry is kept as a raw one, which can lie in a blob. */
+  #withinEntry(item: TargetItem, maxBytes: number): TargetItem {
+    if (item.type !== "record" || item.body.kind === "raw") return item;
+    const text = JSON.stringify(item.body);
+    if (text.length <= maxBytes / 2) return item;
+    this.#report.problem(`record ${item.id} is too large for an entry; kept as raw`, "damaged");
+    return { ...item, body: { kind: "raw", value: JSON.parse(text) as Json } };
+  }
+
+  async #tryTake(items: readonly TargetItem[], state: Json | undefined): Promise<void> {
+    const plan = new Plan(await this.#intake.find(mentioned(items)), this.#head.seq);
+    const lineage = new Lineage(this.#lineage.toJSON());
+    for (const item of items) await this.#place(item, plan, lineage);
+    const nextState = state ?? this.#state;
+    if (plan.items.length === 0 && state === undefined) {
+      this.#lineage = lineage;
+      return;
+    }
+    const checkpoint = this.#checkpoint(lineage, nextState);
+    if (plan.items.length > 0) {
+      await this.#intake.append(plan.items, { checkpoint, expectedHead: this.#head.seq });
+      this.#head = { seq: this.#head.seq + plan.items.length, at: Math.max(this.#head.at, plan.lastAt) };
+    } else await this.#intake.save(checkpoint);
+    this.#lineage = lineage;
+    this.#state = nextState;
+    for (const settle of plan.onTaken) settle();
+  }
+
+  async #place(item: TargetItem, plan: Plan, lineage: Lineage): Promise<void> {
+    if (item.type === "rewind") {
+      const to = item.to === null ? 0 : plan.seqOf(item.to);
+      if (to === undefined)
+        this.#report.problem(`goes back to ${item.to}, which is not in the source`, "damaged");
+      else lineage.rewind(to);
+      return;
+    }
+    if (item.type === "line") {
+      lineage.set(item.records.flatMap((record) => plan.seqOf(record) ?? []));
+      return;
+    }
+    const known = plan.taken(item.id);
+    if (!known) return this.#takeNew(item, { id: item.id }, plan, lineage);
+    if (item.version !== undefined && item.version !== known.version)
+      return this.#takeNewer(item, known, plan, lineage);
+    if (known.seq > this.#headAtStart && item.version === undefined)
+      return this.#takeDuplicate(item, known, plan, lineage);
+    lineage.touch(known.seq);
+    // Known from this very reading: it was counted then.
+    if (known.seq <= this.#headAtStart)
+      plan.onTaken.push(() => tallyInto(this.found, countsOf(item.body as BodyInput)));
+  }
+
+  async #takeNew(item: RecordItem, record: NewRecord, plan: Plan, lineage: Lineage): Promise<void> {
+    const body = this.#bodyOf(item, plan, lineage);
+    const parent = this.#parentOf(item, plan);
+    lineage.add(plan.add(this.#intakeItem(item, body, record, plan)), parent);
+    const counts = countsOf(body);
+    plan.onTaken.push(() => {
+      tallyInto(this.found, counts);
+      tallyInto(this.added, counts);
+    });
+  }
+
+  /** The source holds another version of a record that is in the log: it takes the place of the old one on the line. */
+  async #takeNewer(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
+    const body = this.#bodyOf(item, plan, lineage);
+    const counts = countsOf(body);
+    const before = await this.#countsAt(known.seq, plan);
+    const isOfThisReading = known.seq > this.#headAtStart;
+    const seq = plan.add(this.#intakeItem(item, body, { id: item.id, replaces: true }, plan));
+    lineage.replace(known.seq, seq);
+    plan.onTaken.push(() => {
+      tallyInto(this.found, counts);
+      tallyInto(this.added, counts);
+      tallyInto(this.added, before, -1);
+      if (isOfThisReading) tallyInto(this.found, before, -1);
+    });
+  }
+
+  /** The same id again within one reading: a copy if it says the same, else a record of its own under another id. */
+  async #takeDuplicate(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
+    const first = plan.bodyAt(known.seq) ?? (await this.session.entry(known.seq));
+    if (first && gist(first as BodyInput) === gist(item.body as BodyInput)) {
+      lineage.touch(known.seq);
+      this.#report.copied(Buffer.byteLength(JSON.stringify(item.body)));
+      return;
+    }
+    const id = await this.#freeId(item.id, plan);
+    this.#report.problem(`the id ${item.id} was used before for another record; kept as ${id}`, "damaged");
+    await this.#takeNew(item, { id }, plan, lineage);
+  }
+
+  async #freeId(id: string, plan: Plan): Promise<string> {
+    for (let count = 2; ; count++) {
+      const candidate = `${id}~${count}`;
+      if (!plan.taken(candidate) && !(await this.#intake.find([candidate])).has(candidate)) return candidate;
+    }
+  }
+
+  #bodyOf(item: RecordItem, plan: Plan, lineage: Lineage): BodyInput {
+    const resolution = {
+      session: this.session.id,
+      author: this.#author,
+      seqOf: (record: string) => plan.seqOf(record),
+      tip: lineage.tip,
+    };
+    const body = resolveBody(item.body, resolution);
+    if (body) return body;
+    // An edit of something that is not there changes nothing; that it was made is kept.
+    return { kind: "raw", format: this.#author, value: item.body as unknown as Json };
+  }
+
+  #parentOf(item: RecordItem, plan: Plan): number | undefined {
+    if (item.parent === undefined) return undefined;
+    if (item.parent === null) return 0;
+    const parent = plan.seqOf(item.parent);
+    if (parent === undefined)
+      this.#report.problem(`record ${item.id} follows ${item.parent}, which is not before it`, "damaged");
+    return parent;
+  }
+
+  #intakeItem(item: RecordItem, body: BodyInput, record: NewRecord, plan: Plan): IntakeItem {
+    const floor = Math.max(this.#head.at, plan.lastAt);
+    const at = item.at ?? (floor || undefined);
+    const versioned = item.version === undefined ? record : { ...record, version: item.version };
+    // The log's times never fall; where the source's do, its own is kept beside.
+    const kept = item.at !== undefined && item.at < floor ? withTime(body, item.at) : body;
+    return { record: versioned, body: kept, ...(at !== undefined && { at }) };
+  }
+
+  async #countsAt(seq: number, plan: Plan): Promise<Counts> {
+    const planned = plan.bodyAt(seq);
+    if (planned) return countsOf(planned);
+    const entry: Entry | undefined = await this.session.entry(seq);
+    return entry ? countsOfEntry(entry) : NO_COUNTS;
+  }
+
+  #checkpoint(lineage: Lineage, state = this.#state): Json {
+    return {
+      lineage: lineage.toJSON(),
+      chosen: this.#chosen,
+      ...(state !== undefined && { state }),
+    };
+  }
+}
+
+/** One append in the making: which seq each new record will get. */
+class Plan {
+  readonly items: IntakeItem[] = [];
+  readonly onTaken: (() => void)[] = [];
+  lastAt = 0;
+  readonly #known: ReadonlyMap<string, TakenRecord>;
+  readonly #planned = new Map<string, TakenRecord>();
+  readonly #firstSeq: number;
+
+  constructor(known: ReadonlyMap<string, TakenRecord>, head: number) {
+    this.#known = known;
+    this.#firstSeq = head + 1;
+  }
+
+  taken(record: string): TakenRecord | undefined {
+    return this.#planned.get(record) ?? this.#known.get(record);
+  }
+
+  seqOf(record: string): number | undefined {
+    return this.taken(record)?.seq;
+  }
+
+  bodyAt(seq: number): BodyInput | undefined {
+    return this.items[seq - this.#firstSeq]?.body;
+  }
+
+  add(item: IntakeItem): number {
+    const seq = this.#firstSeq + this.items.length;
+    // A record that comes twice in one append replaces its own first row.
+    const isAgain = item.record && this.#planned.has(item.record.id);
+    this.items.push(isAgain && item.record ? { ...item, record: { ...item.record, replaces: true } } : item);
+    this.lastAt = Math.max(this.lastAt, item.at ?? 0);
+    if (item.record) {
+      const { id, version } = item.record;
+      this.#planned.set(id, version === undefined ? { seq } : { seq, version });
+    }
+    return seq;
+  }
+}
+
+/** All record ids that items name. */
+function mentioned(items: readonly TargetItem[]): readonly string[] {
+  const ids = new Set<string>();
+  for (const item of items) {
+    if (item.type === "rewind") {
+      if (item.to !== null) ids.add(item.to);
+    } else if (item.type === "line") {
+      for (const record of item.records) ids.add(record);
+    } else {
+      ids.add(item.id);
+      if (typeof item.parent === "string") ids.add(item.parent);
+      if (item.body.kind === "overlay") for (const id of mentionedByEdit(item.body.edit)) ids.add(id);
+    }
+  }
+  return [...ids];
+}
+
+function mentionedByEdit(edit: Extract<RecordItem["body"], { kind: "overlay" }>["edit"]): readonly string[] {
+  if (edit.type === "replace") return "record" in edit.target ? [edit.target.record] : [];
+  const spans = edit.spans.flatMap(({ from, through }) => [from, through]);
+  const record = edit.type === "summarize" ? [edit.record] : [];
+  return [...spans, ...record].filter((id) => id !== undefined);
+}
+
+/** What a body says, as far as it takes to tell two records of one id apart. */
+function gist(body: BodyInput): string {
+  if (body.kind !== "message") return JSON.stringify(body);
+  const { role, text, parts = text === undefined ? [] : [{ type: "text", text } as const] } = body.message;
+  const words = textOfMessage({ role, parts: parts.filter((part) => part.type === "text") });
+  const shape = parts.map((part) => (part.type === "data" || part.type === "blob" ? "data" : part.type));
+  return JSON.stringify([role, shape, words]);
+}
+
+function withTime(body: BodyInput, at: number): BodyInput {
+  if (body.kind === "message")
+    return { ...body, message: { ...body.message, meta: { ...body.message.meta, at } } };
+  if (body.kind === "usage") return { ...body, meta: { ...body.meta, at } };
+  if (body.kind === "overlay") return { madeAt: at, ...body };
+  return body;
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Kernel } from "../index.ts";
+import type { FoundSource } from "./find-sources.ts";
+import type { Source } from "./format.ts";
+import { surveySources } from "./import-sources.ts";
+import { type AgentProcess, runningAgents } from "./importing/agents.ts";
+import { importSource } from "./importing/import-source.ts";
+import type { ImportOptions } from "./importing/options.ts";
+import type { SourceReport } from "./importing/report.ts";
+import type { ProblemItem } from "./item.ts";
+
+/** How sources are followed. */
+export interface WatchOptions extends ImportOptions {
+  /** Time between two looks; default 1 s. */
+  readonly intervalMs?: number;
+  /** A source that has not grown for this long while its agent runs is reported; default 10 min. */
+  readonly stalledAfterMs?: number;
+  /** The running programs of the given names; by default those of this computer. */
+  readonly agents?: (names: readonly string[]) => Promise<readonly AgentProcess[]>;
+}
+
+/** What happens while sources are followed. */
+export type WatchEvent =
+  | { readonly type: "imported"; readonly report: SourceReport }
+  | { readonly type: "problem"; readonly problem: ProblemItem }
+  /** The agent is alive and its conversation has stopped growing: it writes elsewhere, or not at all. */
+  | {
+      readonly type: "stalled";
+      readonly source: Source;
+      readonly idleMs: number;
+      readonly process: AgentProcess;
+    }
+  | { readonly type: "resumed"; readonly source: Source }
+  /** Everything there was has been imported; comes once after each change. */
+  | { readonly type: "idle" };
+
+interface Followed {
+  readonly sizeBytes: number;
+  readonly modifiedAt: number;
+  readonly isStalled: boolean;
+}
+
+/** How many looks at running programs go by between two. */
+const LOOKS_PER_AGENT_CHECK = 10;
+
+/** Imports what is there and then what comes, until the signal fires. */
+export async function* watchSources(
+  kernel: Kernel,
+  paths: readonly string[],
+  options: WatchOptions = {},
+): AsyncGenerator<WatchEvent> {
+  const { signal, intervalMs = 1_000, stalledAfterMs = 10 * 60_000 } = options;
+  const followed = new Map<string, Followed>();
+  const told = new Set<string>();
+  for (let look = 0; !signal?.aborted; look++) {
+    const { sources, problems } = await surveySources(paths, options);
+    for (const problem of problems) {
+      const key = `${problem.path}\n${problem.reason}`;
+      if (told.has(key)) continue;
+      told.add(key);
+      yield { type: "problem", problem };
+    }
+    let hasChanged = false;
+    for (const found of sources) {
+      if (signal?.aborted) return;
+      const key = keyOf(found);
+      const before = followed.get(key);
+      if (isSame(before, found.source)) continue;
+      hasChanged = true;
+      if (before?.isStalled) yield { type: "resumed", source: found.source };
+      const events = await importFollowed(kernel, found, options);
+      if (!events) return;
+      followed.set(key, { ...found.source, isStalled: false });
+      yield* events;
+    }
+    if (hasChanged) yield { type: "idle" };
+    if (look % LOOKS_PER_AGENT_CHECK === 0) {
+      for (const found of sources) {
+        const known = followed.get(keyOf(found));
+        const idleMs = Date.now() - found.source.modifiedAt;
+        if (!known || known.isStalled || idleMs < stalledAfterMs) continue;
+        const process = await liveAgent(found, sources, options.agents ?? runningAgents);
+        if (!process) continue;
+        followed.set(keyOf(found), { ...known, isStalled: true });
+        yield { type: "stalled", source: found.source, idleMs, process };
+      }
+    }
+    await sleep(intervalMs, undefined, signal ? { signal } : {}).catch(() => undefined);
+  }
+}
+
+async function importFollowed(
+  kernel: Kernel,
+  found: FoundSource,
+  options: WatchOptions,
+): Promise<readonly WatchEvent[] | undefined> {
+  const problems: WatchEvent[] = [];
+  try {
+    const report = await importSource(kernel, found, {
+      isLive: true,
+      ...(options.limits && { limits: options.limits }),
+      ...(options.signal && { signal: options.signal }),
+      onProblem: (problem) => problems.push({ type: "problem", problem }),
+    });
+    const isNews = report.status !== "unchanged";
+    return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
+  } catch (error) {
+    if (options.signal?.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** The agent of a conversation, if it runs and the conversation is the newest of its working folder. */
+async function liveAgent(
+  { source, format }: FoundSource,
+  sources: readonly FoundSource[],
+  agents: NonNullable<WatchOptions["agents"]>,
+): Promise<AgentProcess | undefined> {
+  const isNewest = !sources.some(
+    (other) =>
+      other.source.format === source.format &&
+      other.source.cwd === source.cwd &&
+      other.source.modifiedAt > source.modifiedAt,
+  );
+  if (!isNewest || source.parent !== undefined) return undefined;
+  const running = await agents(format.processes);
+  return running.find(({ cwd }) => cwd === undefined || source.cwd === undefined || cwd === source.cwd);
+}
+
+function keyOf({ source }: FoundSource): string {
+  return `${source.format}\n${source.id}\n${source.path}`;
+}
+
+function isSame(before: Followed | undefined, source: Source): boolean {
+  return before?.sizeBytes === source.sizeBytes && before.modifiedAt === source.modifiedAt;
+}

@@ -1,0 +1,79 @@
+import type { EntryBody, MessageBody, NoticeBody, OverlayBody, RawBody, UsageBody } from "../model/entry.ts";
+import { invalidArgument } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import type { MessageInput } from "../model/message.ts";
+import type { Edit, EditInput, EditReason } from "../model/overlay.ts";
+import type { Ready } from "./absorb.ts";
+import type { Log } from "./log.ts";
+
+/** A body on its way in: its data is not stored yet. */
+export type BodyInput =
+  | { readonly kind: "message"; readonly message: MessageInput }
+  | NoticeBody
+  | UsageBody
+  | ({ readonly kind: "overlay"; readonly edit: EditInput } & EditReason)
+  | { readonly kind: "raw"; readonly format: string; readonly value: Json };
+
+/** The body, its large parts stored as blobs. */
+export async function readyBody(log: Log, body: BodyInput): Promise<Ready> {
+  switch (body.kind) {
+    case "message":
+      return log.ready(body.message);
+    case "overlay":
+      return readyOverlay(log, body);
+    case "raw":
+      return readyRaw(log, body);
+    case "notice":
+    case "usage":
+      return { body };
+    default:
+      throw invalidArgument("body.kind", (body as EntryBody).kind, "message, notice, usage, overlay or raw");
+  }
+}
+
+async function readyOverlay(
+  log: Log,
+  body: Extract<BodyInput, { kind: "overlay" }>,
+): Promise<Ready<OverlayBody>> {
+  const inner: Ready<MessageBody>[] = [];
+  try {
+    const take = async (message: MessageInput) => {
+      const ready = await log.ready(message);
+      inner.push(ready);
+      return ready.body.message;
+    };
+    const edit = await absorbedEdit(body.edit, take);
+    const blobs = [...new Set(inner.flatMap((ready) => ready.blobs ?? []))];
+    return { body: { ...body, edit }, ...(blobs.length > 0 && { blobs }), holds: holdsOf(inner) };
+  } catch (error) {
+    await log.giveUp(holdsOf(inner));
+    throw error;
+  }
+}
+
+async function absorbedEdit(
+  edit: EditInput,
+  take: (message: MessageInput) => Promise<MessageBody["message"]>,
+): Promise<Edit> {
+  if (edit.type === "replace") {
+    const { parts } = await take({ role: "user", parts: edit.parts });
+    return { ...edit, parts };
+  }
+  if (edit.type !== "summarize" || !edit.messages) return edit as Edit;
+  const messages: MessageBody["message"][] = [];
+  for (const message of edit.messages) messages.push(await take(message));
+  return { ...edit, messages };
+}
+
+async function readyRaw(log: Log, body: Extract<BodyInput, { kind: "raw" }>): Promise<Ready<RawBody>> {
+  const text = JSON.stringify(body.value);
+  if (text === undefined) throw invalidArgument("body.value", body.value, "a JSON value");
+  if (text.length <= log.limits.spillBytes) return { body };
+  const { digest, sizeBytes, mime, hold } = await log.blobs.put(Buffer.from(text), "application/json");
+  const { value: _, ...rest } = body;
+  return { body: { ...rest, blob: { digest, sizeBytes, mime } }, blobs: [digest], holds: [hold] };
+}
+
+function holdsOf(ready: readonly Ready[]): readonly string[] {
+  return ready.flatMap(({ holds }) => holds ?? []);
+}

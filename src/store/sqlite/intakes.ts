@@ -1,0 +1,102 @@
+import type { SessionId } from "../../model/entry.ts";
+import { LonghaulError } from "../../model/errors.ts";
+import type { IntakeAppend, IntakeState, IntakeStore, TakenRecord } from "../intake-store.ts";
+import type { Database, Row } from "./database.ts";
+import type { SessionCache } from "./session-cache.ts";
+
+/** Intakes in SQLite. */
+export class Intakes implements IntakeStore {
+  readonly #db: Database;
+  readonly #cache: SessionCache;
+  readonly #statements;
+
+  constructor(db: Database, cache: SessionCache) {
+    this.#db = db;
+    this.#cache = cache;
+    this.#statements = {
+      byName: db.prepare(
+        "SELECT i.number, i.stamp, i.checkpoint, s.id AS session FROM intakes i JOIN sessions s ON s.number = i.session WHERE i.name = ?",
+      ),
+      insert: db.prepare("INSERT INTO intakes (name, session) VALUES (?, ?)"),
+      find: db.prepare("SELECT seq, version FROM intake_records WHERE intake = ? AND record = ?"),
+      advance: db.prepare(
+        "UPDATE intakes SET stamp = stamp + 1, checkpoint = coalesce(?, checkpoint) WHERE number = ?",
+      ),
+      take: db.prepare("INSERT INTO intake_records (intake, record, seq, version) VALUES (?, ?, ?, ?)"),
+      replace: db.prepare(
+        "INSERT INTO intake_records (intake, record, seq, version) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, version = excluded.version",
+      ),
+    };
+  }
+
+  async open(name: string, session: SessionId): Promise<IntakeState> {
+    const known = await this.get(name);
+    if (known) return known;
+    return this.#db.transact(() => {
+      const row = this.#statements.byName.get(name);
+      if (row) return toState(row);
+      this.#statements.insert.run(name, this.#cache.require(session).number);
+      return { session, stamp: 0 };
+    });
+  }
+
+  async get(name: string): Promise<IntakeState | undefined> {
+    return this.#db.read(() => {
+      const row = this.#statements.byName.get(name);
+      return row && toState(row);
+    });
+  }
+
+  async find(name: string, records: readonly string[]): Promise<ReadonlyMap<string, TakenRecord>> {
+    return this.#db.snapshot(() => {
+      const taken = new Map<string, TakenRecord>();
+      const intake = this.#statements.byName.get(name)?.number as number | undefined;
+      if (intake === undefined) return taken;
+      for (const record of records) {
+        const row = this.#statements.find.get(intake, record);
+        if (row) taken.set(record, toTaken(row));
+      }
+      return taken;
+    });
+  }
+
+  async checkpoint(name: string, stamp: number, checkpoint: string): Promise<number> {
+    return this.#db.transact(() => {
+      this.#statements.advance.run(checkpoint, this.require(name, stamp));
+      return stamp + 1;
+    });
+  }
+
+  /** Within a transaction: the number of the intake; throws INTAKE_CONFLICT unless it stands at `stamp`. */
+  require(name: string, stamp: number): number {
+    const row = this.#statements.byName.get(name);
+    if (row?.stamp === stamp) return row.number as number;
+    throw new LonghaulError(
+      "INTAKE_CONFLICT",
+      `${JSON.stringify(name)} is being imported by someone else, or its session was deleted; import it again when that is done.`,
+      { details: { intake: name, expected: stamp, actual: row?.stamp as number | undefined } },
+    );
+  }
+
+  /** Within a transaction: notes the records of an append whose first entry is at `firstSeq`. */
+  take(intake: number, append: IntakeAppend, firstSeq: number): void {
+    this.#statements.advance.run(append.checkpoint ?? null, intake);
+    for (const [index, record] of append.records.entries()) {
+      if (!record) continue;
+      const statement = record.replaces ? this.#statements.replace : this.#statements.take;
+      statement.run(intake, record.id, firstSeq + index, record.version ?? null);
+    }
+  }
+}
+
+function toState(row: Row): IntakeState {
+  return {
+    session: row.session as string,
+    stamp: row.stamp as number,
+    ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
+  };
+}
+
+function toTaken(row: Row): TakenRecord {
+  return { seq: row.seq as number, ...(row.version !== null && { version: row.version as string }) };
+}

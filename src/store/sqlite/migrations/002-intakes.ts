@@ -1,0 +1,22 @@
+/**
+ * Where imported entries come from. An intake is one foreign source that feeds one session; every record taken in has a
+ * row, so that it is taken in once. `stamp` counts the changes, which tells an importer that another one came between.
+ */
+export const sql = `
+CREATE TABLE intakes (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT UNIQUE,
+  session INTEGER NOT NULL REFERENCES sessions (number),
+  stamp INTEGER NOT NULL DEFAULT 0,
+  checkpoint TEXT
+) STRICT;
+CREATE INDEX intakes_by_session ON intakes (session);
+
+CREATE TABLE intake_records (
+  intake INTEGER NOT NULL,
+  record TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  version TEXT,
+  PRIMARY KEY (intake, record)
+) STRICT, WITHOUT ROWID;
+`;

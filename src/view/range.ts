@@ -1,0 +1,30 @@
+import { toEntry } from "../log/body.ts";
+import { checkKinds, type Entry, type EntryKind, type SessionId } from "../model/entry.ts";
+import { wholeNumber } from "../model/errors.ts";
+import type { EntryStore } from "../store/entry-store.ts";
+
+/** Which stretch of the log to read. */
+export interface RangeOptions {
+  readonly from: number;
+  readonly to?: number;
+  /** Most entries returned; default 100. */
+  readonly limit?: number;
+  readonly kinds?: readonly EntryKind[];
+}
+
+/** Entries of the log in order of seq, on whatever line they are. */
+export async function readRange(
+  entries: EntryStore,
+  session: SessionId,
+  options: RangeOptions,
+): Promise<readonly Entry[]> {
+  const { kinds } = options;
+  const stored = await entries.read(session, {
+    from: wholeNumber("from", options.from, 1),
+    to: options.to === undefined ? Number.POSITIVE_INFINITY : wholeNumber("to", options.to, 0),
+    limit: wholeNumber("limit", options.limit ?? 100, 1, 1_000),
+    order: "ascending",
+    ...(kinds && { kinds: checkKinds(kinds) }),
+  });
+  return stored.map((entry) => toEntry(session, entry));
+}
