@@ -8,6 +8,10 @@ export interface SuiteEntry {
 
 /** All suites; a new one is a line here. */
 export const SUITES: Readonly<Record<string, SuiteEntry>> = {
+  formats: {
+    summary: "importing: speed, memory and copies, on a synthetic session of 2 GB and on real transcripts",
+    load: async () => (await import("./formats/index.ts")).formats,
+  },
   log: {
     summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",
     load: async () => (await import("./log/index.ts")).log,

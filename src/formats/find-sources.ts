@@ -34,6 +34,7 @@ export async function* findSources(
         details: { path },
       });
     });
+    if (isCovered(root, claimed)) continue;
     const file = await fileFacts(root);
     if (file) yield* claim(folderOfFile(file, dirname(root)), formats, root, claimed);
     else yield* walk(root, { formats, root, claimed, depth: 0, signal });
@@ -52,12 +53,16 @@ async function* walk(path: string, walk_: Walk): AsyncGenerator<FoundSource | Pr
   walk_.signal?.throwIfAborted();
   const problems: ProblemItem[] = [];
   const { root, claimed, formats, depth } = walk_;
-  const isClaimed = (candidate: string) => isCovered(candidate, root, claimed);
+  const isClaimed = (candidate: string) => isCovered(candidate, claimed);
   const folder = await listFolder(path, { root, isClaimed, report: (problem) => problems.push(problem) });
   yield* problems;
   if (!folder) return;
   yield* claim(folder, formats, root, claimed);
-  if (depth === MAX_DEPTH) return;
+  if (depth === MAX_DEPTH) {
+    const reason = `more than ${MAX_DEPTH} folders deep; what is below was not looked at`;
+    if (folder.folders.length > 0) yield { type: "problem", path, severity: "lost", reason };
+    return;
+  }
   for (const name of folder.folders) {
     const below = join(path, name);
     if (!PASSED_BY.has(name) && !isClaimed(below)) yield* walk(below, { ...walk_, depth: depth + 1 });
@@ -72,8 +77,14 @@ async function* claim(
   claimed: Set<string>,
 ): AsyncGenerator<FoundSource | ProblemItem> {
   for (const format of formats) {
-    const files = folder.files.filter((file) => !claimed.has(file.path));
-    const sources = await format.detect({ ...folder, files });
+    const files = folder.files.filter((file) => !isCovered(file.path, claimed));
+    let sources: readonly Source[] = [];
+    try {
+      sources = await format.detect({ ...folder, files });
+    } catch (error) {
+      const reason = `cannot be searched for conversations of ${format.title}: ${(error as Error).message}`;
+      yield { type: "problem", path: folder.path, severity: "lost", reason };
+    }
     for (const source of sources) {
       yield { source, format, root };
       for (const path of source.paths) if (isWithin(path, root)) claimed.add(path);
@@ -82,9 +93,9 @@ async function* claim(
 }
 
 /** True for a claimed path and for what lies below a claimed folder. */
-function isCovered(path: string, root: string, claimed: ReadonlySet<string>): boolean {
+function isCovered(path: string, claimed: ReadonlySet<string>): boolean {
   for (let at = path; ; at = dirname(at)) {
     if (claimed.has(at)) return true;
-    if (at === root || at === dirname(at)) return false;
+    if (at === dirname(at)) return false;
   }
 }

@@ -18,8 +18,8 @@ export interface SourceOptions {
   readonly onProblem?: (problem: ProblemItem) => void;
 }
 
-const BATCH_ITEMS = 256;
-const BATCH_BYTES = 1024 * 1024;
+const BATCH_ITEMS = 250;
+const BATCH_BYTES = 512 * 1024;
 
 /** The id under which a conversation of a foreign tool is kept. */
 export function sessionIdOf(source: Pick<Source, "format" | "id">, child?: string): SessionId {
@@ -60,6 +60,8 @@ class SourceImport {
   readonly #lanes = new Map<string | undefined, Lane>();
   readonly #openCalls = new OpenCalls();
   #main: Session | undefined;
+  /** The last checkpoint that is not in the store yet. It may be older than what is: then that is met again and known. */
+  #state: Json | undefined;
   #pendingItems = 0;
   #pendingBytes = 0;
   #bytesRead = 0;
@@ -140,7 +142,8 @@ class SourceImport {
         return;
       }
       case "checkpoint":
-        return this.#flush(item.state);
+        this.#state = item.state;
+        return;
       default:
         this.#lane(item.child).items.push(item);
         if (item.type === "record" && item.body.kind === "message") {
@@ -152,7 +155,9 @@ class SourceImport {
   }
 
   /** Sub-agents first: the source's own checkpoint must never be ahead of what it stands for. */
-  async #flush(state?: Json): Promise<void> {
+  async #flush(): Promise<void> {
+    const state = this.#state;
+    this.#state = undefined;
     this.#pendingItems = 0;
     this.#pendingBytes = 0;
     const main = this.#lane(undefined);

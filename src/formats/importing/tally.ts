@@ -38,6 +38,9 @@ function partCounts(parts: readonly PartInput[]): Pick<Counts, "toolCalls" | "to
 }
 
 function isImage(part: PartInput): boolean {
+  // A picture whose bytes are damaged or lie elsewhere was kept as the foreign block it is.
+  if (part.type === "raw")
+    return /image/.test(String((part.value as { readonly type?: unknown } | null)?.type));
   if (part.type === "blob") return part.of === undefined && part.mime.startsWith("image/");
   // Without a label the bytes have shown what they are; only images and PDFs come so, and PDFs are rare enough to look.
   return part.type === "data" && (part.mime?.startsWith("image/") ?? !isPdf(part.data));

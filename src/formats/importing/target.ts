@@ -106,8 +106,16 @@ export class Target {
     if (signature === this.#chosen) return;
     const stretches = this.#lineage.stretches() ?? [[1, this.#head.seq] as const];
     const ranges = stretches.map(([from, to]) => ({ session: this.session.id, from, to }));
-    const { seq, at } = await this.session.setLine(ranges, `as in ${this.#author}`);
-    this.#head = { seq, at };
+    try {
+      const { seq, at } = await this.session.setLine(ranges, `as in ${this.#author}`);
+      this.#head = { seq, at };
+    } catch (error) {
+      if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
+      this.#report.problem(
+        "the line has too many pieces to be kept; the session shows all branches",
+        "damaged",
+      );
+    }
     this.#chosen = signature;
     await this.#intake.save(this.#checkpoint(this.#lineage));
   }

@@ -1,9 +1,7 @@
-import { constants, createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
-import type { Transform } from "node:stream";
-import * as zlib from "node:zlib";
-import { LonghaulError } from "../../index.ts";
+import { TextDecoder } from "node:util";
 import type { ReadLimits } from "./limits.ts";
+import { openFile } from "./open-file.ts";
+import { isCompressed, unpackedBytes } from "./unpack.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -13,90 +11,52 @@ export interface BytesOptions {
   readonly from?: number;
   readonly limits: ReadLimits;
   readonly signal?: AbortSignal;
-}
-
-/** Tells by its name whether a file is compressed. */
-export function isCompressed(path: string): boolean {
-  return /\.(gz|zst)$/i.test(path);
+  /** How much is read at once. */
+  readonly chunkBytes?: number;
 }
 
 /**
  * The bytes of a file: unpacked if its name ends in .gz or .zst, and as UTF-8 if it is UTF-16. A chunk is valid until
- * the next one is asked for.
+ * the next one is asked for. Packed data that is damaged is yielded up to there; then it throws (`isDamaged`).
  */
 export async function* readBytes(path: string, options: BytesOptions): AsyncGenerator<Buffer> {
   const { from = 0 } = options;
-  const raw = (position: number) =>
-    isCompressed(path) ? unpackedBytes(path, options) : plainBytes(path, position, options.signal);
-  const wide = wideEncodingOf(await firstBytes(raw(0)));
-  if (wide) yield* skip(narrowed(raw(0), wide), from);
-  else if (isCompressed(path)) yield* skip(raw(0), from);
-  else yield* raw(from);
+  if (isCompressed(path)) yield* skip(narrowed(unpackedBytes(path, options)), from);
+  else if (from === 0 || (await isWide(path))) yield* skip(narrowed(plainBytes(path, 0, options)), from);
+  else yield* plainBytes(path, from, options);
 }
 
 async function* plainBytes(
   path: string,
   from: number,
-  signal: AbortSignal | undefined,
+  { signal, chunkBytes = CHUNK_BYTES }: Omit<BytesOptions, "limits">,
 ): AsyncGenerator<Buffer> {
-  // A link may have taken the file's place since the folder was read; it is refused here as well.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = await openFile(path);
+  const size = Math.min(chunkBytes, (await file.stat()).size + 1);
+  const read = (buffer: Buffer, position: number) => file.read(buffer, 0, size, position);
+  let [current, other] = [Buffer.allocUnsafe(size), Buffer.allocUnsafe(size)];
+  let reading = read(current, from);
   try {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     for (let position = from; ; ) {
       signal?.throwIfAborted();
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
+      const { bytesRead } = await reading;
       if (bytesRead === 0) return;
       position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+      // The next chunk is read while this one is worked on.
+      reading = read(other, position);
+      yield current.subarray(0, bytesRead);
+      [current, other] = [other, current];
     }
   } finally {
+    await reading.catch(() => undefined);
     await file.close();
   }
 }
 
-async function* unpackedBytes(path: string, { limits, signal }: BytesOptions): AsyncGenerator<Buffer> {
-  const file = createReadStream(path, { flags: constants.O_RDONLY | constants.O_NOFOLLOW } as never);
-  const unpacker = /\.gz$/i.test(path) ? zlib.createGunzip({ chunkSize: CHUNK_BYTES }) : zstdUnpacker(path);
-  let packed = 0;
-  let unpacked = 0;
-  file.on("data", (chunk) => {
-    packed += chunk.length;
-  });
-  file.on("error", (error) => unpacker.destroy(error));
-  file.pipe(unpacker);
-  try {
-    for await (const chunk of unpacker as AsyncIterable<Buffer>) {
-      signal?.throwIfAborted();
-      unpacked += chunk.length;
-      if (unpacked > limits.freeExpansionBytes && unpacked > packed * limits.maxExpansion) {
-        throw new LonghaulError(
-          "SOURCE_UNREADABLE",
-          `${path} grows more than ${limits.maxExpansion} times when unpacked and was left at ${unpacked} bytes; unpack it yourself if it is what it says.`,
-          { details: { path } },
-        );
-      }
-      yield chunk;
-    }
-  } finally {
-    file.destroy();
-    unpacker.destroy();
-  }
-}
-
-function zstdUnpacker(path: string): Transform {
-  if (typeof zlib.createZstdDecompress === "function")
-    return zlib.createZstdDecompress({ chunkSize: CHUNK_BYTES });
-  throw new LonghaulError(
-    "CODEC_UNAVAILABLE",
-    `${path} is compressed with zstd, which this version of Node cannot unpack; use Node 22.15 or later.`,
-    { details: { path } },
-  );
-}
-
-async function firstBytes(bytes: AsyncGenerator<Buffer>): Promise<Buffer> {
-  for await (const chunk of bytes) return Buffer.from(chunk.subarray(0, 4));
-  return Buffer.alloc(0);
+async function isWide(path: string): Promise<boolean> {
+  for await (const chunk of plainBytes(path, 0, { chunkBytes: 4 }))
+    return wideEncodingOf(chunk) !== undefined;
+  return false;
 }
 
 /** Programs on Windows write UTF-16 now and then: with a mark, or plain to see from the zero beside the first bracket. */
@@ -108,13 +68,17 @@ function wideEncodingOf(first: Buffer): "utf-16le" | "utf-16be" | undefined {
   return undefined;
 }
 
-async function* narrowed(
-  bytes: AsyncGenerator<Buffer>,
-  encoding: "utf-16le" | "utf-16be",
-): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder(encoding);
-  for await (const chunk of bytes) yield Buffer.from(decoder.decode(chunk, { stream: true }));
-  yield Buffer.from(decoder.decode());
+/** Bytes as UTF-8. What they are is told by the first chunk. */
+async function* narrowed(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let decoder: TextDecoder | undefined;
+  let isFirst = true;
+  for await (const chunk of bytes) {
+    const encoding = isFirst ? wideEncodingOf(chunk) : undefined;
+    isFirst = false;
+    decoder ??= encoding && new TextDecoder(encoding);
+    yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk;
+  }
+  if (decoder) yield Buffer.from(decoder.decode());
 }
 
 async function* skip(bytes: AsyncGenerator<Buffer>, count: number): AsyncGenerator<Buffer> {

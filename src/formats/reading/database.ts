@@ -1,17 +1,18 @@
 import { constants } from "node:fs";
-import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
+import { copyFile, lstat, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../index.ts";
+import { damaged } from "./damage.ts";
 
 /** One row of a query. */
 export type DatabaseRow = Readonly<Record<string, SQLOutputValue>>;
 
 /** A foreign SQLite database, for reading. */
 export interface SourceDatabase extends AsyncDisposable {
-  /** Rows of a query, one at a time. */
+  /** Rows of a query, one at a time. Of a damaged database, those before the damage; then it throws (`isDamaged`). */
   rows(sql: string, ...values: (string | number)[]): Generator<DatabaseRow>;
   hasTable(name: string): boolean;
   hasColumn(table: string, column: string): boolean;
@@ -20,28 +21,31 @@ export interface SourceDatabase extends AsyncDisposable {
 
 const MAX_TRIES = 5;
 
+/** What SQLite keeps beside a database while it is in use: the write-ahead log, or the pages to roll back to. */
+const JOURNALS = ["-wal", "-journal"];
+
 /**
  * Opens a database without touching it. Reading a database in WAL mode writes to the files beside it, so one that has a
  * journal is copied first; one that has none is opened as unchanging.
  */
 export async function openDatabase(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
   try {
-    const journal = await stat(`${path}-wal`).catch(() => undefined);
-    if (!journal?.size) {
+    if ((await journalsOf(path)).length === 0) {
       const url = pathToFileURL(path);
       url.searchParams.set("immutable", "1");
-      return wrap(new DatabaseSync(url, { readOnly: true }), async () => undefined);
+      return wrap(new DatabaseSync(url, { readOnly: true }), path, async () => undefined);
     }
     const folder = await mkdtemp(join(tmpdir(), "longhaul-source-"));
     const remove = () => rm(folder, { recursive: true, force: true });
     try {
       const copy = await copyDatabase(path, folder, signal);
-      return wrap(new DatabaseSync(copy), remove);
+      return wrap(new DatabaseSync(copy), path, remove);
     } catch (error) {
       await remove();
       throw error;
     }
   } catch (error) {
+    signal?.throwIfAborted();
     throw new LonghaulError(
       "SOURCE_UNREADABLE",
       `${path} cannot be read as a SQLite database: ${(error as Error).message}.`,
@@ -54,19 +58,30 @@ export async function openDatabase(path: string, signal?: AbortSignal): Promise<
 async function copyDatabase(path: string, folder: string, signal: AbortSignal | undefined): Promise<string> {
   const copy = join(folder, "source.db");
   const look = async () => {
-    const [main, journal] = [await stat(path), await stat(`${path}-wal`).catch(() => undefined)];
-    return [main.size, main.mtimeMs, journal?.size, journal?.mtimeMs].join();
+    const main = await lstat(path);
+    return [main.size, main.mtimeMs, ...(await journalsOf(path)).map(({ state }) => state)].join();
   };
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
+    for (const suffix of JOURNALS) await rm(copy + suffix, { force: true });
     const before = await look();
     await copyFile(path, copy, constants.COPYFILE_FICLONE);
-    await copyFile(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE).catch(() => undefined);
+    for (const { suffix } of await journalsOf(path))
+      await copyFile(path + suffix, copy + suffix, constants.COPYFILE_FICLONE).catch(() => undefined);
     if ((await look()) === before || tries === MAX_TRIES) return copy;
   }
 }
 
-function wrap(db: DatabaseSync, remove: () => Promise<void>): SourceDatabase {
+/** The journals of a database that hold something. A link is none: what it leads to was not named. */
+async function journalsOf(path: string): Promise<readonly { suffix: string; state: string }[]> {
+  const facts = JOURNALS.map(async (suffix) => {
+    const found = await lstat(path + suffix).catch(() => undefined);
+    return found?.isFile() && found.size > 0 ? [{ suffix, state: `${found.size} ${found.mtimeMs}` }] : [];
+  });
+  return (await Promise.all(facts)).flat();
+}
+
+function wrap(db: DatabaseSync, path: string, remove: () => Promise<void>): SourceDatabase {
   try {
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
   } catch (error) {
@@ -80,7 +95,11 @@ function wrap(db: DatabaseSync, remove: () => Promise<void>): SourceDatabase {
   };
   return {
     *rows(sql, ...values) {
-      yield* db.prepare(sql).iterate(...values);
+      try {
+        yield* db.prepare(sql).iterate(...values);
+      } catch (error) {
+        throw damaged(path, "cannot be read further", error);
+      }
     },
     hasTable: (name) => has("SELECT 1 FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?", name),
     hasColumn: (table, column) => has("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", table, column),

@@ -34,7 +34,7 @@ export async function* decodeLines(
   const from = await input.stillAt(path, resume?.position);
   const decoder = makeDecoder(from ? resume?.decoder : undefined);
   let checkpointAt = from?.offset ?? 0;
-  const checkpoint = async (line: Pick<JsonLine, "end" | "line">): Promise<Item> => {
+  const checkpoint = async (line: JsonLine): Promise<Item> => {
     checkpointAt = line.end;
     const position = await input.position(path, line);
     return { type: "checkpoint", state: { position: { ...position }, decoder: decoder.state() } };

@@ -23,7 +23,7 @@ export interface Folder {
   readonly folders: readonly string[];
   /** A folder below this one, by path relative to it; undefined if there is none. */
   folder(relative: string): Promise<Folder | undefined>;
-  /** The first 64 KB of a file as text, unpacked; "" if it cannot be read. */
+  /** The first 64 KB of a file as text, unpacked, as far as it can be read. */
   head(file: FileFacts): Promise<string>;
 }
 
@@ -64,13 +64,8 @@ export async function listFolder(path: string, options: FolderOptions): Promise<
   try {
     entries = await readdir(path, { withFileTypes: true });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR")
-      report({
-        type: "problem",
-        path,
-        severity: "lost",
-        reason: `cannot be listed: ${(error as Error).message}`,
-      });
+    const reason = `cannot be listed: ${(error as Error).message}`;
+    report({ type: "problem", path, severity: "lost", reason });
     return undefined;
   }
   const files: FileFacts[] = [];
@@ -130,13 +125,13 @@ async function readHead(path: string): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of readBytes(path, { limits: READ_LIMITS })) {
+    for await (const chunk of readBytes(path, { limits: READ_LIMITS, chunkBytes: HEAD_BYTES })) {
       pieces.push(Buffer.from(chunk.subarray(0, HEAD_BYTES - size)));
       size += chunk.length;
       if (size >= HEAD_BYTES) break;
     }
   } catch {
-    return "";
+    // What stands before the damage still tells whose file it is.
   }
   return Buffer.concat(pieces)
     .toString("utf8")

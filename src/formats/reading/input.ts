@@ -1,13 +1,17 @@
-import { open, realpath } from "node:fs/promises";
-import { dirname } from "node:path";
+import { realpath } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { type Json, LonghaulError } from "../../index.ts";
 import type { ProblemItem } from "../item.ts";
-import { isCompressed, readBytes } from "./bytes.ts";
+import { readBytes } from "./bytes.ts";
+import { isDamaged } from "./damage.ts";
 import { openDatabase, type SourceDatabase } from "./database.ts";
 import { type FileFacts, type Folder, fileFacts, isWithin, listFolder } from "./folder.ts";
 import { type JsonElement, readJsonElements } from "./json-elements.ts";
 import { CHECK_BYTES, type JsonLine, type Position, positionCheck, readJsonLines } from "./json-lines.ts";
 import { READ_LIMITS, type ReadLimits } from "./limits.ts";
+import { openFile } from "./open-file.ts";
+import { jsonFault, parseJson } from "./parse-json.ts";
+import { isCompressed } from "./unpack.ts";
 
 /** How a source is to be read. */
 export interface InputOptions {
@@ -47,13 +51,33 @@ export class Input {
 
   /** The records of a JSONL file, in batches, from a position or from the beginning. */
   async *jsonLines(path: string, from?: Position): AsyncGenerator<readonly JsonLine[]> {
-    yield* readJsonLines(this.#bytes(await this.#own(path), from?.offset), this.limits.maxRecordBytes, from);
+    const chunks = this.#bytes(await this.#own(path), from?.offset);
+    let [line, end] = [from?.lines ?? 0, from?.offset ?? 0];
+    try {
+      for await (const batch of readJsonLines(chunks, this.limits.maxRecordBytes, from)) {
+        ({ line, end } = batch.at(-1) as JsonLine);
+        yield batch;
+      }
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      yield [{ line: line + 1, end, sizeBytes: 0, problem: (error as Error).message }];
+    }
   }
 
   /** The elements of a root array, or the fields of a root object with the named arrays element by element. */
   async *jsonElements(path: string, arrays: readonly string[] = []): AsyncGenerator<JsonElement> {
     const { maxRecordBytes } = this.limits;
-    yield* readJsonElements(this.#bytes(await this.#own(path)), { arrays, maxRecordBytes });
+    const chunks = this.#bytes(await this.#own(path));
+    let line = 1;
+    try {
+      for await (const element of readJsonElements(chunks, { arrays, maxRecordBytes })) {
+        line = element.line;
+        yield element;
+      }
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      yield { field: "", line, sizeBytes: 0, problem: (error as Error).message, isCut: true };
+    }
   }
 
   /** A small JSON file whole: undefined if it is missing, a problem if it is not JSON or too large. */
@@ -61,9 +85,9 @@ export class Input {
     const text = await this.text(path);
     if (text === undefined || typeof text !== "string") return text;
     try {
-      return { value: JSON.parse(text) };
+      return { value: parseJson(text) };
     } catch (error) {
-      return problem(path, `not JSON: ${(error as Error).message.slice(0, 120)}`);
+      return problem(path, jsonFault(error));
     }
   }
 
@@ -72,11 +96,16 @@ export class Input {
     if (!(await fileFacts(path))) return undefined;
     const pieces: Buffer[] = [];
     let size = 0;
-    for await (const chunk of this.#bytes(await this.#own(path))) {
-      size += chunk.length;
-      if (size > this.limits.maxRecordBytes)
-        return problem(path, `longer than ${this.limits.maxRecordBytes} bytes; not read`);
-      pieces.push(Buffer.from(chunk));
+    try {
+      for await (const chunk of this.#bytes(await this.#own(path))) {
+        size += chunk.length;
+        if (size > this.limits.maxRecordBytes)
+          return problem(path, `longer than ${this.limits.maxRecordBytes} bytes; not read`);
+        pieces.push(Buffer.from(chunk));
+      }
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      return problem(path, (error as Error).message);
     }
     return Buffer.concat(pieces)
       .toString("utf8")
@@ -92,18 +121,21 @@ export class Input {
   async folder(path: string): Promise<Folder | undefined> {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) return undefined;
-    await this.#own(path);
+    if (real !== (await this.#own(path))) throw notOwn(path);
     return listFolder(path, { root: this.#root, isClaimed: () => false, report: () => undefined });
   }
 
   /** A SQLite database, for reading; the source is not touched. To be closed. */
   async database(path: string): Promise<SourceDatabase> {
-    return openDatabase(await this.#own(path), this.signal);
+    if (!(await fileFacts(await this.#own(path)))) throw notOwn(path);
+    return openDatabase(path, this.signal);
   }
 
   /** The position behind a line, to be put into a checkpoint. */
-  async position(path: string, line: Pick<JsonLine, "end" | "line">): Promise<Position> {
-    return { offset: line.end, lines: line.line, check: await this.#check(await this.#own(path), line.end) };
+  async position(path: string, line: Pick<JsonLine, "end" | "line" | "isOpen">): Promise<Position> {
+    // The break of an open line is still to come; read then as a blank line, it takes this line's number.
+    const lines = line.isOpen ? line.line - 1 : line.line;
+    return { offset: line.end, lines, check: await this.#check(await this.#own(path), line.end) };
   }
 
   /** The position, if the file is still the same up to there; else undefined: it has to be read anew. */
@@ -129,7 +161,7 @@ export class Input {
       const facts = (await fileFacts(path)) as FileFacts;
       return `${facts.sizeBytes}:${facts.modifiedAt}`;
     }
-    const file = await open(path);
+    const file = await openFile(path);
     try {
       const from = Math.max(0, offset - CHECK_BYTES);
       const before = Buffer.alloc(offset - from);
@@ -142,17 +174,19 @@ export class Input {
 
   /** Refuses what does not belong to the source, and what links lead out of the tree. */
   async #own(path: string): Promise<string> {
-    const isOwn = this.#paths.some((own) => isWithin(path, own));
+    const isOwn = resolve(path) === path && this.#paths.some((own) => isWithin(path, own));
     const folder = await realpath(dirname(path)).catch(() => undefined);
     if (isOwn && folder === dirname(path) && isWithin(path, this.#root)) return path;
-    throw new LonghaulError(
-      "SOURCE_UNREADABLE",
-      `${path} is not part of what was to be read; name it if it should be.`,
-      {
-        details: { path },
-      },
-    );
+    throw notOwn(path);
   }
+}
+
+function notOwn(path: string): LonghaulError {
+  return new LonghaulError(
+    "SOURCE_UNREADABLE",
+    `${path} is not part of what was to be read; name it if it should be.`,
+    { details: { path } },
+  );
 }
 
 function problem(path: string, reason: string): ProblemItem {

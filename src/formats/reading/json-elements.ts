@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { jsonFault, parseJson } from "./parse-json.ts";
 
 /** One value found in a JSON file. */
 export interface JsonElement {
@@ -109,7 +110,7 @@ class Cutter {
         if (this.isDone) return;
       }
     }
-    this.#hold(chunk.subarray(from));
+    if (this.#root !== "none") this.#hold(chunk.subarray(from));
   }
 
   *end(): Generator<JsonElement> {
@@ -189,11 +190,11 @@ class Cutter {
     }
     const bytes = Buffer.concat(this.#held, this.#heldBytes);
     try {
-      const value: unknown = JSON.parse(bytes.toString("utf8"));
+      const value = parseJson(bytes.toString("utf8"));
       if (isUtf8(bytes)) return this.#element({ value });
       return this.#element({ value, problem: "not UTF-8; the wrong bytes were replaced by U+FFFD" });
     } catch (error) {
-      return this.#element({ problem: `not JSON: ${(error as Error).message.slice(0, 120)}` });
+      return this.#element({ problem: jsonFault(error) });
     }
   }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { cutLines, type LinesStart, type TextLine } from "./lines.ts";
+import { jsonFault, parseJson } from "./parse-json.ts";
 
 /** A JSON object as it comes from a file: nothing about it is known. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -14,8 +15,10 @@ export interface JsonLine {
   readonly record?: JsonObject;
   /** With a record: it was kept, but not all of it is as it was. */
   readonly problem?: string;
-  /** The last line of a file that may still be growing: cut short, or not ended yet. */
+  /** The last line of a file that may still be growing: cut short. */
   readonly isCut?: boolean;
+  /** A whole record whose line break has not been written yet. */
+  readonly isOpen?: boolean;
 }
 
 /** The records of a JSONL file, in batches. Blank lines are left out; lines that hold no object carry a problem. */
@@ -42,18 +45,17 @@ function parseLine(line: TextLine, maxRecordBytes: number): JsonLine | undefined
   const bytes = number === 1 ? withoutMark(line.bytes) : line.bytes;
   const text = bytes.toString("utf8");
   if (text.length === 0 || text.trim() === "") return undefined;
-  const damage = isUtf8(bytes) ? undefined : "not UTF-8; the wrong bytes were replaced by U+FFFD";
+  const isDamaged = text.includes("\uFFFD") && !isUtf8(bytes);
   try {
-    const record: unknown = JSON.parse(text);
+    const record = parseJson(text);
     if (record === null || typeof record !== "object" || Array.isArray(record)) {
       return { ...base, problem: "not a JSON object" };
     }
-    return damage
-      ? { ...base, record: record as JsonObject, problem: damage }
-      : { ...base, record: record as JsonObject };
+    const found = { ...base, record: record as JsonObject, ...(!isEnded && { isOpen: true }) };
+    return isDamaged ? { ...found, problem: "not UTF-8; the wrong bytes were replaced by U+FFFD" } : found;
   } catch (error) {
     if (!isEnded) return { ...base, problem: "the file ends in the middle of a record", isCut: true };
-    return { ...base, problem: `not JSON: ${(error as Error).message.slice(0, 120)}` };
+    return { ...base, problem: jsonFault(error) };
   }
 }
 

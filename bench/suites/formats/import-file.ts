@@ -1,0 +1,61 @@
+import { createReadStream, statSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { importSources } from "../../../src/formats/index.ts";
+import { openKernel } from "../../../src/index.ts";
+import type { ChildTask } from "../../child-job.ts";
+import { folderBytes } from "../../measure/folder-bytes.ts";
+import { collectGarbage, currentMemory, peakRssBytes } from "../../measure/memory.ts";
+
+/** What importing one file took. */
+export interface ImportFigures {
+  readonly bytes: number;
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly startRssBytes: number;
+  readonly peakRssBytes: number;
+  readonly storeBytes: number;
+  readonly messages: number;
+  readonly copiedBytes: number;
+  /** Importing the same file again, when nothing is new. */
+  readonly againMs: number;
+}
+
+/** Imports a file into a fresh store. */
+export const importFile: ChildTask<string, ImportFigures> = async function importFile(path, { folder }) {
+  const store = join(folder, "store");
+  const startRssBytes = currentMemory().rssBytes;
+  await using kernel = await openKernel({ path: store });
+  const startedCpu = process.cpuUsage();
+  const started = performance.now();
+  const report = await importSources(kernel, [path]);
+  const wallMs = performance.now() - started;
+  const cpu = process.cpuUsage(startedCpu);
+  const peak = peakRssBytes();
+  const startedAgain = performance.now();
+  await importSources(kernel, [path]);
+  return {
+    bytes: statSync(path).size,
+    wallMs,
+    cpuMs: (cpu.user + cpu.system) / 1_000,
+    startRssBytes,
+    peakRssBytes: peak,
+    storeBytes: folderBytes(store),
+    messages: report.totals.added.messages,
+    copiedBytes: report.totals.copiedBytes,
+    againMs: performance.now() - startedAgain,
+  };
+};
+
+/** Reads the lines of a file and parses each: what nothing that understands JSONL can be faster than. */
+export const parseFile: ChildTask<string, { readonly cpuMs: number }> = async function parseFile(path) {
+  collectGarbage();
+  const started = process.cpuUsage();
+  let records = 0;
+  for await (const line of createInterface({ input: createReadStream(path, { highWaterMark: 1 << 20 }) })) {
+    if (typeof JSON.parse(line) === "object") records++;
+  }
+  if (records === 0) throw new Error(`${path} holds no records`);
+  const { user, system } = process.cpuUsage(started);
+  return { cpuMs: (user + system) / 1_000 };
+};

@@ -1,0 +1,90 @@
+import { parseArgs } from "node:util";
+import { COMMON_OPTIONS, type Command, type Given, type OptionSpec, type OptionSpecs } from "./command.ts";
+import { nearestWords } from "./nearest.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** The arguments with the command's name taken out; it may stand behind options that every command knows. */
+export function splitCommand(args: readonly string[]): {
+  readonly name: string | undefined;
+  readonly rest: readonly string[];
+} {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: parserOptions(COMMON_OPTIONS),
+    strict: false,
+    tokens: true,
+  });
+  const first = tokens.find(({ kind }) => kind === "positional" || kind === "option-terminator");
+  if (first?.kind !== "positional") return { name: undefined, rest: args };
+  return { name: first.value, rest: args.toSpliced(first.index, 1) };
+}
+
+/** Reads the arguments of a command; throws UsageError. */
+export function readArguments(
+  command: Pick<Command, "name" | "options" | "maxOperands">,
+  args: readonly string[],
+): Given {
+  const specs: OptionSpecs = { ...command.options, ...COMMON_OPTIONS };
+  const { tokens, values, positionals } = parseArgs({
+    args: [...args],
+    options: parserOptions(specs),
+    strict: false,
+    tokens: true,
+  });
+  for (const token of tokens) if (token.kind === "option") checkOption(token, specs, command.name);
+  const tooMany = positionals[command.maxOperands];
+  if (tooMany !== undefined) {
+    throw new UsageError(`${command.name} does not take ${JSON.stringify(tooMany)}`);
+  }
+  return { operands: positionals, options: values as Given["options"] };
+}
+
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
+function checkOption(token: OptionToken, specs: OptionSpecs, command: string): void {
+  const { name, rawName, value, inlineValue } = token;
+  const spec = Object.hasOwn(specs, name) ? specs[name] : undefined;
+  if (!spec) throw unknownOption(rawName, name, Object.keys(specs), command);
+  if (spec.type === "boolean" && value !== undefined) {
+    throw new UsageError(`${rawName} takes no value`);
+  }
+  if (spec.type === "string" && (value === undefined || value === "")) {
+    throw new UsageError(`${rawName} needs a value: ${rawName} ${spec.value ?? "VALUE"}`);
+  }
+  if (spec.type === "string" && !inlineValue && value?.startsWith("-") && value !== "-") {
+    throw new UsageError(
+      `${rawName} needs a value; one that begins with a dash is written --${name}=${value}`,
+    );
+  }
+}
+
+function unknownOption(rawName: string, name: string, known: readonly string[], command: string): UsageError {
+  const [nearest] = nearestWords(name, known);
+  const hint = nearest === undefined ? "" : `; did you mean --${nearest}?`;
+  return new UsageError(`${command} has no option ${rawName}${hint}`);
+}
+
+function parserOptions(specs: OptionSpecs) {
+  const entries = Object.entries(specs).map(([name, { type, short, multiple }]: [string, OptionSpec]) => [
+    name,
+    { type, ...(short !== undefined && { short }), ...(multiple && { multiple }) },
+  ]);
+  return Object.fromEntries(entries) as Record<string, { type: OptionSpec["type"] }>;
+}
+
+/** The number given for an option, or what holds without it; throws UsageError unless it is whole and from 1 to `max`. */
+export function countOption(
+  option: string,
+  text: string | undefined,
+  { otherwise, max }: { readonly otherwise: number; readonly max: number },
+): number {
+  if (text === undefined) return otherwise;
+  const value = /^\d+$/.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= max) return value;
+  throw new UsageError(`--${option} is ${JSON.stringify(text)}; expected a whole number from 1 to ${max}`);
+}

@@ -1,0 +1,93 @@
+import { resolve } from "node:path";
+import { exportSession, WRITERS, type Writer } from "../../formats/index.ts";
+import type { Kernel, SessionId } from "../../index.ts";
+import { formatBytes } from "../bytes.ts";
+import { defineCommand, type Given } from "../command.ts";
+import type { Context } from "../context.ts";
+import { countOf } from "../count.ts";
+import { escapeLine, escapeText, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { type WrittenFiles, writeFiles } from "../exporting/write-files.ts";
+import { findSession } from "../find-session.ts";
+import { findNamed } from "../named.ts";
+import { pagedPrinter } from "../pager.ts";
+import { printTo } from "../printer.ts";
+import { openExistingStore } from "../store.ts";
+import { UsageError } from "../usage-error.ts";
+
+const NAMES = WRITERS.map(({ name }) => name).join(", ");
+
+const OPTIONS = {
+  to: { type: "string", value: "WRITER", help: `one of ${NAMES}` },
+  out: {
+    type: "string",
+    short: "o",
+    value: "PATH",
+    help: "file or folder to write; - for the output (default)",
+  },
+  children: { type: "boolean", help: "sub-agents too, each on its own below the folder --out" },
+  force: { type: "boolean", help: "replace files that are there" },
+} as const;
+
+/** Writes a session in a foreign format. */
+export const exportCommand = defineCommand({
+  name: "export",
+  summary: "write a conversation in the format of another tool",
+  usage: ["export <session> --to <writer> [options]"],
+  options: OPTIONS,
+  maxOperands: 1,
+  examples: [
+    "longhaul export ticket-4711 --to markdown | less",
+    "longhaul export ticket-4711 --to anthropic --out messages.json",
+    "longhaul export ticket-4711 --to markdown --children --out report",
+  ],
+  async run(context, { operands: [wanted], options }) {
+    if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
+    if (options.to === undefined) throw new UsageError(`--to is missing; expected one of ${NAMES}`);
+    const writer = findNamed("to", options.to, WRITERS);
+    const out = options.out === "-" ? undefined : options.out;
+    if (out === undefined) checkOneFile(options, writer);
+    await using kernel = await openExistingStore(context, options);
+    const session = await findSession(kernel, wanted);
+    if (out === undefined) {
+      await print(context, kernel, session, writer);
+      return EXIT.fine;
+    }
+    const target = {
+      out: resolve(context.cwd, out),
+      writer,
+      withChildren: options.children === true,
+      isForced: options.force === true,
+    };
+    const written = await writeFiles(kernel, session, target, context.signal);
+    if (options.json)
+      await printTo(context.stdout, `${safeJson({ session, writer: writer.name, ...written })}\n`);
+    else if (!options.quiet) context.stderr.write(writtenLine(target.out, written));
+    return EXIT.fine;
+  },
+});
+
+/** Refuses what cannot go to the output. */
+function checkOneFile({ children, json }: Given<typeof OPTIONS>["options"], writer: Writer): void {
+  if (writer.isFolder) throw new UsageError(`${writer.name} is a folder of files; name it with --out`);
+  if (children) throw new UsageError("--children makes several files; name a folder with --out");
+  if (json) throw new UsageError("--json reports on what was written to --out");
+}
+
+/** To the output as it is; on a terminal nothing in it may be obeyed. */
+async function print(context: Context, kernel: Kernel, id: SessionId, writer: Writer): Promise<void> {
+  const printer = pagedPrinter(context);
+  try {
+    for await (const { text } of exportSession(kernel, id, writer)) {
+      context.signal.throwIfAborted();
+      await printer.print(context.isTerminal.stdout ? escapeText(text) : text);
+    }
+  } finally {
+    await printer.close();
+  }
+}
+
+function writtenLine(out: string, { files: [first, ...others], sizeBytes }: WrittenFiles): string {
+  const what = others.length > 0 ? `${countOf(others.length + 1, "file")} in ${out}` : (first ?? "nothing");
+  return `wrote ${escapeLine(what)}, ${formatBytes(sizeBytes)}\n`;
+}

@@ -1,0 +1,49 @@
+import { resolve } from "node:path";
+import { FORMATS } from "../../formats/index.ts";
+import { defineCommand } from "../command.ts";
+import { EXIT } from "../exit-code.ts";
+import { choosePlaces } from "../importing/choose-places.ts";
+import { importOnce } from "../importing/import-once.ts";
+import { readSince } from "../importing/since.ts";
+import { watch } from "../importing/watch.ts";
+import { findNamed } from "../named.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Imports conversations of other agents. */
+export const importCommand = defineCommand({
+  name: "import",
+  summary: "import the conversations of other agents",
+  usage: ["import [path…] [options]"],
+  about: "Without a path it looks where agents keep their conversations and asks before it imports them.",
+  options: {
+    "dry-run": { type: "boolean", help: "read everything and report, but write nothing" },
+    since: { type: "string", value: "TIME", help: "only what changed since: 12h, 30d, 6m, 2026-01-01" },
+    format: { type: "string", multiple: true, value: "NAME", help: "only this format; several with commas" },
+    watch: { type: "boolean", help: "go on importing what agents write, until Ctrl-C" },
+    yes: { type: "boolean", short: "y", help: "without a path: import what is found without asking" },
+  },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    "longhaul import",
+    "longhaul import --yes --since 30d --format claude-code,codex",
+    "longhaul import backup/sessions --dry-run",
+    "longhaul import --yes --watch --json",
+  ],
+  async run(context, { operands, options }) {
+    const isDryRun = options["dry-run"] === true;
+    if (options.watch && isDryRun) throw new UsageError("--watch and --dry-run cannot go together");
+    const names = options.format?.flatMap((words) => words.split(","));
+    const formats = names?.map((name) => findNamed("format", name.trim(), FORMATS));
+    const choice = {
+      signal: context.signal,
+      ...(formats && { formats }),
+      ...(options.since !== undefined && { since: readSince(options.since, Date.now()) }),
+    };
+    const named = operands.map((path) => resolve(context.cwd, path));
+    const isAgreed = options.yes === true || isDryRun;
+    const paths = named.length > 0 ? named : await choosePlaces(context, options, choice, isAgreed);
+    if (paths.length === 0) return EXIT.fine;
+    if (options.watch) return watch(context, options, paths, choice);
+    return importOnce(context, options, paths, { ...choice, dryRun: isDryRun });
+  },
+});

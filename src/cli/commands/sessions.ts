@@ -1,0 +1,111 @@
+import type { Head, Kernel, SessionRecord } from "../../index.ts";
+import { formatAgo } from "../ago.ts";
+import { countOption } from "../arguments.ts";
+import { defineCommand } from "../command.ts";
+import { formatCount } from "../count.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { inFamilies } from "../families.ts";
+import { findSession } from "../find-session.ts";
+import { paintFor } from "../look.ts";
+import { pagedPrinter } from "../pager.ts";
+import { printTo } from "../printer.ts";
+import { shellWord } from "../shell-word.ts";
+import { openExistingStore } from "../store.ts";
+import { type Column, tableLines } from "../table.ts";
+
+const LIMIT = { otherwise: 50, max: 1_000 };
+const COLUMNS: readonly Column[] = [
+  { title: "session", look: "cyan", shrinks: "last" },
+  { title: "title", shrinks: "first" },
+  { title: "last entry" },
+  { title: "entries", align: "right" },
+];
+
+/** Lists the sessions of a store. */
+export const sessionsCommand = defineCommand({
+  name: "sessions",
+  summary: "list the conversations in the store, newest first",
+  usage: ["sessions [options]"],
+  options: {
+    limit: { type: "string", value: "N", help: `sessions to list (${LIMIT.otherwise})` },
+    before: { type: "string", value: "SESSION", help: "only those that came before this one" },
+  },
+  maxOperands: 0,
+  examples: [
+    "longhaul sessions",
+    "longhaul sessions --limit 10 --before ticket-4711",
+    "longhaul sessions --json",
+  ],
+  async run(context, { options }) {
+    const limit = countOption("limit", options.limit, LIMIT);
+    await using kernel = await openExistingStore(context, options);
+    const before = options.before === undefined ? {} : { before: await findSession(kernel, options.before) };
+    const records = await kernel.sessions({ limit, ...before });
+    const heads = new Map<string, Head>();
+    for (const { id } of records) heads.set(id, await headOf(kernel, id));
+    const last = records.at(-1);
+    const hasMore = last !== undefined && (await kernel.sessions({ limit: 1, before: last.id })).length > 0;
+    if (options.json) {
+      const sessions = records.map((record) => sessionJson(record, heads.get(record.id)));
+      await printTo(context.stdout, `${safeJson({ sessions, ...(hasMore && { before: last.id }) })}\n`);
+      return EXIT.fine;
+    }
+    const lines = sessionLines(records, heads, {
+      width: context.columns.stdout,
+      paint: paintFor(context, options),
+    });
+    const hint = `older: longhaul sessions --before ${escapeLine(shellWord(last?.id ?? ""))}`;
+    const printer = pagedPrinter(context);
+    try {
+      await printer.print(lines.map((line) => `${line}\n`).join(""));
+      if (hasMore && !options.quiet) await printer.print(`${hint}\n`);
+    } finally {
+      await printer.close();
+    }
+    return EXIT.fine;
+  },
+});
+
+async function headOf(kernel: Kernel, id: string): Promise<Head> {
+  await using session = await kernel.session(id);
+  return session.head();
+}
+
+function sessionJson(
+  { id, title, parent, relation, createdAt, meta }: SessionRecord,
+  head: Head | undefined,
+) {
+  return {
+    id,
+    title,
+    parent,
+    relation,
+    createdAt,
+    entries: head?.seq ?? 0,
+    lastEntryAt: head?.at || undefined,
+    meta,
+  };
+}
+
+function sessionLines(
+  records: readonly SessionRecord[],
+  heads: ReadonlyMap<string, Head>,
+  options: Parameters<typeof tableLines>[2],
+): readonly string[] {
+  if (records.length === 0) return ["No sessions."];
+  const now = Date.now();
+  const rows = inFamilies(records).map(({ session, depth }) => {
+    const head = heads.get(session.id);
+    const indent = "  ".repeat(depth);
+    const mark = session.relation === "fork" ? "⑂ " : session.relation === "child" ? "└ " : "";
+    const lastAt = head && head.seq > 0 ? head.at : session.createdAt;
+    return [
+      session.id,
+      `${indent}${mark}${session.title ?? ""}`,
+      formatAgo(lastAt, now),
+      formatCount(head?.seq ?? 0),
+    ];
+  });
+  return tableLines(COLUMNS, rows, options);
+}

@@ -1,0 +1,171 @@
+import type { Entry, EntryKind, Kernel, Session } from "../../index.ts";
+import { countOption } from "../arguments.ts";
+import { defineCommand, type Given } from "../command.ts";
+import type { Context } from "../context.ts";
+import { escapeLine } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
+import { paintFor } from "../look.ts";
+import { pagedPrinter } from "../pager.ts";
+import { type Printer, plainPrinter } from "../printer.ts";
+import { openExistingStore } from "../store.ts";
+import { headingText } from "../transcript/heading.ts";
+import { documentWriter, linesWriter, type PageWriter } from "../transcript/page-writer.ts";
+import { Transcript } from "../transcript/transcript.ts";
+import { wholeLine } from "../transcript/whole-line.ts";
+import { UsageError } from "../usage-error.ts";
+
+const LIMIT = { otherwise: 50, max: 1_000 };
+const MESSAGES: readonly EntryKind[] = ["message", "notice", "redacted"];
+const ASIDES: readonly EntryKind[] = ["usage", "overlay", "line"];
+
+const OPTIONS = {
+  limit: { type: "string", value: "N", help: `entries to show (${LIMIT.otherwise})` },
+  all: { type: "boolean", help: "the whole conversation" },
+  before: { type: "string", value: "CURSOR", help: "what is older than an earlier page" },
+  around: { type: "string", value: "ENTRY", help: "what is around an entry, by its number or id" },
+  follow: { type: "boolean", short: "f", help: "go on with what is appended, until Ctrl-C" },
+  full: { type: "boolean", help: "tool results and large parts in full" },
+  raw: { type: "boolean", help: "also foreign records that mean nothing here, word by word" },
+} as const;
+
+type ShowOptions = Given<typeof OPTIONS>["options"];
+
+/** Shows a conversation. */
+export const showCommand = defineCommand({
+  name: "show",
+  summary: "show a conversation",
+  usage: ["show <session> [options]"],
+  about: "A session is named by its id, or by as much of its beginning or end as is unique.",
+  options: OPTIONS,
+  maxOperands: 1,
+  examples: [
+    "longhaul show ticket-4711",
+    "longhaul show ticket-4711 --all --full",
+    "longhaul show ticket-4711 --around 40 --limit 10",
+    "longhaul show ticket-4711 --follow --json",
+  ],
+  async run(context, { operands: [wanted], options }) {
+    if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
+    checkTogether(options);
+    await using kernel = await openExistingStore(context, options);
+    await using session = await kernel.session(await findSession(kernel, wanted));
+    const isStreamed = options.json || options.follow;
+    const printer = isStreamed ? plainPrinter(context.stdout, context.signal) : pagedPrinter(context);
+    let exitCode: number = EXIT.fine;
+    const onDamage = (message: string) => {
+      exitCode = EXIT.incomplete;
+      context.stderr.write(`longhaul: ${escapeLine(message)}\n`);
+    };
+    try {
+      const writer = options.json
+        ? jsonWriter(session, options)
+        : textWriter({ context, options, kernel, session, onDamage });
+      await print({ session, options, printer, writer, signal: context.signal });
+    } finally {
+      await printer.close();
+    }
+    return exitCode;
+  },
+});
+
+async function print({
+  session,
+  options,
+  printer,
+  writer,
+  signal,
+}: {
+  readonly session: Session;
+  readonly options: ShowOptions;
+  readonly printer: Printer;
+  readonly writer: PageWriter;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const kinds = kindsOf(options);
+  const head = await session.head();
+  const { entries, before } = await wantedEntries(session, options, kinds);
+  await printer.print(await writer.head(before));
+  let last = head.seq;
+  for await (const entry of entries) {
+    if (signal.aborted) break;
+    await printer.print(await writer.entry(entry));
+    if (entry.session === session.id) last = Math.max(last, entry.seq);
+  }
+  if (options.follow) {
+    for await (const entry of session.tail({ after: head.seq, kinds, signal })) {
+      // What came between the look at the head and the page has been shown.
+      if (entry.seq > last) await printer.print(await writer.entry(entry));
+    }
+  }
+  await printer.print(writer.foot);
+}
+
+async function wantedEntries(
+  session: Session,
+  options: ShowOptions,
+  kinds: readonly EntryKind[],
+): Promise<{ readonly entries: Iterable<Entry> | AsyncIterable<Entry>; readonly before?: string }> {
+  if (options.all) return { entries: wholeLine(session, kinds) };
+  const { before, around } = options;
+  const limit = countOption("limit", options.limit, LIMIT);
+  return session.page({
+    limit,
+    kinds,
+    ...(before !== undefined && { before }),
+    ...(around !== undefined && { around: /^\d+$/.test(around) ? Number(around) : around }),
+  });
+}
+
+function kindsOf({ quiet, raw }: ShowOptions): readonly EntryKind[] {
+  return [...MESSAGES, ...(quiet ? [] : ASIDES), ...(raw ? (["raw"] as const) : [])];
+}
+
+function jsonWriter(session: Session, { follow }: ShowOptions): PageWriter {
+  return follow ? linesWriter : documentWriter(session);
+}
+
+function textWriter({
+  context,
+  options,
+  kernel,
+  session,
+  onDamage,
+}: {
+  readonly context: Context;
+  readonly options: ShowOptions;
+  readonly kernel: Kernel;
+  readonly session: Session;
+  readonly onDamage: (message: string) => void;
+}): PageWriter {
+  const paint = paintFor(context, options);
+  const transcript = new Transcript({
+    paint,
+    columns: context.columns.stdout,
+    isFull: options.full === true,
+    isRaw: options.raw === true,
+    blobs: kernel.blobs,
+    onDamage,
+  });
+  return {
+    head: async (before) => (options.quiet ? "" : headingText(session, before, paint)),
+    entry: (entry) => transcript.text(entry),
+    foot: "",
+  };
+}
+
+/** Refuses options that contradict each other. */
+function checkTogether(options: ShowOptions): void {
+  const contradictions: readonly (readonly [keyof ShowOptions, keyof ShowOptions])[] = [
+    ["all", "limit"],
+    ["all", "before"],
+    ["all", "around"],
+    ["before", "around"],
+    ["follow", "before"],
+    ["follow", "around"],
+  ];
+  const found = contradictions.find(
+    ([one, other]) => options[one] !== undefined && options[other] !== undefined,
+  );
+  if (found) throw new UsageError(`--${found[0]} and --${found[1]} cannot go together`);
+}

@@ -1,0 +1,107 @@
+import { type FileHandle, link, mkdir, mkdtemp, open, rename, rm, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Something is there already, and it was not said that it may be replaced. */
+export class AlreadyThere extends Error {
+  readonly code = "EEXIST";
+
+  constructor(path: string) {
+    super(`${path} is there already; --force replaces it.`);
+    this.name = "AlreadyThere";
+  }
+}
+
+/** Whether something is there, and what. */
+export async function kindOf(path: string): Promise<"file" | "folder" | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found) return undefined;
+  return found.isDirectory() ? "folder" : "file";
+}
+
+/**
+ * Files on their way to their places. They are written aside and moved when all are whole: until then nothing is
+ * touched, and a reader never sees half a file.
+ */
+export class Staging implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #isForced: boolean;
+  /** The name of each file in the folder, by where it will be. */
+  readonly #names = new Map<string, string>();
+  #current: { readonly target: string; readonly file: FileHandle } | undefined;
+  #sizeBytes = 0;
+
+  private constructor(folder: string, isForced: boolean) {
+    this.#folder = folder;
+    this.#isForced = isForced;
+  }
+
+  /** Stages beside the target, so that moving is renaming. */
+  static async beside(path: string, isForced: boolean): Promise<Staging> {
+    const home = (await kindOf(path)) === "folder" ? path : dirname(path);
+    if (!(await kindOf(home))) {
+      throw Object.assign(new Error(`There is no folder ${home}; make it first.`), { code: "ENOENT" });
+    }
+    return new Staging(await mkdtemp(join(home, ".longhaul-export-")), isForced);
+  }
+
+  get files(): readonly string[] {
+    return [...this.#names.keys()];
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  /** Adds text to the file that will be at `target`. */
+  async write(target: string, text: string): Promise<void> {
+    if (this.#current?.target !== target) await this.#begin(target);
+    await this.#current?.file.appendFile(text);
+    this.#sizeBytes += Buffer.byteLength(text);
+  }
+
+  /** Moves everything to its place; nothing if one of the places is taken. */
+  async commit(): Promise<void> {
+    await this.#end();
+    for (const target of this.#names.keys()) await this.#checkFree(target);
+    for (const [target, name] of this.#names) {
+      await mkdir(dirname(target), { recursive: true });
+      await this.#move(join(this.#folder, name), target);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #begin(target: string): Promise<void> {
+    await this.#end();
+    await this.#checkFree(target);
+    const name = this.#names.get(target) ?? String(this.#names.size);
+    this.#names.set(target, name);
+    this.#current = { target, file: await open(join(this.#folder, name), "a") };
+  }
+
+  async #end(): Promise<void> {
+    const { file } = this.#current ?? {};
+    this.#current = undefined;
+    await file?.close();
+  }
+
+  async #checkFree(target: string): Promise<void> {
+    if (!this.#isForced && (await kindOf(target))) throw new AlreadyThere(target);
+  }
+
+  /** Unforced, by a link: unlike renaming it fails if someone has put a file there meanwhile. */
+  async #move(from: string, to: string): Promise<void> {
+    if (this.#isForced) return rename(from, to);
+    try {
+      await link(from, to);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new AlreadyThere(to);
+      // Not every file system has links.
+      return rename(from, to);
+    }
+    await unlink(from);
+  }
+}

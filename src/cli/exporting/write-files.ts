@@ -1,0 +1,33 @@
+import { exportSession } from "../../formats/index.ts";
+import type { Kernel, SessionId } from "../../index.ts";
+import { descendants } from "./descendants.ts";
+import { placingFor, type Wanted } from "./placing.ts";
+import { Staging } from "./staging.ts";
+
+/** What an export has left behind. */
+export interface WrittenFiles {
+  readonly files: readonly string[];
+  readonly sizeBytes: number;
+}
+
+/** Writes a session, and its sub-agents if they are wanted, into files: all of them or none. */
+export async function writeFiles(
+  kernel: Kernel,
+  id: SessionId,
+  wanted: Wanted,
+  signal: AbortSignal,
+): Promise<WrittenFiles> {
+  const placing = await placingFor(wanted);
+  await using staging = await Staging.beside(wanted.out, wanted.isForced);
+  const stage = async (session: SessionId) => {
+    const place = placing(session);
+    for await (const { file, text } of exportSession(kernel, session, wanted.writer)) {
+      signal.throwIfAborted();
+      await staging.write(place(file), text);
+    }
+  };
+  await stage(id);
+  if (wanted.withChildren) for await (const child of descendants(kernel, id)) await stage(child);
+  await staging.commit();
+  return { files: staging.files, sizeBytes: staging.sizeBytes };
+}

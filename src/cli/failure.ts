@@ -1,0 +1,40 @@
+import { isLonghaulError } from "../index.ts";
+import { escapeText, safeJson } from "./escape.ts";
+import { EXIT } from "./exit-code.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** How a failure is told: to people, to programs, and by the exit code. */
+export interface Failure {
+  readonly message: string;
+  readonly json: string;
+  readonly exitCode: number;
+}
+
+/**
+ * Tells a failure of a command, or of the program before there was one. What we do not know comes with its stack,
+ * because it is a mistake of ours.
+ */
+export function describeFailure(error: unknown, command: string | undefined): Failure {
+  if (error instanceof UsageError) {
+    const end = error.message.endsWith("?") ? "" : ".";
+    const help = command === undefined ? "longhaul help" : `longhaul help ${command}`;
+    return failure(`${error.message}${end} See "${help}".`, "USAGE", {}, EXIT.usage);
+  }
+  if (isLonghaulError(error)) {
+    const exitCode = error.code === "ARGUMENT_INVALID" ? EXIT.usage : EXIT.failed;
+    return failure(error.message, error.code, error.details, exitCode);
+  }
+  const { code, message, stack }: NodeJS.ErrnoException =
+    error instanceof Error ? error : new Error(String(error));
+  return code === undefined
+    ? failure(`${stack ?? message}`, "UNEXPECTED", {}, EXIT.failed)
+    : failure(message, code, {}, EXIT.failed);
+}
+
+function failure(message: string, code: string, details: object, exitCode: number): Failure {
+  return {
+    message: `longhaul: ${escapeText(message)}\n`,
+    json: `${safeJson({ error: { code, message, details } })}\n`,
+    exitCode,
+  };
+}

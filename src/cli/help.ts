@@ -1,0 +1,42 @@
+import { COMMON_OPTIONS, type Command, type OptionSpecs } from "./command.ts";
+import { padTo } from "./width.ts";
+
+/** What the program can do. */
+export function programHelp(commands: readonly Command[]): string {
+  return `longhaul: the memory of long-running agents.
+
+Usage: longhaul <command> [options]
+
+${section(
+  "Commands",
+  commands.map(({ name, summary }) => [name, summary]),
+)}
+${section("Options of every command", optionRows(COMMON_OPTIONS))}
+"longhaul help <command>" says more about one of them; "longhaul --version" tells the version.
+`;
+}
+
+/** What one command can do. */
+export function commandHelp(command: Command): string {
+  const usage = command.usage.map((line, index) => `${index === 0 ? "Usage:" : "      "} longhaul ${line}`);
+  return `longhaul ${command.name}: ${command.summary}.
+
+${usage.join("\n")}
+${command.about === undefined ? "" : `\n${command.about}\n`}
+${section("Options", optionRows({ ...command.options, ...COMMON_OPTIONS }))}
+Examples:
+${command.examples.map((example) => `  ${example}`).join("\n")}
+`;
+}
+
+function optionRows(specs: OptionSpecs): readonly (readonly [string, string])[] {
+  return Object.entries(specs).map(([name, { short, value, help }]) => {
+    const option = `--${name}${value === undefined ? "" : ` ${value}`}`;
+    return [short === undefined ? `    ${option}` : `-${short}, ${option}`, help];
+  });
+}
+
+function section(title: string, rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return `${title}:\n${rows.map(([left, right]) => `  ${padTo(left, width)}  ${right}\n`).join("")}`;
+}

@@ -1,0 +1,50 @@
+import { type ImportOptions, type ImportReport, importSources } from "../../formats/index.ts";
+import { openKernel } from "../../index.ts";
+import type { CommonValues } from "../command.ts";
+import type { Context } from "../context.ts";
+import { safeJson } from "../escape.ts";
+import { paintFor } from "../look.ts";
+import { printTo } from "../printer.ts";
+import { ProgressBar } from "../progress-bar.ts";
+import { openStore, storePath } from "../store.ts";
+import { reportExitCode, reportLines } from "./report.ts";
+
+/** Imports what is there now and reports; returns the exit code. */
+export async function importOnce(
+  context: Context,
+  options: CommonValues,
+  paths: readonly string[],
+  choice: Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun">,
+): Promise<number> {
+  const { stdout, stderr, signal } = context;
+  const isDryRun = choice.dryRun === true;
+  const hasBar = context.isTerminal.stderr && !options.quiet;
+  const bar = hasBar ? new ProgressBar(stderr, context.columns.stderr) : undefined;
+  let report: ImportReport;
+  {
+    // A dry run needs no store and must not make one.
+    await using kernel = await (isDryRun ? openKernel({ path: ":memory:" }) : openStore(context, options));
+    try {
+      report = await importSources(kernel, paths, {
+        ...choice,
+        onProgress: (progress) => bar?.update(progress),
+      });
+    } finally {
+      bar?.clear();
+    }
+  }
+  if (options.json) {
+    const facts = { store: storePath(context, options), isDryRun, isStopped: signal.aborted };
+    await printTo(stdout, `${safeJson({ ...facts, ...report })}\n`);
+  } else {
+    const lines = reportLines(report, {
+      paint: paintFor(context, options),
+      width: context.columns.stdout,
+      isDryRun,
+      isStopped: signal.aborted,
+      isQuiet: options.quiet === true,
+    });
+    await printTo(stdout, lines.map((line) => `${line}\n`).join(""));
+  }
+  return reportExitCode(report);
+}

@@ -1,0 +1,67 @@
+import { type Format, type ImportOptions, surveySources, wellKnownPlaces } from "../../formats/index.ts";
+import { formatAgo } from "../ago.ts";
+import { formatBytes } from "../bytes.ts";
+import type { Context } from "../context.ts";
+import { formatCount } from "../count.ts";
+import type { Paint } from "../paint.ts";
+import { type Column, tableLines } from "../table.ts";
+
+/** What one agent left in one folder. */
+export interface FoundPlace {
+  readonly format: Format;
+  readonly path: string;
+  readonly conversations: number;
+  readonly sizeBytes: number;
+  readonly lastUsedAt: number;
+}
+
+/** Looks into the folders where agents keep their conversations. Nothing is read but names and heads of files. */
+export async function findPlaces(
+  { home, platform, env }: Context,
+  options: Pick<ImportOptions, "formats" | "since" | "signal">,
+): Promise<readonly FoundPlace[]> {
+  const places = await wellKnownPlaces({ home, platform, env });
+  const paths = [...new Set(places.map(({ path }) => path))];
+  const found = new Map<string, FoundPlace>();
+  const seen = new Set<string>();
+  for (const path of paths) {
+    for (const { source, format } of (await surveySources([path], options)).sources) {
+      // Folders may lie in each other: a conversation belongs to the first it is found in.
+      const identity = `${format.name}\n${source.id}\n${source.path}`;
+      if (seen.has(identity)) continue;
+      seen.add(identity);
+      const key = `${format.name}\n${path}`;
+      const before = found.get(key) ?? { format, path, conversations: 0, sizeBytes: 0, lastUsedAt: 0 };
+      found.set(key, {
+        ...before,
+        conversations: before.conversations + 1,
+        sizeBytes: before.sizeBytes + source.sizeBytes,
+        lastUsedAt: Math.max(before.lastUsedAt, source.modifiedAt),
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "agent" },
+  { title: "place", shrinks: "first", look: "dim" },
+  { title: "conversations", align: "right" },
+  { title: "size", align: "right" },
+  { title: "last used" },
+];
+
+/** The places as a table. */
+export function placesTable(
+  places: readonly FoundPlace[],
+  { now, width, paint }: { readonly now: number; readonly width: number; readonly paint: Paint },
+): readonly string[] {
+  const rows = places.map(({ format, path, conversations, sizeBytes, lastUsedAt }) => [
+    format.title,
+    path,
+    formatCount(conversations),
+    formatBytes(sizeBytes),
+    formatAgo(lastUsedAt, now),
+  ]);
+  return tableLines(COLUMNS, rows, { width, paint });
+}

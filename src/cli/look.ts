@@ -1,0 +1,12 @@
+import type { CommonValues } from "./command.ts";
+import type { Context } from "./context.ts";
+import { makePaint, type Paint, wantsColor } from "./paint.ts";
+
+/** The paint for what goes to the output, or to the error stream. */
+export function paintFor(
+  context: Context,
+  options: CommonValues,
+  stream: "stdout" | "stderr" = "stdout",
+): Paint {
+  return makePaint(wantsColor(context.env, context.isTerminal[stream], options["no-color"] === true));
+}

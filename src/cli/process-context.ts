@@ -1,0 +1,44 @@
+import { homedir } from "node:os";
+import type { Context } from "./context.ts";
+
+/** How the process came to be stopped, and what it exits with then. */
+export interface Stop {
+  readonly exitCode: number | undefined;
+}
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** The context of this process. The first signal asks to stop, the second one ends at once. */
+export function processContext(): { readonly context: Context; readonly stop: Stop } {
+  const controller = new AbortController();
+  const stop: { exitCode: number | undefined } = { exitCode: undefined };
+  for (const [signal, exitCode] of Object.entries(SIGNALS)) {
+    process.on(signal as NodeJS.Signals, () => {
+      if (stop.exitCode !== undefined) process.exit(exitCode);
+      stop.exitCode = exitCode;
+      controller.abort();
+    });
+  }
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      // Whoever read our output has left; anything else shows when the next write fails.
+      if (error.code === "EPIPE") controller.abort();
+    });
+  }
+  const { stdin, stdout, stderr, env, platform } = process;
+  const context: Context = {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    platform,
+    cwd: process.cwd(),
+    home: homedir(),
+    isTerminal: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
+    columns: { stdout: stdout.columns || UNLIMITED, stderr: stderr.columns || UNLIMITED },
+    rows: stdout.rows || UNLIMITED,
+    signal: controller.signal,
+  };
+  return { context, stop };
+}

@@ -1,0 +1,64 @@
+import type { Writable } from "node:stream";
+import type { ImportProgress } from "../formats/index.ts";
+import { formatDuration } from "./ago.ts";
+import { formatBytes } from "./bytes.ts";
+import { formatCount } from "./count.ts";
+import { fitTo } from "./width.ts";
+
+const REDRAW_MS = 100;
+const BAR_COLUMNS = 24;
+/** Before that, a guess of the time left is worth nothing. */
+const GUESS_AFTER_MS = 1_500;
+const CLEAR_LINE = "\r\u001b[K";
+
+/** How far an import has come, on one line. */
+export function progressLine(progress: ImportProgress, elapsedMs: number, columns: number): string {
+  const { bytesRead, totalBytes, index, count } = progress;
+  const share = shareOf(progress);
+  const full = Math.round(share * BAR_COLUMNS);
+  const words = [
+    `${"█".repeat(full)}${"░".repeat(BAR_COLUMNS - full)} ${Math.floor(share * 100)}%`,
+    bytesRead <= totalBytes
+      ? `${formatBytes(bytesRead)} of ${formatBytes(totalBytes)}`
+      : formatBytes(bytesRead),
+    `${formatCount(Math.min(index + 1, count))} of ${formatCount(count)} conversations`,
+    `${(bytesRead / 1e3 / Math.max(1, elapsedMs)).toFixed(1)} MB/s`,
+  ];
+  if (elapsedMs > GUESS_AFTER_MS && share > 0.01) {
+    words.push(`${formatDuration((elapsedMs * (1 - share)) / share)} left`);
+  }
+  return fitTo(words.join("  "), columns);
+}
+
+/** Packed sources are longer to read than they are on disk: then the conversations count. */
+function shareOf({ bytesRead, totalBytes, index, count }: ImportProgress): number {
+  if (totalBytes > 0 && bytesRead <= totalBytes) return bytesRead / totalBytes;
+  return count > 0 ? index / count : 0;
+}
+
+/** Draws progress over itself on the last line of a terminal. */
+export class ProgressBar {
+  readonly #stream: Writable;
+  readonly #columns: number;
+  readonly #startedAt = performance.now();
+  #drawnAt = Number.NEGATIVE_INFINITY;
+
+  constructor(stream: Writable, columns: number) {
+    this.#stream = stream;
+    this.#columns = columns;
+  }
+
+  update(progress: ImportProgress): void {
+    const now = performance.now();
+    if (now - this.#drawnAt < REDRAW_MS) return;
+    this.#drawnAt = now;
+    const line = progressLine(progress, now - this.#startedAt, this.#columns - 1);
+    this.#stream.write(CLEAR_LINE + line);
+  }
+
+  /** Takes the bar away. */
+  clear(): void {
+    if (this.#drawnAt > 0) this.#stream.write(CLEAR_LINE);
+    this.#drawnAt = Number.NEGATIVE_INFINITY;
+  }
+}

@@ -1,0 +1,62 @@
+import { escapeLine } from "./escape.ts";
+import type { Look, Paint } from "./paint.ts";
+import { fitTo, padTo, widthOf } from "./width.ts";
+
+/** One column of a table. */
+export interface Column {
+  readonly title: string;
+  readonly align?: "left" | "right";
+  readonly look?: Look;
+  /** Gives way when the table is wider than the terminal; "last" only when nothing else can. */
+  readonly shrinks?: "first" | "last";
+}
+
+const GAP = "  ";
+const LEAST_WIDTH = 12;
+
+/** The lines of a table with a head, cells escaped and cut so that it fits, as far as shrinking columns allow. */
+export function tableLines(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { width, paint }: { readonly width: number; readonly paint: Paint },
+): readonly string[] {
+  // White space at the beginning is the caller's indent; the rest of a cell is foreign.
+  const cells = rows.map((row) => row.map((cell) => (/^ */.exec(cell)?.[0] ?? "") + escapeLine(cell)));
+  const widths = columns.map(({ title }, index) =>
+    Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ""))),
+  );
+  shrink(widths, columns, width);
+  const line = (row: readonly string[], look: (column: Column) => Look | undefined) =>
+    columns
+      .map((column, index) => {
+        const cell = fitTo(row[index] ?? "", widths[index] as number);
+        const isLast = index === columns.length - 1 && column.align !== "right";
+        const padded = isLast ? cell : padTo(cell, widths[index] as number, column.align);
+        const chosen = look(column);
+        return chosen && padded.trim() !== "" ? paint(chosen, padded) : padded;
+      })
+      .join(GAP)
+      .trimEnd();
+  const head = line(
+    columns.map(({ title }) => title),
+    () => "bold",
+  );
+  return [head, ...cells.map((row) => line(row, ({ look }) => look))];
+}
+
+/** Takes the columns that are missing from the widest shrinking column, again and again. */
+function shrink(widths: number[], columns: readonly Column[], width: number): void {
+  for (const turn of ["first", "last"]) {
+    const indexes = columns.flatMap(({ shrinks }, index) => (shrinks === turn ? [index] : []));
+    for (let over = totalWidth(widths) - width; over > 0; over = totalWidth(widths) - width) {
+      const [widest, next] = indexes.sort((a, b) => (widths[b] as number) - (widths[a] as number));
+      if (widest === undefined || (widths[widest] as number) <= LEAST_WIDTH) break;
+      const floor = Math.max(LEAST_WIDTH, next === undefined ? 0 : (widths[next] as number) - 1);
+      widths[widest] = Math.max(floor, (widths[widest] as number) - over);
+    }
+  }
+}
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one, 0) + GAP.length * (widths.length - 1);
+}

@@ -1,0 +1,18 @@
+/** Calls that wait for their result at most; results come soon after their calls. */
+const MOST_CALLS = 1_000;
+
+/** Remembers which tool each of the latest calls went to. */
+export class CallNames {
+  readonly #names = new Map<string, string>();
+
+  set(callId: string, name: string): void {
+    this.#names.set(callId, name);
+    if (this.#names.size <= MOST_CALLS) return;
+    const [oldest] = this.#names.keys();
+    if (oldest !== undefined) this.#names.delete(oldest);
+  }
+
+  get(callId: string): string | undefined {
+    return this.#names.get(callId);
+  }
+}

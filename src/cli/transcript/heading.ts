@@ -1,0 +1,32 @@
+import type { Session } from "../../index.ts";
+import { formatTime } from "../ago.ts";
+import { countOf } from "../count.ts";
+import { escapeLine } from "../escape.ts";
+import type { Paint } from "../paint.ts";
+import { shellWord } from "../shell-word.ts";
+
+const SHOWN_CHILDREN = 20;
+
+/** What stands above a transcript: what it is, what descends from it, and how to see what is older. */
+export async function headingText(
+  session: Session,
+  before: string | undefined,
+  paint: Paint,
+): Promise<string> {
+  const { id, title, createdAt, parent, relation } = await session.record();
+  const { seq } = await session.head();
+  const facts = [
+    ...(title === undefined ? [] : [id]),
+    `begun ${formatTime(createdAt)}`,
+    countOf(seq, "entry", "entries"),
+  ];
+  if (parent !== undefined) facts.push(`${relation} of ${parent}`);
+  const dim = [facts.map(escapeLine).join("  ")];
+  for (const child of await session.children({ limit: SHOWN_CHILDREN })) {
+    dim.push(escapeLine(`${child.relation} ${child.id} ${child.title ?? ""}`));
+  }
+  if (before !== undefined)
+    dim.push(escapeLine(`older: longhaul show ${shellWord(id)} --before ${shellWord(before)}`));
+  const lines = [paint("bold", escapeLine(title ?? id)), ...dim.map((line) => paint("dim", line))];
+  return lines.map((line) => `${line}\n`).join("");
+}

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { type DecodedFile, makeDecoder } from "./claude-code/decoder.ts";
+import { detectSources } from "./claude-code/detect.ts";
+import type { Fields } from "./claude-code/line-records.ts";
+import { ToolResultFiles } from "./claude-code/tool-result-files.ts";
+import { objectOf } from "./content/fields.ts";
+import type { Format, Source } from "./format.ts";
+import type { Item } from "./item.ts";
+import { decodeLines } from "./reading/decode-lines.ts";
+import type { Input } from "./reading/input.ts";
+
+/** Sessions of Claude Code: one JSONL file each, with files of their own for sub-agents. */
+export const claudeCode: Format = {
+  name: "claude-code",
+  title: "Claude Code",
+  processes: ["claude"],
+  homes: ({ home, env }) =>
+    env.CLAUDE_CONFIG_DIR
+      ? [join(env.CLAUDE_CONFIG_DIR, "projects")]
+      : [join(home, ".claude", "projects"), join(home, ".config", "claude", "projects")],
+  detect: detectSources,
+  read: readSource,
+};
+
+function readSource(source: Source, input: Input): AsyncGenerator<Item> {
+  // Most sessions are one file: their items come straight from it.
+  if (source.paths.length === 1 && source.parent === undefined)
+    return decodeLines(input, source.path, (state) => makeDecoder({}, state));
+  return readFiles(source, input);
+}
+
+async function* readFiles(source: Source, input: Input): AsyncGenerator<Item> {
+  const file = yield* decodedFile(source, input);
+  const results = await ToolResultFiles.of(source, input);
+  for await (const item of decodeLines(input, source.path, (state) => makeDecoder(file, state))) {
+    yield item;
+    if (results) yield* results.behind(item);
+  }
+  // When reading goes on from a checkpoint, messages before it are not met again.
+  if (results && input.resume === undefined) yield* results.others();
+}
+
+async function* decodedFile(source: Source, input: Input): AsyncGenerator<Item, DecodedFile> {
+  if (source.parent === undefined) return {};
+  const agentId = source.id.slice(source.parent.length + "/agent-".length);
+  const path = source.paths[1];
+  const read = path === undefined ? undefined : await input.json(path);
+  if (read && "type" in read) yield read;
+  const facts = read && "value" in read ? (objectOf(read.value) as Fields | undefined) : undefined;
+  return { agentId, ...(facts && { facts: { agent: facts } }) };
+}

@@ -1,0 +1,96 @@
+import type { Json, PartInput } from "../../index.ts";
+import { contentOfBlocks, type Extras } from "../content/anthropic-blocks.ts";
+import { definedFields, objectOf, textOf, timeOf } from "../content/fields.ts";
+import type { LineRecord } from "../reading/decode-lines.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { type BareRecord, type Fields, FORMAT, knownFieldsOf, messageRecord } from "./line-records.ts";
+import { messageIdOf, recordIdOf } from "./lines.ts";
+import type { RepeatedFields } from "./repeated-fields.ts";
+import { usageBodyOf } from "./usage.ts";
+
+/** The fields of a message that its record holds. */
+const MESSAGE_FIELDS = ["id", "type", "role", "model", "content", "usage"];
+
+/** The id of the message that lines belong to; `piece` counts what is left of it when it came in several. */
+export function groupIdOf(line: LineRecord, piece: number): string {
+  const id = messageIdOf(line.record);
+  if (id === undefined) return recordIdOf(line);
+  return piece === 1 ? `msg:${id}` : `msg:${id}:${piece}`;
+}
+
+/** The lines of one message of a model: the message, then what it used. */
+export function assistantRecords(
+  id: string,
+  lines: readonly LineRecord[],
+  facts: { readonly line: RepeatedFields; readonly usage: RepeatedFields },
+  branch: Json | undefined,
+): readonly BareRecord[] {
+  const [first, last] = [lines[0], lines.at(-1)] as [LineRecord, LineRecord];
+  const { parts, extras, counts } = contentOf(lines);
+  const usage = usageBodyOf(last.record, facts.usage);
+  const fields = {
+    ...lineRest(lines, facts.line),
+    ...definedFields({
+      id: messageIdOf(first.record),
+      parentUuid: branch,
+      message: messageRest(lines),
+      requestId: usage ? undefined : textOf(last.record.requestId),
+      extras,
+    }),
+    ...placesOf(lines, counts),
+  };
+  const model = textOf(objectOf(last.record.message)?.model);
+  const message = messageRecord(first.record, id, {
+    role: "assistant",
+    parts,
+    fields,
+    ...definedFields({ model }),
+  });
+  // A message that grows while it is imported is another version of itself.
+  const version = String(lines.length);
+  const at = definedFields({ at: timeOf(first.record.timestamp) });
+  return [{ ...message, version }, ...(usage ? [{ id: `${id}:usage`, version, ...at, body: usage }] : [])];
+}
+
+function contentOf(lines: readonly LineRecord[]) {
+  const parts: PartInput[] = [];
+  const extras: [string, Extras[string]][] = [];
+  const counts: number[] = [];
+  for (const { record } of lines) {
+    const content = contentOfBlocks(objectOf(record.message)?.content, FORMAT);
+    for (const [index, extra] of Object.entries(content.extras ?? {}))
+      extras.push([String(parts.length + Number(index)), extra as Extras[string]]);
+    parts.push(...content.parts);
+    counts.push(content.parts.length);
+  }
+  return { parts, counts, extras: extras.length > 0 ? Object.fromEntries(extras) : undefined };
+}
+
+/** The ids of the lines, when each came after the first, and how many blocks each has where that is not one. */
+function placesOf(lines: readonly LineRecord[], counts: readonly number[]): Fields {
+  const uuids = lines.flatMap(({ record }) => textOf(record.uuid) ?? []);
+  const times = lines.map(({ record }) => timeOf(record.timestamp) ?? Number.NaN);
+  const delays = times.map((time) => time - (times[0] as number));
+  return definedFields({
+    uuids: uuids.length === lines.length ? uuids : undefined,
+    delays: delays.every(Number.isFinite) && delays.some((delay) => delay !== 0) ? delays : undefined,
+    blocks: counts.some((count) => count !== 1) ? counts : undefined,
+  });
+}
+
+/** What the message says besides: of several lines the last one that says it. */
+function messageRest(lines: readonly LineRecord[]): Fields | undefined {
+  const rest = lines.flatMap(({ record }) => withoutNulls(objectOf(record.message) ?? {}, MESSAGE_FIELDS));
+  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
+}
+
+function lineRest(lines: readonly LineRecord[], facts: RepeatedFields): Fields {
+  return Object.fromEntries(
+    lines.flatMap(({ record }) => Object.entries(facts.besides(record, knownFieldsOf(record)) ?? {})),
+  );
+}
+
+function withoutNulls(value: JsonObject, known: readonly string[]): readonly (readonly [string, Json])[] {
+  const entries = Object.entries(value) as [string, Json][];
+  return entries.filter(([field, one]) => one !== null && one !== undefined && !known.includes(field));
+}

@@ -1,0 +1,230 @@
+import type { Json } from "../../index.ts";
+import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import type { Item } from "../item.ts";
+import type { LineRecord } from "../reading/decode-lines.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { assistantRecords, groupIdOf } from "./assistant-group.ts";
+import { type Boundary, boundaryOf, compactionRecord, replacementRecords } from "./compaction.ts";
+import type { KnownContents } from "./known-contents.ts";
+import { type BareRecord, rawRecord } from "./line-records.ts";
+import { type LineKind, messageIdOf, recordIdOf, resultsOf, timeOfLine } from "./lines.ts";
+import { OWN_FIELD, ownFieldsOf } from "./own-fields.ts";
+import { Places } from "./places.ts";
+import { commandOutputOf, gistOf, isInResult } from "./progress.ts";
+import { RecentMap } from "./recent-map.ts";
+import type { RepeatedFields } from "./repeated-fields.ts";
+import { remainderOf } from "./tool-use-result.ts";
+import { userRecords } from "./user-line.ts";
+
+/** What the conversations of one source know together. */
+export interface Shared {
+  readonly facts: { readonly line: RepeatedFields; readonly usage: RepeatedFields };
+  readonly contents: KnownContents;
+  /** Progress that was reported already, by its gist. */
+  readonly reported: RecentMap<true>;
+  /** Takes what comes out. */
+  readonly tell: (item: Item) => void;
+}
+
+interface Call {
+  readonly uuid: string | undefined;
+  readonly input: unknown;
+}
+
+/** Messages of the model that are remembered, to know one that goes on later than it should. */
+const MAX_PIECES = 1_000;
+const SAVED_PIECES = 20;
+
+/** Turns the lines of one conversation into records, each where it belongs. */
+export class Conversation {
+  readonly #shared: Shared;
+  readonly #child: string | undefined;
+  readonly #places: Places;
+  readonly #pieces: RecentMap<number>;
+  /** The calls of the message made last. */
+  #calls: ReadonlyMap<string, Call> = new Map();
+  #boundary: Boundary | undefined;
+
+  constructor(shared: Shared, child: string | undefined, state: JsonObject = {}) {
+    this.#shared = shared;
+    this.#child = child;
+    this.#places = new Places(state.places as Json | undefined);
+    this.#pieces = new RecentMap(MAX_PIECES, arrayOf(state.pieces) as readonly (readonly [string, number])[]);
+    this.#boundary = state.boundary as Boundary | undefined;
+  }
+
+  /** Tells whether a line of this id was met before. */
+  has(uuid: string): boolean {
+    return this.#places.has(uuid);
+  }
+
+  /** Tells whether a message goes on from further back. */
+  isBranch(record: JsonObject): boolean {
+    return this.#places.branchAt(record.parentUuid) !== undefined;
+  }
+
+  /** A message of the model, whole. */
+  message(lines: readonly LineRecord[]): void {
+    const first = lines[0] as LineRecord;
+    const { parentUuid } = first.record;
+    const branch = this.#places.branchAt(parentUuid);
+    const piece = this.#nextPiece(first.record);
+    const id = groupIdOf(first, piece);
+    this.#places.begin(undefined);
+    const { facts } = this.#shared;
+    for (const { record } of lines) facts.line.learn(record);
+    const records = assistantRecords(
+      id,
+      lines,
+      facts,
+      branch === undefined ? undefined : (parentUuid as Json),
+    );
+    this.#made(
+      records,
+      lines.flatMap(({ record }) => textOf(record.uuid) ?? []),
+      branch,
+    );
+    this.#calls = callsOf(lines);
+  }
+
+  /** Any other line; `neighbours` came with it. */
+  line(line: LineRecord, kind: LineKind, neighbours: readonly LineRecord[] = []): void {
+    this.#shared.facts.line.learn(line.record);
+    switch (kind) {
+      case "boundary":
+        this.#boundary = boundaryOf(line.record, this.#places);
+        this.#raw(line);
+        break;
+      case "progress":
+        this.#progress(line, neighbours);
+        break;
+      case "other":
+        this.#raw(line);
+        this.#made(replacementRecords(recordIdOf(line), line.record), []);
+        break;
+      default:
+        this.#user(line, kind);
+    }
+  }
+
+  /** A line that becomes no record: what follows it follows what it hangs below. */
+  pass(record: JsonObject): void {
+    const uuid = textOf(record.uuid);
+    if (uuid !== undefined) this.#places.hangs(uuid, record.parentUuid);
+  }
+
+  toJSON(): { readonly [field: string]: Json } {
+    return {
+      places: this.#places.toJSON(),
+      pieces: this.#pieces.newest(SAVED_PIECES).map((pair) => [...pair]),
+      ...(this.#boundary && { boundary: this.#boundary as unknown as Json }),
+    };
+  }
+
+  #user(line: LineRecord, kind: LineKind): void {
+    const { record } = line;
+    const { facts } = this.#shared;
+    const isSummary = record.isCompactSummary === true;
+    const boundary = isSummary ? (this.#boundary ?? boundaryOf({}, this.#places)) : undefined;
+    this.#boundary = isSummary ? undefined : this.#boundary;
+    if (ownFieldsOf(record[OWN_FIELD])?.summary) this.pass(record);
+    else {
+      const branch =
+        isSummary && record.parentUuid === null ? undefined : this.#places.branchAt(record.parentUuid);
+      if (branch !== undefined || kind === "prompt") this.#places.begin(record.parentUuid);
+      const { left, copiedBytes, caller } = this.#result(record);
+      const records = userRecords(line, facts.line, {
+        ...(branch !== undefined && { branch: record.parentUuid as Json }),
+        ...(left !== undefined && { left }),
+        ...(caller !== undefined && { caller }),
+      });
+      this.#made(records, uuidsOf(record), branch);
+      this.#copied(copiedBytes);
+    }
+    const overlay = boundary && compactionRecord(recordIdOf(line), record, boundary);
+    if (overlay) this.#made([overlay], []);
+  }
+
+  /** What a tool's result says besides, and the line of its call. */
+  #result(record: JsonObject): { left?: Json; copiedBytes: number; caller?: string } {
+    const results = resultsOf(record);
+    const calls = results.flatMap(({ tool_use_id: id }) => this.#calls.get(id as string) ?? []);
+    const caller = calls[0]?.uuid === undefined ? {} : { caller: calls[0].uuid };
+    if (record.toolUseResult === undefined) return { copiedBytes: 0, ...caller };
+    const known = [...results, ...calls.map(({ input }) => input)];
+    return { ...remainderOf(record.toolUseResult, known, this.#shared.contents), ...caller };
+  }
+
+  #progress(line: LineRecord, neighbours: readonly LineRecord[]): void {
+    const { record } = line;
+    const output = commandOutputOf(record);
+    const isCopy = output ? isInResult(output, neighbours) : this.#isReported(record);
+    if (!isCopy) this.#raw(line);
+    else {
+      this.pass(record);
+      this.#copied(line.sizeBytes);
+    }
+  }
+
+  #isReported(record: JsonObject): boolean {
+    const { reported } = this.#shared;
+    const gist = gistOf(record);
+    const isKnown = reported.has(gist);
+    reported.set(gist, true);
+    return isKnown;
+  }
+
+  #raw(line: LineRecord): void {
+    const { record } = line;
+    const value = textOf(record.uuid) === undefined ? record : this.#withoutFacts(record);
+    this.#made([rawRecord(recordIdOf(line), timeOfLine(record), value as Json)], []);
+    this.pass(record);
+  }
+
+  /** A line of the chain without what repeats; its parent is said only where it is not simply what came before. */
+  #withoutFacts(record: JsonObject): JsonObject {
+    const isElsewhere = record.parentUuid !== null && this.isBranch(record);
+    const known = [
+      ...(isElsewhere ? [] : ["parentUuid"]),
+      ...(record.isSidechain === false ? ["isSidechain"] : []),
+    ];
+    return this.#shared.facts.line.besides(record, new Set(known)) ?? {};
+  }
+
+  #nextPiece(record: JsonObject): number {
+    const id = messageIdOf(record);
+    if (id === undefined) return 1;
+    const piece = (this.#pieces.get(id) ?? 0) + 1;
+    this.#pieces.set(id, piece);
+    return piece;
+  }
+
+  #copied(bytes: number): void {
+    if (bytes > 0) this.#shared.tell({ type: "copy", bytes });
+  }
+
+  #made(records: readonly BareRecord[], uuids: readonly string[], parent?: string | null): void {
+    const child = this.#child === undefined ? {} : { child: this.#child };
+    for (const [index, record] of records.entries()) {
+      const isBranch = index === 0 && parent !== undefined;
+      this.#shared.tell({ type: "record", ...record, ...child, ...(isBranch && { parent }) });
+      this.#places.made(record.id, index === 0 ? uuids : []);
+    }
+  }
+}
+
+function uuidsOf(record: JsonObject): readonly string[] {
+  const uuid = textOf(record.uuid);
+  return uuid === undefined ? [] : [uuid];
+}
+
+function callsOf(lines: readonly LineRecord[]): ReadonlyMap<string, Call> {
+  const calls = new Map<string, Call>();
+  for (const { record } of lines) {
+    for (const block of arrayOf(objectOf(record.message)?.content)) {
+      const { type, id, input } = objectOf(block) ?? {};
+      if (type === "tool_use" && typeof id === "string") calls.set(id, { uuid: textOf(record.uuid), input });
+    }
+  }
+  return calls;
+}

@@ -1,0 +1,93 @@
+import { basename, dirname, join } from "node:path";
+import { definedFields, objectOf, textOf } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import type { FileFacts, Folder } from "../reading/folder.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
+const AGENT_FILE = /^agent-(.+)\.jsonl$/;
+/** Names that other tools give their files. */
+const FOREIGN_FILE = /^rollout-/;
+/** Lines of a file's beginning that are looked at. */
+const MAX_LINES = 20;
+
+/** The folder beside a session's file in which large tool results lie. */
+export const TOOL_RESULTS = "tool-results";
+
+/** The sessions and sub-agents of Claude Code among the files of a folder. */
+export async function detectSources(folder: Folder): Promise<readonly Source[]> {
+  const sources: Source[] = [];
+  for (const file of folder.files) {
+    if (!file.name.endsWith(".jsonl") || FOREIGN_FILE.test(file.name)) continue;
+    const lines = linesOf(await folder.head(file));
+    if (lines) sources.push(await sourceOf(file, lines, folder));
+  }
+  return sources;
+}
+
+async function sourceOf(file: FileFacts, lines: readonly JsonObject[], folder: Folder): Promise<Source> {
+  const first = (field: string) =>
+    lines.map((line) => textOf(line[field])).find((value) => value !== undefined);
+  const base = {
+    format: "claude-code" as const,
+    path: file.path,
+    sizeBytes: file.sizeBytes,
+    modifiedAt: file.modifiedAt,
+    ...definedFields({ cwd: first("cwd") }),
+  };
+  const agentId = AGENT_FILE.exec(file.name)?.[1];
+  if (agentId !== undefined) {
+    const parent = first("sessionId") ?? basename(dirname(folder.path));
+    const facts = folder.files.find(({ name }) => name === `agent-${agentId}.meta.json`);
+    return {
+      ...base,
+      id: `${parent}/agent-${agentId}`,
+      parent,
+      paths: [file.path, ...(facts ? [facts.path] : [])],
+    };
+  }
+  const stem = file.name.replace(/\.jsonl$/, "");
+  const id = UUID.exec(stem)?.[0] ?? first("sessionId") ?? stem;
+  const results = folder.folders.includes(id) ? await folder.folder(join(id, TOOL_RESULTS)) : undefined;
+  return { ...base, id, paths: [file.path, ...(results ? [results.path] : [])] };
+}
+
+/** The first lines of a file, if it is one of Claude Code's. */
+function linesOf(head: string): readonly JsonObject[] | undefined {
+  const texts = head.split("\n", MAX_LINES + 1);
+  const lines = texts.slice(0, MAX_LINES).flatMap(parsed);
+  if (lines.length > 0) return lines.some(isLine) ? lines : undefined;
+  // One long line that is cut: what stands in it has to do.
+  const isCut = texts.length === 1 && /"parentUuid":/.test(head) && /"isSidechain":/.test(head);
+  const sessionId = /"sessionId":\s*"([^"]+)"/.exec(head)?.[1];
+  return isCut && sessionId !== undefined ? [{ sessionId }] : undefined;
+}
+
+function parsed(text: string): readonly JsonObject[] {
+  try {
+    const line = objectOf(JSON.parse(text));
+    return line ? [line] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Tells a line of Claude Code from those of other tools. */
+function isLine(line: JsonObject): boolean {
+  if (typeof line.type !== "string") return false;
+  if (typeof line.uuid === "string" && typeof line.sessionId === "string")
+    return line.parentUuid !== undefined;
+  if (line.type === "summary") return typeof line.leafUuid === "string";
+  if (line.type === "file-history-snapshot") return typeof line.messageId === "string";
+  return SESSION_LINES.includes(line.type) && typeof line.sessionId === "string";
+}
+
+const SESSION_LINES = [
+  "queue-operation",
+  "custom-title",
+  "ai-title",
+  "last-prompt",
+  "tag",
+  "agent-name",
+  "pr-link",
+];

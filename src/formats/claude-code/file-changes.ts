@@ -1,0 +1,76 @@
+import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** A file before and after a tool changed it. */
+export interface FileChange {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The change that the result of an edit or a write reports; undefined if it does not say all of it. */
+export function fileChangeOf(result: JsonObject): FileChange | undefined {
+  const before = result.originalFile ?? result.originalFileContents;
+  if (before !== null && typeof before !== "string") return undefined;
+  const edits = Array.isArray(result.edits) ? result.edits : [result];
+  if (typeof result.oldString === "string" || Array.isArray(result.edits)) {
+    const after = edits.reduce<string | undefined>(applyEdit, before ?? "");
+    return after === undefined ? undefined : { before: before ?? "", after };
+  }
+  return typeof result.content === "string" ? { before: before ?? "", after: result.content } : undefined;
+}
+
+function applyEdit(content: string | undefined, edit: unknown): string | undefined {
+  const fields = objectOf(edit) ?? {};
+  const old = fields.oldString ?? fields.old_string;
+  const next = fields.newString ?? fields.new_string;
+  if (content === undefined || typeof old !== "string" || typeof next !== "string") return undefined;
+  if (old === "") return next;
+  // A line that is deleted takes its line break with it.
+  const target = next === "" && !old.endsWith("\n") && content.includes(`${old}\n`) ? `${old}\n` : old;
+  const isAll = (fields.replaceAll ?? fields.replace_all) === true;
+  return isAll ? content.replaceAll(target, () => next) : content.replace(target, () => next);
+}
+
+/** Tells whether a patch says nothing that does not follow from the change. */
+export function followsFrom({ before, after }: FileChange, patch: unknown): boolean {
+  return arrayOf(patch).every((hunk) => {
+    const { oldStart, newStart, lines } = objectOf(hunk) ?? {};
+    const pieces = arrayOf(lines);
+    if (!pieces.every((line) => typeof line === "string")) return false;
+    return standsAt(before, oldStart, pieces, "-") && standsAt(after, newStart, pieces, "+");
+  });
+}
+
+/** Tells whether the lines of a patch that are marked so, or not at all, stand in a text from a line on. */
+function standsAt(text: string, start: unknown, lines: readonly string[], mark: "-" | "+"): boolean {
+  const own = lines.filter((line) => line.startsWith(" ") || line.startsWith(mark));
+  let from = typeof start === "number" ? startOfLine(text, start) : -1;
+  for (const line of own) {
+    if (from < 0) return false;
+    const end = text.indexOf("\n", from);
+    if (withSpaces(text.slice(from, end < 0 ? undefined : end)) !== line.slice(1)) return false;
+    from = end < 0 ? -1 : end + 1;
+  }
+  return true;
+}
+
+function startOfLine(text: string, number: number): number {
+  let from = 0;
+  for (let line = 1; line < number; line++) {
+    from = text.indexOf("\n", from) + 1;
+    if (from === 0) return -1;
+  }
+  return from;
+}
+
+/** Patches show leading tabs as two spaces each. */
+function withSpaces(line: string): string {
+  return line.startsWith("\t") ? line.replace(/^\t+/, (tabs) => "  ".repeat(tabs.length)) : line;
+}
+
+/** The text of a file that a read showed whole. */
+export function wholeFileOf(result: JsonObject): string | undefined {
+  const file = objectOf(result.file);
+  const isWhole = file?.startLine === 1 && file.numLines === file.totalLines;
+  return isWhole ? textOf(file.content) : undefined;
+}

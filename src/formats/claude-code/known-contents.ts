@@ -1,0 +1,61 @@
+import { fingerprint } from "../content/fingerprint.ts";
+import { RecentMap } from "./recent-map.ts";
+
+/** The content of a file: as text while there is room for it, else only enough to recognise it. */
+interface Content {
+  text?: string | undefined;
+  gist?: string;
+}
+
+const MAX_FILES = 2_000;
+const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
+const SAVED_FILES = 200;
+
+/** What files hold that the log knows whole, or that follows from what it knows: the newest content of each. */
+export class KnownContents {
+  readonly #files: RecentMap<Content>;
+  /** Those with their text, oldest first. */
+  readonly #texts = new Set<Content>();
+  #textLength = 0;
+
+  constructor(saved: readonly (readonly [string, string])[] = []) {
+    this.#files = new RecentMap(
+      MAX_FILES,
+      saved.map(([path, gist]) => [path, { gist }] as const),
+    );
+  }
+
+  /** Tells whether a file is known to hold exactly this. */
+  has(path: string, text: string): boolean {
+    const content = this.#files.get(path);
+    if (!content) return false;
+    return content.text === undefined ? content.gist === fingerprint(text) : content.text === text;
+  }
+
+  set(path: string, text: string): void {
+    const before = this.#files.get(path);
+    if (before) this.#drop(before);
+    const content: Content = { text };
+    this.#files.set(path, content);
+    this.#texts.add(content);
+    this.#textLength += text.length;
+    for (const oldest of this.#texts) {
+      if (this.#textLength <= MAX_TEXT_LENGTH) break;
+      oldest.gist ??= fingerprint(oldest.text ?? "");
+      this.#drop(oldest);
+    }
+  }
+
+  /** The newest of them, without their texts. */
+  toJSON(): readonly (readonly [string, string])[] {
+    return this.#files.newest(SAVED_FILES).map(([path, content]) => {
+      content.gist ??= fingerprint(content.text ?? "");
+      return [path, content.gist] as const;
+    });
+  }
+
+  #drop(content: Content): void {
+    if (this.#texts.delete(content)) this.#textLength -= content.text?.length ?? 0;
+    content.text = undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Json, MessageInput } from "../../index.ts";
+import { definedFields, timeOf } from "../content/fields.ts";
+import type { RecordItem } from "../item.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { OWN_FIELD, ownFieldsOf, restoredMessage } from "./own-fields.ts";
+
+/** The name under which the format's own fields are kept. */
+export const FORMAT = "claude-code";
+
+/** Fields of the format that our model has no place for. */
+export type Fields = { readonly [field: string]: Json };
+
+/** A record that does not know yet what it follows. */
+export type BareRecord = Omit<RecordItem, "type" | "child" | "parent">;
+
+const LINE_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "uuid",
+  "parentUuid",
+  "timestamp",
+  "isSidechain",
+  "message",
+  "requestId",
+  "toolUseResult",
+  OWN_FIELD,
+]);
+
+const SIDECHAIN_FIELDS: ReadonlySet<string> = new Set([...LINE_FIELDS, "agentId"]);
+
+/** Fields of a line that its records hold, or that only say where it stands. */
+export function knownFieldsOf(record: JsonObject): ReadonlySet<string> {
+  return record.isSidechain === true ? SIDECHAIN_FIELDS : LINE_FIELDS;
+}
+
+/** A message record made of a line; what our own writer kept on it goes back into the message. */
+export function messageRecord(
+  record: JsonObject,
+  id: string,
+  { fields, ...message }: MessageInput & { readonly fields: Fields },
+): BareRecord {
+  const meta = Object.keys(fields).length > 0 ? { meta: { [FORMAT]: fields } } : {};
+  const own = ownFieldsOf(record[OWN_FIELD]);
+  const whole = { ...message, ...meta };
+  return {
+    id,
+    ...definedFields({ at: timeOf(record.timestamp) }),
+    body: { kind: "message", message: own ? restoredMessage(whole, own) : whole },
+  };
+}
+
+/** A raw record. */
+export function rawRecord(id: string, at: number | undefined, value: Json): BareRecord {
+  return { id, ...definedFields({ at }), body: { kind: "raw", value } };
+}

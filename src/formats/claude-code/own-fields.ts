@@ -1,0 +1,105 @@
+import type { Json, MessageInput, PartInput, Role } from "../../index.ts";
+import { arrayOf, objectOf } from "../content/fields.ts";
+
+/** The field of a line in which our writer keeps what the format has no place for. Claude Code passes over it. */
+export const OWN_FIELD = "longhaul";
+
+/** A part that stands in the line in another form, or not at all. */
+export interface OwnPart {
+  readonly index: number;
+  readonly part: PartInput;
+  /** Nothing in the line's content stands for it. */
+  readonly isLeftOut: boolean;
+}
+
+/** What our writer keeps of a message beside its content. */
+export interface OwnFields {
+  readonly role?: Role;
+  /** The message's meta as it was: the line's own ids are not part of it. */
+  readonly meta?: { readonly [key: string]: Json };
+  readonly parts?: readonly OwnPart[];
+  /** Names of tools and files that parts carry, by index. */
+  readonly names?: readonly (readonly [number, string])[];
+  /** The line's content is there only because lines must have some. */
+  readonly isFiller?: true;
+  /** It is not known which model wrote the message: the line had to name one. */
+  readonly isModelUnknown?: true;
+  /** The line is a summary that is no message of the conversation: given here, or the message of that record. */
+  readonly summary?: { readonly messages: readonly MessageInput[] } | { readonly record: string };
+}
+
+const ROLES: readonly Role[] = ["system", "user", "assistant", "tool"];
+
+/** What our writer kept on a line, checked; undefined if nothing. */
+export function ownFieldsOf(value: unknown): OwnFields | undefined {
+  const fields = objectOf(value);
+  if (!fields) return undefined;
+  const role = ROLES.find((one) => one === fields.role);
+  const meta = objectOf(fields.meta) as OwnFields["meta"];
+  const parts = arrayOf(fields.parts).flatMap(ownPartOf);
+  const names = arrayOf(fields.names).filter(isName);
+  const summary = summaryOf(fields.summary);
+  return {
+    ...(role && { role }),
+    ...(meta && { meta }),
+    ...(parts.length > 0 && { parts }),
+    ...(names.length > 0 && { names }),
+    ...(fields.isFiller === true && { isFiller: true }),
+    ...(fields.isModelUnknown === true && { isModelUnknown: true }),
+    ...(summary && { summary }),
+  };
+}
+
+/** The message as it was before our writer made a line of it. */
+export function restoredMessage({ model, ...message }: MessageInput, own: OwnFields): MessageInput {
+  const parts = own.isFiller ? [] : [...(message.parts ?? [])];
+  for (const { index, part, isLeftOut } of own.parts ?? []) parts.splice(index, isLeftOut ? 0 : 1, part);
+  for (const [index, name] of own.names ?? []) {
+    const part = parts[index];
+    if (part?.type === "tool-result" || part?.type === "data") parts[index] = { ...part, name };
+  }
+  const meta = own.meta ? { ...own.meta, ...message.meta } : message.meta;
+  const isKnown = model !== undefined && !own.isModelUnknown;
+  return {
+    ...message,
+    role: own.role ?? message.role,
+    parts,
+    ...(isKnown && { model }),
+    ...(meta && { meta }),
+  };
+}
+
+function isName(value: unknown): value is readonly [number, string] {
+  return Array.isArray(value) && typeof value[0] === "number" && typeof value[1] === "string";
+}
+
+function ownPartOf(value: unknown): readonly OwnPart[] {
+  const { index, part, isLeftOut } = objectOf(value) ?? {};
+  const checked = partOf(part);
+  if (!checked || typeof index !== "number" || !Number.isInteger(index) || index < 0) return [];
+  return [{ index, part: checked, isLeftOut: isLeftOut === true }];
+}
+
+function partOf(value: unknown): PartInput | undefined {
+  const fields = objectOf(value) ?? {};
+  const { type, text, opaque, callId, name, input, format } = fields;
+  if (type === "text" && typeof text === "string") return { type, text };
+  if (type === "reasoning" && typeof text === "string")
+    return { type, text, ...(opaque !== undefined && { opaque: opaque as Json }) };
+  if (type === "tool-call" && typeof callId === "string" && typeof name === "string" && input !== undefined)
+    return { type, callId, name, input: input as Json };
+  if (type === "raw" && typeof format === "string" && fields.value !== undefined)
+    return { type, format, value: fields.value as Json };
+  return undefined;
+}
+
+function summaryOf(value: unknown): OwnFields["summary"] {
+  const fields = objectOf(value);
+  if (typeof fields?.record === "string") return { record: fields.record };
+  const messages = arrayOf(fields?.messages).flatMap((message) => {
+    const { role: name, parts } = objectOf(message) ?? {};
+    const role = ROLES.find((one) => one === name);
+    return role ? [{ role, parts: arrayOf(parts).flatMap((part) => partOf(part) ?? []) }] : [];
+  });
+  return messages.length > 0 ? { messages } : undefined;
+}

@@ -1,0 +1,34 @@
+import type { Json } from "../../index.ts";
+import { numberOf, textOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** Where a title comes from, the better the higher: what a person chose stays. */
+const RANKS: Readonly<Record<string, { readonly rank: number; readonly field: string }>> = {
+  summary: { rank: 1, field: "summary" },
+  "ai-title": { rank: 2, field: "aiTitle" },
+  "custom-title": { rank: 3, field: "customTitle" },
+};
+
+/** Chooses the title of a conversation among those that its lines give it. */
+export class Titles {
+  #rank: number;
+
+  constructor(state: unknown) {
+    this.#rank = numberOf(state) ?? 0;
+  }
+
+  /** The title that a line gives, if no better one was given before. Summaries of other conversations are passed over. */
+  see(record: JsonObject, isOwn: (uuid: string) => boolean): string | undefined {
+    const kind =
+      typeof record.type === "string" && Object.hasOwn(RANKS, record.type) ? RANKS[record.type] : undefined;
+    const title = kind && textOf(record[kind.field]);
+    if (!kind || title === undefined || kind.rank < this.#rank) return undefined;
+    if (record.type === "summary" && !isOwn(textOf(record.leafUuid) ?? "")) return undefined;
+    this.#rank = kind.rank;
+    return title;
+  }
+
+  toJSON(): Json {
+    return this.#rank;
+  }
+}

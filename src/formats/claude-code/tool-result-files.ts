@@ -1,0 +1,73 @@
+import { isUtf8 } from "node:buffer";
+import { basename } from "node:path";
+import { definedFields } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import type { Item, RecordItem } from "../item.ts";
+import type { FileFacts } from "../reading/folder.ts";
+import type { Input } from "../reading/input.ts";
+import { TOOL_RESULTS } from "./detect.ts";
+
+/** The files that hold tool results too large for the conversation, each told of once, behind the message it belongs to. */
+export class ToolResultFiles {
+  readonly #input: Input;
+  /** By call, which their names begin with. */
+  readonly #files: Map<string, FileFacts>;
+
+  private constructor(input: Input, files: readonly FileFacts[]) {
+    this.#input = input;
+    this.#files = new Map(files.map((file) => [file.name.replace(/\.[^.]*$/, ""), file]));
+  }
+
+  /** The files of a source; undefined if it has none. */
+  static async of(source: Source, input: Input): Promise<ToolResultFiles | undefined> {
+    const path = source.paths.find((one) => basename(one) === TOOL_RESULTS);
+    const folder = path === undefined ? undefined : await input.folder(path);
+    return folder && new ToolResultFiles(input, folder.files);
+  }
+
+  /** The files of the results in an item. */
+  async *behind(item: Item): AsyncGenerator<Item> {
+    if (item.type !== "record" || item.body.kind !== "message") return;
+    for (const part of item.body.message.parts ?? []) {
+      const stem = part.type === "tool-result" ? stemOf(part.callId, part.output, this.#files) : undefined;
+      if (stem !== undefined) yield* this.#read(stem, item);
+    }
+  }
+
+  /** The files that no message told of. */
+  async *others(): AsyncGenerator<Item> {
+    for (const stem of [...this.#files.keys()]) yield* this.#read(stem, {});
+  }
+
+  async *#read(stem: string, { at, child }: Partial<RecordItem>): AsyncGenerator<Item> {
+    const file = this.#files.get(stem) as FileFacts;
+    this.#files.delete(stem);
+    const { maxRecordBytes } = this.#input.limits;
+    if (file.sizeBytes > maxRecordBytes) {
+      const reason = `longer than ${maxRecordBytes} bytes (${file.sizeBytes}); not read`;
+      yield { type: "problem", path: file.path, severity: "lost", reason };
+      return;
+    }
+    yield {
+      type: "record",
+      id: `${stem}:tool-result-file`,
+      ...definedFields({ at, child }),
+      body: { kind: "raw", value: { toolResultFile: { name: file.name, ...(await this.#content(file)) } } },
+    };
+  }
+
+  async #content(file: FileFacts): Promise<{ readonly text: string } | { readonly base64: string }> {
+    const pieces: Buffer[] = [];
+    for await (const chunk of this.#input.bytes(file.path)) pieces.push(Buffer.from(chunk));
+    const bytes = Buffer.concat(pieces);
+    return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
+  }
+}
+
+/** Results say where they were put; the file is named after the call, or as they say. */
+function stemOf(callId: string, output: unknown, files: ReadonlyMap<string, FileFacts>): string | undefined {
+  if (files.has(callId)) return callId;
+  const said =
+    typeof output === "string" ? /[/\\]tool-results[/\\]([\w.-]+?)\.\w+/.exec(output)?.[1] : undefined;
+  return said !== undefined && files.has(said) ? said : undefined;
+}

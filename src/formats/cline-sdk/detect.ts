@@ -1,0 +1,63 @@
+import { definedFields, objectOf, textOf } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import type { FileFacts, Folder } from "../reading/folder.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+const SUFFIX = ".messages.json";
+
+/** The conversations of the SDK in a folder: those of a session and of its sub-agents lie together. */
+export async function sourcesIn(folder: Folder): Promise<readonly Source[]> {
+  const sources: Source[] = [];
+  for (const file of folder.files) {
+    const facts = file.name.endsWith(SUFFIX) ? factsIn(await folder.head(file)) : undefined;
+    if (facts) sources.push(sourceOf(folder, file, facts));
+  }
+  // A session before its sub-agents.
+  return sources.sort((a, b) => Number(a.parent !== undefined) - Number(b.parent !== undefined));
+}
+
+/** What a file says before its messages; undefined if it is not the SDK's. */
+function factsIn(head: string): JsonObject | undefined {
+  const end = head.search(/"messages"\s*:/);
+  if (end < 0 || !/^\s*\{/.test(head)) return undefined;
+  try {
+    const facts = objectOf(JSON.parse(`${head.slice(0, end).replace(/,\s*$/, "")}}`));
+    const isOurs = facts && (textOf(facts.sessionId) ?? textOf(facts.agent)) !== undefined;
+    return isOurs && facts.version !== undefined ? facts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sourceOf(folder: Folder, file: FileFacts, facts: JsonObject): Source {
+  const stem = file.name.slice(0, -SUFFIX.length);
+  const beside = folder.files.filter(
+    ({ name }) => name === `${stem}.json` || name === `${stem}.compaction.json`,
+  );
+  const files = [file, ...beside];
+  const { id, parent } = identityOf(stem, facts);
+  return {
+    format: "cline-sdk",
+    id,
+    path: file.path,
+    paths: files.map(({ path }) => path),
+    sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    modifiedAt: Math.max(...files.map(({ modifiedAt }) => modifiedAt)),
+    ...definedFields({ parent }),
+  };
+}
+
+/** A sub-agent's file names the session it works for; its own name is that of the agent. */
+function identityOf(stem: string, facts: JsonObject): { readonly id: string; readonly parent?: string } {
+  const origin = objectOf(facts.origin);
+  const root = textOf(facts.sessionId);
+  const thread = textOf(origin?.parentThreadId);
+  const isLead = (textOf(facts.agent) ?? "lead") === "lead" && thread === undefined && !origin?.subagent;
+  if (isLead) return { id: root ?? stem };
+  const own = textOf(origin?.sessionId);
+  const parent = thread ?? root;
+  if (own !== undefined && own !== parent && own !== root) return { id: own, ...definedFields({ parent }) };
+  const isNamed = root === undefined || stem.startsWith(`${root}__`);
+  const id = isNamed ? stem : `${root}__${facts.agent === "teammate" ? "teamtask__" : ""}${stem}`;
+  return id === parent ? { id } : { id, ...definedFields({ parent }) };
+}

@@ -1,0 +1,43 @@
+/** What the SDK's versions have taken for notices of the program inside what a person wrote. */
+const NOTICES = [[], ["mode_notice"], ["mode_notice", "environment_notice"]];
+
+/** How many ways there have been to show what a person wrote. */
+export const WAYS = NOTICES.length;
+
+/** What a person wrote as the SDK shows it: without its own tags and notices, in one of the ways there have been. */
+export function shownInput(text: string, way: number): string {
+  if (text.trim() === "") return "";
+  const words = (NOTICES[way] ?? []).reduce(withoutElements, withoutOwnTags(text)).trim();
+  const slash = commandOf(text);
+  if (slash === undefined) return words;
+  const prefix = "spawn a team of agents for the following task:";
+  const isTeam = slash.toLowerCase() === "team" && words.toLowerCase().startsWith(prefix);
+  const rest = isTeam ? words.slice(prefix.length).trim() : words;
+  const name = slash.toLowerCase() === "team" ? "team" : slash;
+  return rest === "" ? `/${name}` : `/${name} ${rest}`;
+}
+
+/** The tags around input are taken away, what is inside stays. */
+function withoutOwnTags(text: string): string {
+  return ["user_input", "user_command"].reduce((left, tag) => {
+    const unwrapped = left.replace(new RegExp(`<${tag}\\b[^>]*>([\\s\\S]*?)</${tag}>`, "g"), "$1");
+    return (unwrapped === left ? left.replace(new RegExp(`<${tag}[^>]*>`, "g"), "") : unwrapped).trim();
+  }, text.trim());
+}
+
+/** Elements are taken away with what is inside. */
+function withoutElements(text: string, tag: string): string {
+  const [open, close] = [`<${tag}>`, `</${tag}>`];
+  let left = text;
+  for (let from = left.indexOf(open); from >= 0; from = left.indexOf(open, from)) {
+    const end = left.indexOf(close, from + open.length);
+    if (end < 0) break;
+    left = left.slice(0, from) + left.slice(end + close.length);
+  }
+  return left;
+}
+
+function commandOf(text: string): string | undefined {
+  const attributes = /^<user_command\b([^>]*)>[\s\S]*?<\/user_command>$/i.exec(text.trim())?.[1];
+  return attributes === undefined ? undefined : /slash="([^"]+)"/i.exec(attributes)?.[1]?.trim() || undefined;
+}

@@ -1,0 +1,179 @@
+import type { Json, PartInput } from "../../index.ts";
+import { arrayOf, definedFields, numberOf, textOf, timeOf } from "../content/fields.ts";
+import type { Item, ProblemItem } from "../item.ts";
+import type { Input } from "../reading/input.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { versionOf } from "./version.ts";
+
+/** What Cline calls the kinds of messages it shortens, by number. */
+export const EDIT_TYPES = [
+  "context edit",
+  "no_file_read",
+  "read_file_tool",
+  "alter_file_tool",
+  "file_mention",
+];
+
+/** One other text that Cline sends in place of a block. */
+interface ContextEdit {
+  readonly id: string;
+  readonly message: number;
+  readonly block: number;
+  readonly type: number;
+  readonly at: number | undefined;
+  readonly text: string;
+  readonly metadata: readonly unknown[];
+}
+
+/** Text of edits that is held until their time comes; what is beyond comes when everything else has. */
+const HELD_BYTES = 8 * 1024 * 1024;
+
+/** The edits that Cline made to what it sends, in the order of their times. */
+export class ContextEdits {
+  readonly problems: ProblemItem[] = [];
+  readonly #input: Input;
+  readonly #path: string;
+  readonly #records = new Map<number, string>();
+  /** Results of tools among the blocks that are edited: their edit must stay a result. */
+  readonly #results = new Map<string, string>();
+  #held: ContextEdit[] = [];
+  #heldElements = 0;
+  #hasMore = false;
+  #startedAt: number | undefined;
+  isWhole = true;
+
+  constructor(input: Input, path: string) {
+    this.#input = input;
+    this.#path = path;
+  }
+
+  /** Reads what fits into memory; to be called before anything else. What is no edit we know comes out at that time. */
+  async load(startedAt: number | undefined): Promise<Item[]> {
+    const unknown: Item[] = [];
+    this.#startedAt = startedAt;
+    let bytes = 0;
+    for await (const { value, problem, line, index = 0, isCut } of this.#input.jsonElements(this.#path)) {
+      if (problem !== undefined && !(isCut && this.#input.isLive)) this.#report(line, value, problem);
+      if (value === undefined) this.isWhole = false;
+      else if (bytes <= HELD_BYTES) {
+        const { edits, others } = editsOf(value, this.#startedAt);
+        this.#held.push(...edits);
+        bytes += edits.reduce((sum, { text }) => sum + text.length, 0);
+        this.#heldElements = index + 1;
+        unknown.push(...others);
+      } else this.#hasMore = true;
+    }
+    this.#held.sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
+    for (const { message } of this.#held) this.#records.set(message, "");
+    return unknown;
+  }
+
+  /** A message of the conversation has passed. */
+  see(index: number, record: string, blocks: readonly JsonObject[]): void {
+    if (!this.#records.has(index)) return;
+    this.#records.set(index, record);
+    for (const [at, { type, tool_use_id: callId }] of blocks.entries())
+      if (type === "tool_result" && typeof callId === "string") this.#results.set(`${index}.${at}`, callId);
+  }
+
+  /** The edits made before that time to messages that have passed. */
+  *due(before: number): Generator<Item> {
+    const isDue = ({ at, message }: ContextEdit) =>
+      at !== undefined && at < before && this.#records.get(message) !== "";
+    const due = this.#held.filter(isDue);
+    if (due.length === 0) return;
+    this.#held = this.#held.filter((edit) => !isDue(edit));
+    for (const edit of due) yield* this.#itemsOf(edit);
+  }
+
+  /** All that is left when everything has passed. */
+  async *rest(): AsyncGenerator<Item> {
+    for (const edit of this.#held) yield* this.#itemsOf(edit);
+    this.#held = [];
+    if (!this.#hasMore) return;
+    for await (const { value, index = 0 } of this.#input.jsonElements(this.#path)) {
+      if (value === undefined || index < this.#heldElements) continue;
+      const { edits, others } = editsOf(value, this.#startedAt);
+      yield* others;
+      for (const edit of edits) yield* this.#itemsOf(edit);
+    }
+  }
+
+  *#itemsOf({ id, message, block, type, at, text, metadata }: ContextEdit): Generator<Item> {
+    const callId = this.#results.get(`${message}.${block}`);
+    const part: PartInput =
+      callId === undefined ? { type: "text", text } : { type: "tool-result", callId, output: text };
+    yield {
+      type: "record",
+      id,
+      version: versionOf([type, at, text]),
+      ...definedFields({ at }),
+      body: {
+        kind: "overlay",
+        edit: {
+          type: "replace",
+          target: { record: this.#records.get(message) || `#${message}`, part: block },
+          parts: [part],
+        },
+        reason: EDIT_TYPES[type] ?? `edit type ${type}`,
+        ...definedFields({ madeAt: at }),
+      },
+    };
+    if (metadata.length > 0)
+      yield {
+        type: "record",
+        id: `${id}:metadata`,
+        version: versionOf(metadata),
+        ...definedFields({ at }),
+        body: { kind: "raw", value: { context: [message, block, at ?? null], metadata: metadata as Json } },
+      };
+  }
+
+  #report(line: number, value: unknown, reason: string): void {
+    const severity = value === undefined ? "lost" : "damaged";
+    this.problems.push({ type: "problem", path: this.#path, line, severity, reason });
+  }
+}
+
+/** The edits of one message; what has another shape is kept as it is. */
+function editsOf(
+  value: unknown,
+  startedAt: number | undefined,
+): {
+  readonly edits: readonly ContextEdit[];
+  readonly others: readonly Item[];
+} {
+  const [message, inner] = arrayOf(value);
+  const [type, blocks] = arrayOf(inner);
+  const edits: ContextEdit[] = [];
+  const others: Item[] = [];
+  const index = numberOf(message);
+  for (const entry of arrayOf(blocks)) {
+    const [block, updates] = arrayOf(entry);
+    const at = numberOf(block);
+    for (const [count, update] of arrayOf(updates).entries()) {
+      const [time, kind, texts, metadata] = arrayOf(update);
+      const [text] = arrayOf(texts);
+      const id = `context:${index}.${at}.${count}`;
+      if (index !== undefined && at !== undefined && kind === "text" && typeof text === "string")
+        edits.push({
+          id,
+          message: index,
+          block: at,
+          type: numberOf(type) ?? 0,
+          at: timeOf(time),
+          text,
+          metadata: arrayOf(metadata),
+        });
+      else
+        others.push({
+          type: "record",
+          id: `${id}:${textOf(kind) ?? "edit"}`,
+          version: versionOf(update),
+          ...definedFields({ at: startedAt }),
+          body: { kind: "raw", value: { context: [message, type, block, update] as Json } },
+        });
+    }
+  }
+  return { edits, others };
+}

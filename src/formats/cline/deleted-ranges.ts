@@ -1,0 +1,40 @@
+import { arrayOf, definedFields, numberOf } from "../content/fields.ts";
+import type { Item } from "../item.ts";
+
+/** The stretches of the conversation that Cline stopped sending. Each one reaches further than the one before. */
+export class DeletedRanges {
+  #last = "";
+  #waiting: DeletedRange | undefined;
+
+  /** A range was met while that many messages had passed; it comes out once its messages have. */
+  *see(range: unknown, at: number | undefined, passed: number): Generator<Item> {
+    const [from, to] = arrayOf(range).map(numberOf);
+    if (from !== undefined && to !== undefined && from >= 0 && from <= to && `${from}-${to}` !== this.#last) {
+      this.#last = `${from}-${to}`;
+      this.#waiting = { from, to, at };
+    }
+    if (!this.#waiting || this.#waiting.to >= passed) return;
+    yield hiding(this.#waiting);
+    this.#waiting = undefined;
+  }
+}
+
+interface DeletedRange {
+  readonly from: number;
+  readonly to: number;
+  readonly at: number | undefined;
+}
+
+function hiding({ from, to, at }: DeletedRange): Item {
+  return {
+    type: "record",
+    id: `deleted:${from}-${to}`,
+    ...definedFields({ at }),
+    body: {
+      kind: "overlay",
+      edit: { type: "hide", spans: [{ from: `#${from}`, through: `#${to}` }] },
+      reason: "conversationHistoryDeletedRange",
+      ...definedFields({ madeAt: at }),
+    },
+  };
+}

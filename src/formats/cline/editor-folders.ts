@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import type { System } from "../format.ts";
+
+const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server"];
+const OTHER_SERVERS = [".windsurf-server", ".vscode-remote"];
+
+/** Where editors built on VS Code keep what the extension stores, on this computer. */
+export function editorFolders(extension: string, { home, platform, env }: System): readonly string[] {
+  const settings =
+    platform === "win32"
+      ? (env.APPDATA ?? join(home, "AppData", "Roaming"))
+      : platform === "darwin"
+        ? join(home, "Library", "Application Support")
+        : (env.XDG_CONFIG_HOME ?? join(home, ".config"));
+  return [
+    ...EDITORS.map((editor) => join(settings, editor)),
+    ...[...SERVERS, ...OTHER_SERVERS].map((server) => join(home, server, "data")),
+    join(home, ".local", "share", "code-server"),
+  ].map((folder) => join(folder, "User", "globalStorage", extension));
+}

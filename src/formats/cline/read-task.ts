@@ -1,0 +1,147 @@
+import type { Json } from "../../index.ts";
+import { definedFields, timeOf } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import type { Item } from "../item.ts";
+import type { Input } from "../reading/input.ts";
+import { blocksOfContent, type Nearby } from "./copies.ts";
+import { ElementFile, type FileElement } from "./element-file.ts";
+import { Pace } from "./pace.ts";
+import { inOrder } from "./record-order.ts";
+import { readShownAlone } from "./shown-alone.ts";
+import { shownItems, type UsageReader } from "./shown-message.ts";
+import { sideFiles } from "./side-files.ts";
+import type { TaskFiles } from "./task-files.ts";
+import { titleOf } from "./title.ts";
+
+/** What the tools that share these files do each in their own way. */
+export interface Dialect {
+  readonly format: "cline" | "roo";
+  /** Whether messages shown and sent are brought into order by the index that the former name, or by their times. */
+  readonly orderBy: "index" | "time";
+  readonly usageOf: UsageReader;
+  /** What comes before everything else; `at` is when the task began. */
+  begin(at: number | undefined): AsyncIterable<Item>;
+  /** What a message of the conversation means. */
+  message(element: FileElement, at: number | undefined): Iterable<Item>;
+  /** What has to come before a message that was shown, and after it. */
+  beforeShown(element: FileElement): Iterable<Item>;
+  afterShown(element: FileElement): Iterable<Item>;
+  /** What is left when everything has passed. */
+  end(): AsyncIterable<Item>;
+  /** False if something that would change the window could not be read. */
+  isWhole(): boolean;
+}
+
+/** A task to be read. */
+export interface Task {
+  readonly source: Source;
+  readonly input: Input;
+  readonly files: TaskFiles;
+  readonly dialect: Dialect;
+  /** When it began and what the tool's list of tasks says of it, where that is known. */
+  readonly startedAt?: number;
+  readonly title?: string;
+  readonly history?: { readonly [key: string]: Json };
+}
+
+/** How far back and ahead of a shown message its copies are looked for. */
+const NEARBY = 2;
+
+/** Everything the files of a task hold. */
+export async function* readTask(task: Task): AsyncGenerator<Item> {
+  const { input, files } = task;
+  const open = (path: string | undefined) => (path === undefined ? undefined : new ElementFile(input, path));
+  const [conversation, shown] = [open(files.conversation), open(files.shown)];
+  let hasLoss = false;
+  const isWhole = () =>
+    !hasLoss && (conversation?.isWhole ?? true) && (shown?.isWhole ?? true) && task.dialect.isWhole();
+  const items = async function* () {
+    for await (const item of taskItems(task, conversation, shown)) {
+      hasLoss ||= item.type === "problem" && item.severity === "lost";
+      yield item;
+    }
+  };
+  try {
+    yield* inOrder(items(), { source: task.source, resume: input.resume, isWhole });
+  } finally {
+    await conversation?.close();
+    await shown?.close();
+  }
+}
+
+async function* taskItems(
+  task: Task,
+  conversation: ElementFile | undefined,
+  shown: ElementFile | undefined,
+): AsyncGenerator<Item> {
+  const { source, input, files, dialect } = task;
+  const [first, firstSent] = [(await shown?.peek())?.value, (await conversation?.peek())?.value];
+  const startedAt = task.startedAt ?? timeOf(first?.ts) ?? timeOf(firstSent?.ts);
+  const title = task.title ?? titleOf(first?.text, firstSent?.content);
+  const kept = [...(firstSent || !first ? ["conversation"] : []), ...(shown ? ["shown"] : [])];
+  yield {
+    type: "session",
+    ...definedFields({ title, createdAt: startedAt }),
+    // The list of tasks is not always there to be read; what it said once stays.
+    meta: {
+      [dialect.format]: { files: kept },
+      ...(task.history && { [`${dialect.format}-history`]: task.history }),
+    },
+  };
+  // Without any time the records would count as made today.
+  const at = startedAt ?? source.modifiedAt;
+  yield* sideFiles(input, files, at);
+  yield* dialect.begin(at);
+  if (conversation && (firstSent || !shown || !first)) yield* together(dialect, conversation, shown, at);
+  else if (shown) {
+    if (conversation) yield* conversation.problems.splice(0);
+    yield* readShownAlone(shown, dialect.format, dialect.usageOf);
+  }
+  yield* dialect.end();
+}
+
+/** The conversation and what was shown of it, as they happened. */
+async function* together(
+  dialect: Dialect,
+  conversation: ElementFile,
+  shown: ElementFile | undefined,
+  startedAt: number,
+): AsyncGenerator<Item> {
+  const pace = new Pace(dialect.orderBy);
+  const passed: FileElement[] = [];
+  let at = startedAt;
+  for (;;) {
+    const [message, display] = [await conversation.peek(), await shown?.peek()];
+    yield* conversation.problems.splice(0);
+    if (shown) yield* shown.problems.splice(0);
+    if (display && !(message && pace.isMessageNext(message, display))) {
+      pace.pass(display);
+      at = timeOf(display.value.ts) ?? at;
+      const nearby = await nearbyOf(passed, conversation);
+      yield* dialect.beforeShown(display);
+      yield* shownItems(display, nearby, dialect.format, dialect.usageOf);
+      yield* dialect.afterShown(display);
+      await shown?.take();
+    } else if (message) {
+      at = timeOf(message.value.ts) ?? at;
+      yield* dialect.message(message, at);
+      await conversation.take();
+      passed.push(message);
+      if (passed.length > NEARBY) passed.shift();
+    } else return;
+  }
+}
+
+async function nearbyOf(
+  passed: readonly FileElement[],
+  conversation: ElementFile,
+): Promise<readonly Nearby[]> {
+  const near: Nearby[] = [];
+  for (let distance = 0; distance < NEARBY; distance++) {
+    const element = await conversation.peek(distance);
+    if (element) near.push({ distance, blocks: blocksOfContent(element.value.content) });
+  }
+  for (const [index, { value }] of passed.entries())
+    near.push({ distance: index - passed.length, blocks: blocksOfContent(value.content) });
+  return near;
+}

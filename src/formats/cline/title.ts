@@ -1,0 +1,13 @@
+import { textOf } from "../content/fields.ts";
+import { blocksOfContent } from "./copies.ts";
+
+const MAX_LENGTH = 200;
+
+/** A title out of what the person asked for first: as it was shown, else as it was sent. */
+export function titleOf(shown: unknown, sent: unknown): string | undefined {
+  const text = textOf(shown) ?? textOf(blocksOfContent(sent)[0]?.text);
+  const task = /^<task>([\s\S]*?)<\/task>/.exec(text ?? "")?.[1] ?? text;
+  const line = task?.trim().split("\n", 1)[0]?.trim();
+  if (!line) return undefined;
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line;
+}

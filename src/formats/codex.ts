@@ -1,0 +1,21 @@
+import { join } from "node:path";
+import { RolloutDecoder } from "./codex/decoder.ts";
+import { detectRollouts } from "./codex/detect.ts";
+import { textOf } from "./content/fields.ts";
+import type { Format } from "./format.ts";
+import { decodeLines } from "./reading/decode-lines.ts";
+
+/** The rollouts of OpenAI Codex: one file of lines for each thread, plain or packed. */
+export const codex: Format = {
+  name: "codex",
+  title: "Codex",
+  processes: ["codex"],
+  homes({ home, env }) {
+    const root = textOf(env.CODEX_HOME) ?? join(home, ".codex");
+    return [join(root, "sessions"), join(root, "archived_sessions")];
+  },
+  detect: detectRollouts,
+  read({ path }, input) {
+    return decodeLines(input, path, (state) => new RolloutDecoder(path, state));
+  },
+};

@@ -1,0 +1,76 @@
+import type { Json, Usage } from "../../index.ts";
+import { definedFields, numberOf, objectOf } from "../content/fields.ts";
+import { fingerprint } from "../content/fingerprint.ts";
+import { isEmpty, toldFields } from "../content/told-fields.ts";
+import type { RecordBody } from "../item.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** What was reported last, so that repeats are recognised. */
+export type UsageState = {
+  /** The running total, as text. */
+  readonly total?: string;
+  readonly last?: string;
+  readonly limits?: string;
+  readonly window?: number;
+};
+
+/** What a report of tokens means, and what is known after it. */
+export interface UsageReport {
+  readonly state: UsageState;
+  /** Undefined for a report that says nothing new. */
+  readonly body?: RecordBody;
+}
+
+/** A report of tokens. It tells of a request only if the running total has moved. */
+export function reportOfTokens(payload: JsonObject, before: UsageState, model?: string): UsageReport {
+  const info = objectOf(payload.info);
+  const last = objectOf(info?.last_token_usage);
+  const total = objectOf(info?.total_token_usage);
+  const limits = isEmpty(payload.rate_limits) ? undefined : fingerprint(JSON.stringify(payload.rate_limits));
+  const window = numberOf(info?.model_context_window);
+  const state: UsageState = definedFields({
+    total: total ? JSON.stringify(total) : before.total,
+    last: last ? JSON.stringify(last) : before.last,
+    limits: limits ?? before.limits,
+    window: window ?? before.window,
+  });
+  const isRequest = last !== undefined && (total === undefined || state.total !== before.total);
+  const news = {
+    ...toldFields(payload, ["type", "info", "rate_limits"]),
+    ...(info && toldFields(info, ["last_token_usage", "total_token_usage", "model_context_window"])),
+    ...(state.limits !== before.limits && { rate_limits: payload.rate_limits as Json }),
+    ...(state.window !== before.window && window !== undefined && { model_context_window: window }),
+    ...(total && isRequest && !isSum(total, last, before) && { total_token_usage: total as Json }),
+    ...(last && !isRequest && state.last !== before.last && { last_token_usage: last as Json }),
+  };
+  const hasNews = Object.keys(news).length > 0;
+  if (isRequest) {
+    const meta = hasNews ? { meta: { codex: news } } : {};
+    return { state, body: { kind: "usage", usage: usageOf(last), ...definedFields({ model }), ...meta } };
+  }
+  if (!hasNews) return { state };
+  return { state, body: { kind: "raw", value: { type: "token_count", ...news } } };
+}
+
+/** OpenAI counts what was read from the cache, and what was written to it, as input. */
+function usageOf(counts: JsonObject): Usage {
+  const input = numberOf(counts.input_tokens);
+  const cacheReadTokens = numberOf(counts.cached_input_tokens);
+  const cacheWriteTokens = numberOf(counts.cache_write_input_tokens);
+  return definedFields({
+    inputTokens:
+      input === undefined ? undefined : Math.max(0, input - (cacheReadTokens ?? 0) - (cacheWriteTokens ?? 0)),
+    outputTokens: numberOf(counts.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens: numberOf(counts.reasoning_output_tokens),
+  });
+}
+
+/** True if the running total is what it was, plus this request: then it need not be kept. */
+function isSum(total: JsonObject, last: JsonObject, before: UsageState): boolean {
+  const earlier = before.total === undefined ? {} : (JSON.parse(before.total) as JsonObject);
+  return Object.entries(total).every(
+    ([name, value]) => value === (numberOf(earlier[name]) ?? 0) + (numberOf(last[name]) ?? 0),
+  );
+}

@@ -1,0 +1,66 @@
+import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** How many turns of the user can be rolled back to. */
+const MAX_TURNS = 10_000;
+
+/** What Codex tells the model in the user's name. */
+const CONTEXT_MARKS = [
+  "# AGENTS.md instructions",
+  "<user_instructions>",
+  "<environment_context>",
+  "<additional_context",
+  "<extension_context",
+  "<goal_context",
+  "<codex_internal_context",
+  "<hook_prompt",
+  "<skill>",
+  "<user_shell_command>",
+  "<turn_aborted>",
+  "<subagent_notification>",
+];
+
+/** True for a message that the user wrote: only those count when turns are rolled back. */
+export function beginsTurn(item: JsonObject): boolean {
+  if (item.type !== "message" || item.role !== "user") return false;
+  return !arrayOf(item.content).some((content) => {
+    const text = textOf(objectOf(content)?.text)?.trimStart();
+    return text !== undefined && CONTEXT_MARKS.some((mark) => text.startsWith(mark));
+  });
+}
+
+/** The records after which the user's turns began, oldest first; "" for the very beginning. */
+export class UserTurns {
+  readonly #before: string[];
+  #dropped: number;
+
+  constructor(before: readonly string[] = [], dropped = 0) {
+    this.#before = [...before];
+    this.#dropped = dropped;
+  }
+
+  begin(after: string): void {
+    this.#before.push(after);
+    if (this.#before.length <= MAX_TURNS) return;
+    this.#before.shift();
+    this.#dropped++;
+  }
+
+  /** Takes the last turns back: the record that is last then; undefined if there is none to go back to. */
+  rollBack(count: number): { readonly to: string | null; readonly isExact: boolean } | undefined {
+    if (!Number.isSafeInteger(count) || count < 1 || this.#before.length === 0) return undefined;
+    const isExact = count <= this.#before.length || this.#dropped === 0;
+    const index = Math.max(0, this.#before.length - count);
+    const to = this.#before[index] || null;
+    this.#before.length = index;
+    return { to, isExact };
+  }
+
+  get before(): readonly string[] {
+    return this.#before;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+}

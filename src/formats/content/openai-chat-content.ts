@@ -1,0 +1,109 @@
+import type { Json, PartInput, ToolResultInput } from "../../index.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { Content } from "./anthropic-blocks.ts";
+import { arrayOf, fieldsBesides, objectOf, textOf } from "./fields.ts";
+import { dataPart, dataPartOfUrl } from "./media.ts";
+
+const NAME = "openai-chat";
+
+type Extra = readonly [index: string, fields: { readonly [field: string]: Json }];
+
+interface KnownPart {
+  readonly part: PartInput;
+  readonly extra?: { readonly [field: string]: Json } | undefined;
+}
+
+/** Parts of the content of a chat message: nothing, a string, or content parts. Those we do not know become raw parts of `format`. */
+export function contentOfChat(content: unknown, format: string = NAME): Content {
+  if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
+  const parts: PartInput[] = [];
+  const extras: Extra[] = [];
+  for (const [index, value] of arrayOf(content).entries()) {
+    const fields = objectOf(value);
+    const known = fields && partOfContent(fields);
+    parts.push(known?.part ?? { type: "raw", format, value: value as Json });
+    if (known?.extra) extras.push([String(index), known.extra]);
+  }
+  return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
+}
+
+/** The output of a tool message. Parts with more to them than text or bytes stay raw. */
+export function chatOutputOf(content: unknown, format: string = NAME): ToolResultInput["output"] {
+  if (typeof content === "string") return content;
+  const { parts, extras } = contentOfChat(content, format);
+  return parts.map((part, index) => {
+    const isWhole = extras?.[String(index)] === undefined;
+    if (isWhole && (part.type === "text" || part.type === "data")) return part;
+    return { type: "raw", format, value: arrayOf(content)[index] as Json };
+  });
+}
+
+/** The call that an entry of `tool_calls` makes; undefined if it is none. */
+export function callOfChat(value: unknown): KnownPart | undefined {
+  const call = objectOf(value);
+  const callId = textOf(call?.id);
+  const target = objectOf(call?.function) ?? objectOf(call?.custom);
+  const name = textOf(target?.name);
+  if (!call || !target || callId === undefined || name === undefined) return undefined;
+  if (objectOf(call.custom)) {
+    const extra = { type: "custom", ...fieldsBesides(call, ["id", "type", "custom"]) };
+    return { part: { type: "tool-call", callId, name, input: (target.input ?? "") as Json }, extra };
+  }
+  const { input, extra } = argumentsOf(target.arguments);
+  const rest = { ...fieldsBesides(call, ["id", "type", "function", "index"]), ...extra };
+  return {
+    part: { type: "tool-call", callId, name, input },
+    extra: Object.keys(rest).length > 0 ? rest : undefined,
+  };
+}
+
+/** The input that arguments hold as text; text that is no JSON is the input itself and kept as it is. */
+export function argumentsOf(value: unknown): {
+  readonly input: Json;
+  readonly extra?: { readonly arguments: string };
+} {
+  if (typeof value !== "string") return { input: (value ?? {}) as Json };
+  if (value.trim() === "") return { input: {} };
+  try {
+    return { input: JSON.parse(value) as Json };
+  } catch {
+    return { input: value, extra: { arguments: value } };
+  }
+}
+
+function partOfContent(part: JsonObject): KnownPart | undefined {
+  switch (part.type) {
+    case "text":
+      if (typeof part.text !== "string") return undefined;
+      return { part: { type: "text", text: part.text }, extra: fieldsBesides(part, ["type", "text"]) };
+    case "image_url": {
+      const image = typeof part.image_url === "string" ? { url: part.image_url } : objectOf(part.image_url);
+      const data = image && dataPartOfUrl(image.url);
+      return data && { part: data, extra: restOf(part, "image_url", fieldsBesides(image, ["url"])) };
+    }
+    case "input_audio": {
+      const audio = objectOf(part.input_audio);
+      const data = audio && dataPart(audio.data, `audio/${textOf(audio.format) ?? "wav"}`);
+      return data && { part: data, extra: restOf(part, "input_audio", fieldsBesides(audio, ["data"])) };
+    }
+    case "file": {
+      const file = objectOf(part.file);
+      const data = file && dataPartOfUrl(file.file_data, textOf(file.filename));
+      return (
+        data && { part: data, extra: restOf(part, "file", fieldsBesides(file, ["file_data", "filename"])) }
+      );
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** What a part says besides its bytes, inside and beside the object that holds them. */
+function restOf(
+  part: JsonObject,
+  field: string,
+  inside: { readonly [field: string]: Json } | undefined,
+): KnownPart["extra"] {
+  const beside = fieldsBesides(part, ["type", field]);
+  return inside || beside ? { ...beside, ...(inside && { [field]: inside }) } : undefined;
+}

@@ -1,0 +1,52 @@
+import type { DataPart, PartInput, ToolResultInput } from "../../index.ts";
+
+/**
+ * Only user messages of Chat Completions hold media, so those of tools and assistants follow in one: a mark stands where
+ * each was, and a label before it there. Reading puts them back.
+ */
+
+const MARK = /^\[media (\d+) of (.+) is in the next user message\]$/s;
+const LABEL = /^\[media (\d+) of (.+)\]$/s;
+
+/** Stands in a message in place of media; `owner` is the call it answers, or names the message. */
+export function mediaMark(number: number, owner: string): string {
+  return `[media ${number} of ${owner} is in the next user message]`;
+}
+
+/** Stands before the media in the user message. */
+export function mediaLabel(number: number, owner: string): string {
+  return `[media ${number} of ${owner}]`;
+}
+
+/** Tells whether a part of a tool or an assistant waits for media. */
+export function awaitsMedia(part: PartInput): boolean {
+  if (part.type === "text") return MARK.test(part.text);
+  return (
+    part.type === "tool-result" &&
+    typeof part.output !== "string" &&
+    part.output.some((piece) => piece.type === "text" && MARK.test(piece.text))
+  );
+}
+
+/** The media of a user message that holds nothing but labelled media, by mark; undefined for any other message. */
+export function labelledMedia(parts: readonly PartInput[]): ReadonlyMap<string, DataPart> | undefined {
+  if (parts.length === 0 || parts.length % 2 === 1) return undefined;
+  const media = new Map<string, DataPart>();
+  for (let at = 0; at < parts.length; at += 2) {
+    const [label, data] = [parts[at], parts[at + 1]];
+    const match = label?.type === "text" ? LABEL.exec(label.text) : null;
+    if (!match || data?.type !== "data") return undefined;
+    media.set(mediaMark(Number(match[1]), match[2] as string), data);
+  }
+  return media;
+}
+
+/** A part with media in place of their marks. */
+export function withMedia(part: PartInput, media: ReadonlyMap<string, DataPart>): PartInput {
+  if (part.type === "text") return media.get(part.text) ?? part;
+  if (part.type !== "tool-result" || typeof part.output === "string") return part;
+  const output = part.output.map((piece) =>
+    piece.type === "text" ? (media.get(piece.text) ?? piece) : piece,
+  );
+  return { ...part, output } satisfies ToolResultInput;
+}

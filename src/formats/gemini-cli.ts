@@ -1,0 +1,62 @@
+import { basename, dirname, join } from "node:path";
+import { definedFields, objectOf, textOf } from "./content/fields.ts";
+import type { Format, Source } from "./format.ts";
+import { ChatDecoder } from "./gemini-cli/decoder.ts";
+import { readChatFile } from "./gemini-cli/read-file.ts";
+import { parseCutJson } from "./reading/cut-json.ts";
+import { decodeLines } from "./reading/decode-lines.ts";
+import type { FileFacts, Folder } from "./reading/folder.ts";
+import type { JsonObject } from "./reading/json-lines.ts";
+
+/** The chats of Gemini CLI: a file of lines each; older versions kept one JSON file. */
+export const geminiCli: Format = {
+  name: "gemini-cli",
+  title: "Gemini CLI",
+  processes: ["gemini"],
+  homes({ home, env }) {
+    return [join(textOf(env.GEMINI_CLI_HOME) ?? home, ".gemini", "tmp")];
+  },
+  async detect(folder) {
+    const sources: Source[] = [];
+    const chats = folder.files.filter(({ name }) => /\.jsonl?$/.test(name));
+    for (const file of chats) {
+      // When an old chat is resumed, all of it is written anew as lines beside the old file.
+      const { name } = file;
+      if (name.endsWith(".json") && chats.some((other) => other.name === `${name}l`)) continue;
+      const older = chats.filter((other) => name.endsWith(".jsonl") && `${other.name}l` === name);
+      const first = firstRecord(await folder.head(file), name);
+      if (first && textOf(first.sessionId) !== undefined && textOf(first.projectHash) !== undefined)
+        sources.push(sourceOf(file, older, first, folder));
+    }
+    return sources;
+  },
+  read({ path }, input) {
+    if (/\.json(\.(gz|zst))?$/i.test(path)) return readChatFile(path, input);
+    return decodeLines(input, path, (state) => new ChatDecoder(path, state));
+  },
+};
+
+/** The first line, or as much of the file as the head shows. */
+function firstRecord(head: string, name: string): JsonObject | undefined {
+  const text = head.trimStart();
+  return objectOf(parseCutJson(name.endsWith(".jsonl") ? (text.split("\n", 1)[0] ?? "") : text));
+}
+
+function sourceOf(file: FileFacts, older: readonly FileFacts[], first: JsonObject, folder: Folder): Source {
+  const { path, sizeBytes, modifiedAt } = file;
+  const id = textOf(first.sessionId) ?? "";
+  // Sub-agents lie in a folder named after the chat that started them.
+  const isBelow = basename(dirname(folder.path)) === "chats" && folder.name !== id;
+  const parent = isBelow ? folder.name : undefined;
+  const cwd = textOf(Array.isArray(first.directories) ? first.directories[0] : undefined);
+  const title = textOf(first.summary);
+  return {
+    format: "gemini-cli",
+    id,
+    path,
+    paths: [path, ...older.map((one) => one.path)],
+    sizeBytes,
+    modifiedAt,
+    ...definedFields({ parent, cwd, title }),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Json } from "../../index.ts";
+import { objectOf, textOf } from "../content/fields.ts";
+import { fingerprint } from "../content/fingerprint.ts";
+import { addFacts, NO_FACTS } from "../content/session-facts.ts";
+import type { Item } from "../item.ts";
+import type { Input } from "../reading/input.ts";
+import { sessionItem } from "./decoder.ts";
+import { recordsOf } from "./message-records.ts";
+
+/** Reads a chat that older versions kept in one JSON file, which they wrote anew with every message. */
+export async function* readChatFile(path: string, input: Input): AsyncGenerator<Item> {
+  let facts = NO_FACTS;
+  let told = NO_FACTS;
+  let last: string | null = null;
+  let count = 0;
+  for await (const { field, index, line, value, problem, isCut } of input.jsonElements(path, ["messages"])) {
+    if (problem !== undefined && !(isCut && input.isLive))
+      yield {
+        type: "problem",
+        path,
+        line,
+        severity: value === undefined ? "lost" : "damaged",
+        reason: problem,
+      };
+    if (value === undefined) continue;
+    if (index === undefined) {
+      const added = addFacts(facts, { [field]: value });
+      facts = added.facts;
+      if (added.large) yield rawRecord(field, added.large);
+      continue;
+    }
+    count++;
+    if (facts !== told) {
+      told = facts;
+      yield sessionItem(facts);
+    }
+    const message = objectOf(value);
+    if (!message) {
+      yield rawRecord(`#${index}`, value as Json);
+      continue;
+    }
+    // Each follows the one before it in the file: a message that was taken back is passed over.
+    for (const record of recordsOf(message, textOf(message.id) ?? `#${index}`)) {
+      yield { ...record, parent: last };
+      last = record.id;
+    }
+  }
+  if (facts !== told) yield sessionItem(facts);
+  const before = objectOf(input.resume)?.messages;
+  if (typeof before === "number" && count < before) yield { type: "rewind", to: last };
+  yield { type: "checkpoint", state: { messages: count } };
+}
+
+function rawRecord(id: string, value: Json): Item {
+  return { type: "record", id, version: fingerprint(JSON.stringify(value)), body: { kind: "raw", value } };
+}

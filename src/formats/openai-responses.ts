@@ -1,0 +1,120 @@
+import type { Json, Role } from "../index.ts";
+import { numberOf, textOf, timeOf } from "./content/fields.ts";
+import { NO_RESULT } from "./content/marks.ts";
+import {
+  type ItemPart,
+  partOfItem,
+  partsOfMessageItem,
+  resultOfItem,
+} from "./content/openai-responses-items.ts";
+import type { Format } from "./format.ts";
+import type { JsonObject } from "./reading/json-lines.ts";
+import type { Dialect, MessageDecoder, Piece } from "./wire/dialect.ts";
+import { RESPONSES_ITEMS } from "./wire/recognise.ts";
+import { openaiUsage } from "./wire/usage.ts";
+import { wireFormat } from "./wire/wire-format.ts";
+
+const NAME = "openai-responses";
+
+const dialect: Dialect = {
+  name: NAME,
+  title: "OpenAI Responses",
+  messageFields: ["input", "output"],
+  leadFields: ["instructions"],
+  responseFields: ["id", "object", "created_at", "model", "usage"],
+  makeDecoder,
+  *decodeLead(value, place) {
+    const items: readonly ItemPart[] =
+      typeof value === "string" ? [{ part: { type: "text", text: value } }] : [];
+    if (items.length > 0) yield messagePiece(place, "system", items, { field: "instructions" });
+    else if (value !== null)
+      yield { id: place, body: { kind: "raw", value: { instructions: value as Json } } };
+  },
+  decodeResponse,
+  isMessage: ({ type, role, content, input, output }) => {
+    if (typeof role === "string") return typeof content === "string" || Array.isArray(content);
+    if (typeof type !== "string") return false;
+    return RESPONSES_ITEMS.has(type) || !(Array.isArray(input) || Array.isArray(output));
+  },
+};
+
+/** Conversations in the format of OpenAI's Responses API. */
+export const openaiResponses: Format = wireFormat(dialect);
+
+function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDecoder): Generator<Piece> {
+  const created = numberOf(fields.created_at);
+  const at = created === undefined ? undefined : timeOf(created * 1000);
+  const model = textOf(fields.model);
+  const usage = openaiUsage(fields.usage, { request: textOf(fields.id), model });
+  if (!usage) return;
+  yield* decoder.end();
+  yield { id: `${textOf(fields.id) ?? place}:usage`, ...(at !== undefined && { at }), body: usage };
+}
+
+/** Items of one turn of the model form one message: it ends where another speaks, or where two messages meet. */
+function makeDecoder(): MessageDecoder {
+  let turn: ItemPart[] = [];
+  let turnId = "";
+  let lastType: unknown;
+  return {
+    *decode(item, place) {
+      const id = textOf(item.id) ?? place;
+      const type = item.type ?? "message";
+      const isMessage = type === "message";
+      const result = resultOfItem(item);
+      if (result) {
+        yield* this.end();
+        const isFiller = result.part.type === "tool-result" && result.part.output === NO_RESULT;
+        if (!isFiller) yield messagePiece(id, "tool", [result]);
+        return;
+      }
+      if (isMessage && item.role !== "assistant") {
+        yield* this.end();
+        yield messagePiece(id, roleOf(item.role), partsOfMessageItem(item), roleMeta(item.role));
+        return;
+      }
+      if (isMessage && lastType === "message") yield* this.end();
+      if (turn.length === 0) turnId = id;
+      turn.push(...(isMessage ? partsOfMessageItem(item) : [partOfItem(item)]));
+      lastType = type;
+    },
+    get isSettled() {
+      return turn.length === 0;
+    },
+    *end() {
+      const parts = turn;
+      turn = [];
+      lastType = undefined;
+      if (parts.length > 0) yield messagePiece(turnId, "assistant", parts);
+    },
+  };
+}
+
+function roleOf(role: unknown): Role {
+  return role === "system" || role === "developer" ? "system" : "user";
+}
+
+function roleMeta(role: unknown): { readonly [key: string]: Json } {
+  return role === "developer" ? { role } : {};
+}
+
+function messagePiece(
+  id: string,
+  role: Role,
+  items: readonly ItemPart[],
+  more: { readonly [key: string]: Json } = {},
+): Piece {
+  const extras = items.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
+  const meta = { ...more, ...(extras.length > 0 && { extras: Object.fromEntries(extras) }) };
+  return {
+    id,
+    body: {
+      kind: "message",
+      message: {
+        role,
+        parts: items.map(({ part }) => part),
+        ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }),
+      },
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import type { Format, Source } from "./format.ts";
+import { databaseSources, readDatabase } from "./openclaw/database.ts";
+import { fileSources, readSessionFile } from "./openclaw/session-files.ts";
+import type { FileFacts } from "./reading/folder.ts";
+
+/** Conversations of OpenClaw: sessions of pi, in files up to 2026.7.1 and in a database for each agent since. */
+export const openclaw: Format = {
+  name: "openclaw",
+  title: "OpenClaw",
+  processes: ["openclaw", "openclaw-gateway"],
+
+  homes({ home, env }) {
+    const state = env.OPENCLAW_STATE_DIR
+      ? [env.OPENCLAW_STATE_DIR]
+      : [".openclaw", ".clawdbot"].map((name) => join(home, name));
+    return state.map((folder) => join(folder, "agents"));
+  },
+
+  async detect(folder) {
+    const below = folder.folders.includes("agent") ? await folder.folder("agent") : undefined;
+    const sources: Source[] = [];
+    // An agent's folder: what lies in its database is not to be read once more from the files of the time before.
+    if (below?.files.some(isDatabase)) {
+      const sessions = folder.folders.includes("sessions") ? await folder.folder("sessions") : undefined;
+      const files = sessions ? await fileSources(sessions) : [];
+      const leftovers = new Map(files.map(({ id, path }) => [id, path]));
+      for (const file of below.files.filter(isDatabase))
+        sources.push(...(await databaseSources(file, leftovers)));
+    }
+    for (const file of folder.files.filter(isDatabase)) sources.push(...(await databaseSources(file)));
+    return [...sources, ...(await fileSources(folder))];
+  },
+
+  read: (source, input) =>
+    isDatabasePath(source.path) ? readDatabase(source, input) : readSessionFile(source, input),
+};
+
+function isDatabasePath(path: string): boolean {
+  return /\.sqlite$/i.test(path);
+}
+
+function isDatabase({ name, path }: FileFacts): boolean {
+  return isDatabasePath(path) && /^openclaw-agent\b/i.test(name);
+}

@@ -1,0 +1,155 @@
+import { basename, dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import * as zlib from "node:zlib";
+import { LonghaulError } from "../../index.ts";
+import type { Source } from "../format.ts";
+import type { Item, ProblemItem } from "../item.ts";
+import { makePiDecoder } from "../pi/decoder.ts";
+import type { DatabaseRow, SourceDatabase } from "../reading/database.ts";
+import type { Input } from "../reading/input.ts";
+import { type JsonLine, readJsonLines } from "../reading/json-lines.ts";
+import type { ReadLimits } from "../reading/limits.ts";
+
+/** A transcript that was put aside: after a reset or deletion, or because nobody used it any more. */
+export interface Archive {
+  readonly table: string;
+  readonly session: string;
+  readonly generation: string;
+  readonly sizeBytes: number;
+  readonly archivedAt: number | undefined;
+  readonly encoding: string;
+  /** Name of the file it lies in, where it does not lie in the database. */
+  readonly file: string | undefined;
+}
+
+const TABLES = [
+  { table: "session_transcript_archives", time: "created_at", encoding: "encoding", isFile: "0" },
+  {
+    table: "session_transcript_cold_archives",
+    time: "archived_at",
+    encoding: "'zstd'",
+    isFile: "archive_blob IS NULL",
+  },
+];
+
+/** The archives of a database, without their content. */
+export function* archivesOf(database: SourceDatabase): Generator<Archive> {
+  for (const { table, time, encoding, isFile } of TABLES) {
+    const columns = ["session_id", "generation", "archive_name", "archive_blob", time];
+    if (!columns.every((column) => database.hasColumn(table, column))) continue;
+    for (const row of database.rows(
+      `SELECT session_id, generation, archive_name, length(archive_blob) AS size, ${time} AS time,
+        ${encoding} AS encoding, ${isFile} AS is_file FROM ${table} ORDER BY ${time}, session_id`,
+    ))
+      yield archiveOf(table, row);
+  }
+}
+
+function archiveOf(table: string, row: DatabaseRow): Archive {
+  return {
+    table,
+    session: String(row.session_id),
+    generation: String(row.generation),
+    sizeBytes: Number(row.size ?? 0),
+    archivedAt: typeof row.time === "number" ? row.time : undefined,
+    encoding: String(row.encoding),
+    file: row.is_file ? basename(String(row.archive_name)) : undefined,
+  };
+}
+
+/** Where the file of an archive lies, if it lies in one. */
+export function archivePath(database: string, { file }: Archive): string | undefined {
+  return file === undefined ? undefined : join(dirname(database), "cold", file);
+}
+
+/** The transcript in an archive. */
+export async function* readArchive(
+  archive: Archive,
+  source: Source,
+  input: Input,
+  database: SourceDatabase,
+): AsyncGenerator<Item> {
+  const decoder = makePiDecoder("openclaw");
+  const problem = (reason: string, line?: number): ProblemItem => ({
+    type: "problem",
+    path: source.path,
+    severity: "lost",
+    reason: `archive of ${source.id}: ${reason}`,
+    ...(line !== undefined && { line }),
+  });
+  const lines = linesOf(archive, source, input, database);
+  if (typeof lines === "string") return yield problem(lines);
+  try {
+    for await (const batch of lines) {
+      for (const { record, line, sizeBytes, problem: reason } of batch) {
+        if (reason !== undefined) yield problem(reason, line);
+        if (record) yield* decoder.decode({ record, line, sizeBytes });
+      }
+    }
+  } catch (error) {
+    input.signal?.throwIfAborted();
+    yield problem((error as Error).message);
+  }
+}
+
+function linesOf(
+  archive: Archive,
+  source: Source,
+  input: Input,
+  database: SourceDatabase,
+): AsyncIterable<readonly JsonLine[]> | string {
+  const path = archivePath(source.path, archive);
+  if (path !== undefined) return input.jsonLines(path);
+  const pieces = piecesOf(archive, database);
+  const { maxRecordBytes } = input.limits;
+  if (archive.encoding === "identity") return readJsonLines(Readable.from(pieces), maxRecordBytes);
+  if (archive.encoding !== "zstd") return `its encoding ${JSON.stringify(archive.encoding)} is not known`;
+  return readJsonLines(unpacked(pieces, input.limits), maxRecordBytes);
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** The bytes of an archive, a piece at a time: it may be as large as a database allows. */
+function* piecesOf(
+  { table, session, generation, sizeBytes }: Archive,
+  database: SourceDatabase,
+): Generator<Buffer> {
+  for (let from = 1; from <= sizeBytes; from += PIECE_BYTES) {
+    const [row] = database.rows(
+      `SELECT substr(archive_blob, ?, ?) AS piece FROM ${table} WHERE session_id = ? AND generation = ?`,
+      from,
+      PIECE_BYTES,
+      session,
+      generation,
+    );
+    if (row?.piece instanceof Uint8Array) yield Buffer.from(row.piece);
+  }
+}
+
+async function* unpacked(pieces: Iterable<Buffer>, limits: ReadLimits): AsyncGenerator<Buffer> {
+  if (typeof zlib.createZstdDecompress !== "function")
+    throw new LonghaulError("CODEC_UNAVAILABLE", "zstd needs Node 22.15 or later.");
+  let packedBytes = 0;
+  let unpackedBytes = 0;
+  const counted = function* () {
+    for (const piece of pieces) {
+      packedBytes += piece.length;
+      yield piece;
+    }
+  };
+  const packed = Readable.from(counted());
+  const unpacker = zlib.createZstdDecompress();
+  packed.on("error", (error) => unpacker.destroy(error));
+  packed.pipe(unpacker);
+  try {
+    for await (const chunk of unpacker as AsyncIterable<Buffer>) {
+      unpackedBytes += chunk.length;
+      if (unpackedBytes > limits.freeExpansionBytes && unpackedBytes > packedBytes * limits.maxExpansion)
+        throw new Error(`grows more than ${limits.maxExpansion} times when unpacked; left there`);
+      yield chunk;
+    }
+  } finally {
+    packed.destroy();
+    unpacker.destroy();
+  }
+}

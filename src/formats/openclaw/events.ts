@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import type { Json } from "../../index.ts";
+import { numberOf, objectOf, textOf } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import type { Item } from "../item.ts";
+import { makePiDecoder } from "../pi/decoder.ts";
+import type { SourceDatabase } from "../reading/database.ts";
+import type { Input } from "../reading/input.ts";
+import { MAX_PACKED_BYTES, payloadOf } from "./payload.ts";
+
+/** Events between two checkpoints. */
+const CHECKPOINT_EVENTS = 500;
+
+/** How far a transcript was read, with what tells whether it is still the same up to there. */
+interface EventState {
+  readonly seq: number;
+  readonly check: string;
+  readonly generation: string;
+  readonly decoder: Json;
+}
+
+/** The events of one transcript, from where the last import stopped. */
+export async function* readEvents(
+  source: Source,
+  input: Input,
+  database: SourceDatabase,
+): AsyncGenerator<Item> {
+  const { id, path } = source;
+  const generation = generationOf(database, id);
+  const saved = stillAt(input, database, id, generation);
+  const decoder = makePiDecoder("openclaw", saved?.decoder);
+  let last = { seq: saved?.seq ?? -1, check: saved?.check ?? "", event: undefined as string | undefined };
+  let count = 0;
+  const checkpoint = (): Item => ({
+    type: "checkpoint",
+    state: { seq: last.seq, check: last.check, generation, decoder: decoder.state() },
+  });
+  for (const row of database.rows(eventsQuery(database, input.limits.maxRecordBytes), id, last.seq)) {
+    input.signal?.throwIfAborted();
+    const seq = Number(row.seq);
+    const payload = payloadOf(row, input.limits.maxRecordBytes);
+    if ("reason" in payload) {
+      yield { type: "problem", path, severity: "lost", reason: `event ${seq} of ${id}: ${payload.reason}` };
+      continue;
+    }
+    const { event, text } = payload;
+    yield* decoder.decode({ record: event, line: seq, sizeBytes: text.length });
+    const isEntry = event.type !== "session";
+    last = { seq, check: checkOf(text), event: isEntry ? textOf(event.id) : last.event };
+    if (++count % CHECKPOINT_EVENTS === 0) yield checkpoint();
+  }
+  if (count % CHECKPOINT_EVENTS !== 0) yield checkpoint();
+  const leaf = leafOf(database, id, last.seq);
+  if (leaf !== undefined && last.event !== undefined && leaf !== last.event)
+    yield { type: "rewind", to: leaf };
+}
+
+/** Packed and unpacked events; what is larger than allowed is not even loaded. */
+function eventsQuery(database: SourceDatabase, maxBytes: number): string {
+  const isPacked = database.hasColumn("transcript_events", "event_zstd");
+  const packed = isPacked
+    ? `, CASE WHEN length(event_zstd) <= ${MAX_PACKED_BYTES} THEN event_zstd END AS event_zstd,
+        coalesce(length(event_json), length(event_zstd)) AS size`
+    : ", length(event_json) AS size";
+  return `SELECT seq, CASE WHEN length(event_json) <= ${maxBytes} THEN event_json END AS event_json${packed}
+    FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq`;
+}
+
+function stillAt(
+  input: Input,
+  database: SourceDatabase,
+  session: string,
+  generation: string,
+): EventState | undefined {
+  const saved = objectOf(input.resume) as Partial<EventState> | undefined;
+  const seq = numberOf(saved?.seq);
+  if (!saved || seq === undefined || saved.generation !== generation) return undefined;
+  const [row] = database.rows(eventsQuery(database, input.limits.maxRecordBytes), session, seq - 1);
+  const payload = row && Number(row.seq) === seq ? payloadOf(row, input.limits.maxRecordBytes) : undefined;
+  const isSame = payload && "text" in payload && checkOf(payload.text) === saved.check;
+  return isSame ? (saved as EventState) : undefined;
+}
+
+/** Changes when OpenClaw has written a transcript anew. */
+function generationOf(database: SourceDatabase, session: string): string {
+  if (!database.hasColumn("transcript_rewrite_watermarks", "generation")) return "";
+  const [row] = database.rows(
+    "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?",
+    session,
+  );
+  return String(row?.generation ?? "");
+}
+
+/** The entry that the active branch ends with, if OpenClaw has noted it for all that was read. */
+function leafOf(database: SourceDatabase, session: string, seq: number): string | undefined {
+  const table = "session_transcript_index_state";
+  const columns = ["leaf_event_id", "indexed_seq", "needs_rebuild"];
+  if (!columns.every((column) => database.hasColumn(table, column))) return undefined;
+  const [row] = database.rows(
+    `SELECT leaf_event_id FROM ${table} WHERE session_id = ? AND indexed_seq = ? AND needs_rebuild = 0`,
+    session,
+    seq,
+  );
+  return textOf(row?.leaf_event_id);
+}
+
+function checkOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 16);
+}

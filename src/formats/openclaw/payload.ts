@@ -1,0 +1,41 @@
+import * as zlib from "node:zlib";
+import { objectOf } from "../content/fields.ts";
+import type { DatabaseRow } from "../reading/database.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** The most that OpenClaw compresses into one event. */
+export const MAX_PACKED_BYTES = 4 * 1024 * 1024;
+
+/** An event of a transcript, or why it cannot be had. */
+export type Payload = { readonly event: JsonObject; readonly text: string } | { readonly reason: string };
+
+/** The event in a row: as text, or packed with zstd. */
+export function payloadOf(row: DatabaseRow, maxBytes: number): Payload {
+  const text = textOfRow(row, maxBytes);
+  if (typeof text !== "string") return text;
+  try {
+    const event = objectOf(JSON.parse(text));
+    return event ? { event, text } : { reason: "not a JSON object" };
+  } catch (error) {
+    return { reason: `not JSON: ${(error as Error).message.slice(0, 120)}` };
+  }
+}
+
+function textOfRow(
+  { event_json, event_zstd, size }: DatabaseRow,
+  maxBytes: number,
+): string | { reason: string } {
+  if (typeof event_json === "string") return event_json;
+  if (!(event_zstd instanceof Uint8Array))
+    return { reason: Number(size) > 0 ? `longer than allowed (${size} bytes); not read` : "holds nothing" };
+  if (typeof zlib.zstdDecompressSync !== "function")
+    return { reason: "packed with zstd, which this version of Node cannot unpack; use Node 22.15 or later" };
+  try {
+    return zlib.zstdDecompressSync(event_zstd, { maxOutputLength: maxBytes }).toString("utf8");
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    return {
+      reason: isLarge ? `longer than ${maxBytes} bytes unpacked; not read` : (error as Error).message,
+    };
+  }
+}

@@ -1,0 +1,91 @@
+import { dirname } from "node:path";
+import type { Json } from "../../index.ts";
+import { definedFields, objectOf } from "../content/fields.ts";
+import { splitLeftovers } from "../content/leftovers.ts";
+import type { Source } from "../format.ts";
+import type { Item } from "../item.ts";
+import { makePiDecoder } from "../pi/decoder.ts";
+import { headerOf } from "../pi/header.ts";
+import { decodeLines } from "../reading/decode-lines.ts";
+import type { FileFacts, Folder } from "../reading/folder.ts";
+import { Input } from "../reading/input.ts";
+import { type RegisteredSession, sessionsOf } from "./registry.ts";
+
+/** Live transcripts, and those that a reset or deletion has put aside under a longer name. */
+const TRANSCRIPT = /\.jsonl(\.(?:reset|deleted|bak)\b.*)?$/;
+const SESSIONS_FOLDER = /[/\\]agents[/\\][^/\\]+[/\\]sessions$/;
+/** Folders of pi itself, named after the working folder. */
+const PI_FOLDER = /^--.*--$/;
+const OWN_ENTRY = /"customType"\s*:\s*"openclaw[.:]/;
+
+/** Conversations that OpenClaw keeps as files in a folder. */
+export async function fileSources(folder: Folder): Promise<readonly Source[]> {
+  if (PI_FOLDER.test(folder.name)) return [];
+  const registry = folder.files.find(({ name }) => name === "sessions.json");
+  const sessions = registry && (await readRegistry(registry));
+  const isSessionsFolder = sessions !== undefined || SESSIONS_FOLDER.test(folder.path);
+  const sources: Source[] = [];
+  const taken = new Set<string>();
+  // Live ones first: they keep the id if one was put aside under it as well.
+  const transcripts = folder.files.filter(({ name }) => TRANSCRIPT.test(name)).sort(byLiveness);
+  for (const file of transcripts) {
+    const head = await folder.head(file);
+    const header = headerOf(head);
+    if (!header || !(isSessionsFolder || OWN_ENTRY.test(head))) continue;
+    const aside = TRANSCRIPT.exec(file.name)?.[1];
+    const id = taken.has(header.id) && aside ? `${header.id}${aside}` : header.id;
+    taken.add(id);
+    const { path, sizeBytes, modifiedAt } = file;
+    sources.push({
+      format: "openclaw",
+      id,
+      path,
+      paths: registry && sessions ? [path, registry.path] : [path],
+      sizeBytes,
+      modifiedAt,
+      ...definedFields({ cwd: header.cwd, ...describedBy(sessions?.get(header.id)) }),
+    });
+  }
+  return sources;
+}
+
+function byLiveness(a: FileFacts, b: FileFacts): number {
+  return Number(!a.name.endsWith(".jsonl")) - Number(!b.name.endsWith(".jsonl"));
+}
+
+/** What the list of sessions tells of one before it is read. */
+export function describedBy(
+  session: RegisteredSession | undefined,
+): Partial<Pick<Source, "parent" | "title">> {
+  return definedFields({ parent: session?.parent, title: session?.title });
+}
+
+async function readRegistry({
+  path,
+}: FileFacts): Promise<ReadonlyMap<string, RegisteredSession> | undefined> {
+  const input = new Input({ root: dirname(path), paths: [path] });
+  const read = await input.json(path).catch(() => undefined);
+  const entries = read && "value" in read ? objectOf(read.value) : undefined;
+  return entries && sessionsOf(Object.entries(entries));
+}
+
+/** One conversation in a file. */
+export async function* readSessionFile(source: Source, input: Input): AsyncGenerator<Item> {
+  const [path = "", registry] = source.paths;
+  const listed = registry === undefined ? undefined : await input.json(registry);
+  const entries = listed && "value" in listed ? objectOf(listed.value) : undefined;
+  const session = entries && sessionsOf(Object.entries(entries)).get(source.id);
+  for await (const item of decodeLines(input, path, (state) => makePiDecoder("openclaw", state)))
+    yield item.type === "session" && item.meta ? { ...item, meta: withFacts(item.meta, session) } : item;
+}
+
+/** Session meta with what the list of sessions says beside what the transcript says. */
+export function withFacts(
+  meta: { readonly [key: string]: Json },
+  session: RegisteredSession | undefined,
+): { readonly [key: string]: Json } {
+  if (!session) return meta;
+  const { small } = splitLeftovers(session.entry);
+  const own = objectOf(meta.openclaw) as { readonly [key: string]: Json } | undefined;
+  return { ...meta, openclaw: { ...own, sessionKey: session.key, ...(small && { session: small }) } };
+}

@@ -1,0 +1,102 @@
+import { basename, join } from "node:path";
+import { definedFields, numberOf, objectOf, textOf } from "./content/fields.ts";
+import type { Format, Source } from "./format.ts";
+import { databaseSources, readDatabase } from "./opencode/database.ts";
+import { OpencodeDecoder } from "./opencode/decoder.ts";
+import { readExportFile } from "./opencode/export-file.ts";
+import { readStorageFolder, sessionFiles, storageSources } from "./opencode/storage-folder.ts";
+import type { Stored } from "./opencode/stored.ts";
+import type { FileFacts, Folder } from "./reading/folder.ts";
+import type { Input } from "./reading/input.ts";
+import { readJsonElements } from "./reading/json-elements.ts";
+import type { JsonObject } from "./reading/json-lines.ts";
+import { READ_LIMITS } from "./reading/limits.ts";
+
+/** Conversations of opencode: in its database, in the file tree of before, and exported ones. */
+export const opencode: Format = {
+  name: "opencode",
+  title: "opencode",
+  processes: ["opencode"],
+
+  homes({ home, env }) {
+    return [join(env.XDG_DATA_HOME || join(home, ".local", "share"), "opencode")];
+  },
+
+  async detect(folder) {
+    const sources: Source[] = [...(await storageSources(folder))];
+    for (const file of folder.files) {
+      if (await isDatabase(file, folder))
+        sources.push(...(await databaseSources(file, await migratedIn(folder))));
+      else if (file.name.endsWith(".json")) sources.push(...(await exportSources(file, folder)));
+    }
+    return sources;
+  },
+
+  async *read(source, input) {
+    const decoder = new OpencodeDecoder();
+    for await (const stored of readerOf(source)(source, input)) yield* decoder.decode(stored);
+    yield* decoder.end();
+  },
+};
+
+function readerOf({ paths }: Source): (source: Source, input: Input) => AsyncGenerator<Stored> {
+  if (isDatabaseName(paths[0] ?? "")) return readDatabase;
+  return paths.length > 1 ? readStorageFolder : readExportFile;
+}
+
+/** Session files that the database beside them was made of, by session. */
+async function migratedIn(folder: Folder): Promise<ReadonlyMap<string, string>> {
+  const storage = folder.folders.includes("storage") ? await folder.folder("storage") : undefined;
+  const files = storage ? await sessionFiles(storage) : [];
+  return new Map(files.map(({ name, path }) => [basename(name, ".json"), path]));
+}
+
+function isDatabaseName(path: string): boolean {
+  return /\.(db|sqlite3?)$/i.test(path);
+}
+
+/** Other databases are only opened when they were named themselves: opening one may mean to copy it. */
+async function isDatabase(file: FileFacts, folder: Folder): Promise<boolean> {
+  if (!isDatabaseName(file.path)) return false;
+  const isLikely = /opencode/i.test(file.name) || (folder.files.length === 1 && folder.folders.length === 0);
+  return isLikely && (await folder.head(file)).startsWith("SQLite format 3\0");
+}
+
+async function exportSources(file: FileFacts, folder: Folder): Promise<readonly Source[]> {
+  const info = await exportedInfo(await folder.head(file));
+  if (!info) return [];
+  const own = textOf(info.id);
+  const parent = textOf(info.parentID);
+  const { path, sizeBytes, modifiedAt } = file;
+  return [
+    {
+      format: "opencode",
+      // The id may have been blacked out; the file is named after it.
+      id: own?.startsWith("ses_") ? own : basename(file.name, ".json"),
+      path,
+      paths: [path],
+      sizeBytes,
+      modifiedAt: numberOf(objectOf(info.time)?.updated) ?? modifiedAt,
+      ...definedFields({
+        parent: parent?.startsWith("ses_") ? parent : undefined,
+        title: textOf(info.title),
+        cwd: textOf(info.directory),
+      }),
+    },
+  ];
+}
+
+/** What an exported file says of its session, from how it begins; undefined if it is none. */
+async function exportedInfo(head: string): Promise<JsonObject | undefined> {
+  if (!/^\s*\{\s*"info"\s*:\s*\{/.test(head)) return undefined;
+  const chunks = (async function* () {
+    yield Buffer.from(head);
+  })();
+  const { maxRecordBytes } = READ_LIMITS;
+  for await (const { field, value } of readJsonElements(chunks, { arrays: ["messages"], maxRecordBytes })) {
+    const info = field === "info" ? objectOf(value) : undefined;
+    if (info && textOf(info.id) !== undefined && objectOf(info.time) && "directory" in info) return info;
+    break;
+  }
+  return undefined;
+}

@@ -1,0 +1,76 @@
+import type { Json, PartInput, ToolCallPart } from "../../index.ts";
+import { sniffMime } from "../../index.ts";
+import { definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
+import type { Leftovers } from "../content/leftovers.ts";
+import { dataPartOfUrl } from "../content/media.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** A part of ours, and the fields of opencode's that it does not hold. */
+export interface FoundPart {
+  readonly part: PartInput;
+  readonly rest?: Leftovers;
+}
+
+/** Ids that repeat on every part. */
+const OWNERS = ["messageID", "sessionID"];
+
+/** The part as ours; what only opencode understands stays raw. Tools and steps are handled elsewhere. */
+export function partOf(value: unknown): FoundPart {
+  const part = objectOf(value);
+  if (!part) return { part: { type: "raw", format: "opencode", value: value as Json } };
+  switch (part.type) {
+    case "text":
+      if (typeof part.text !== "string") break;
+      return withRest(part, { type: "text", text: part.text }, ["text"]);
+    case "reasoning":
+      if (typeof part.text !== "string") break;
+      return withRest(
+        part,
+        { type: "reasoning", text: part.text, ...definedFields({ opaque: part.metadata as Json }) },
+        ["text", "metadata"],
+      );
+    case "file":
+      return filePart(part);
+  }
+  return { part: { type: "raw", format: "opencode", value: (fieldsBesides(part, OWNERS) ?? {}) as Json } };
+}
+
+/** A file as data where its URL holds it, else raw: a link leads to what is there now, not to what was there then. */
+export function filePart(part: JsonObject): FoundPart {
+  const data = dataPartOfUrl(part.url, textOf(part.filename));
+  if (!data)
+    return { part: { type: "raw", format: "opencode", value: (fieldsBesides(part, OWNERS) ?? {}) as Json } };
+  const shown = sniffMime(Buffer.from(String(data.data).slice(0, 64), "base64"));
+  return withRest(part, data, [
+    "url",
+    "filename",
+    ...(shown === part.mime || data.mime === part.mime ? ["mime"] : []),
+  ]);
+}
+
+/** The call of a tool part. */
+export function callOf(part: JsonObject, callId: string): FoundPart {
+  const state = objectOf(part.state) ?? {};
+  const hasEnded = isEnded(state);
+  const call: ToolCallPart = {
+    type: "tool-call",
+    callId,
+    name: textOf(part.tool) ?? "",
+    input: (state.input ?? {}) as Json,
+  };
+  const known = ["tool", "state", ...(part.callID === callId ? ["callID"] : [])];
+  const { rest } = withRest(part, call, known);
+  // Of a call that has ended, the state goes with its result.
+  const open = hasEnded ? undefined : fieldsBesides(state, ["input"]);
+  return { part: call, ...definedFields({ rest: open ? { ...rest, state: open } : rest }) };
+}
+
+/** Tells whether a tool has answered. */
+export function isEnded(state: JsonObject): boolean {
+  return state.status === "completed" || state.status === "error";
+}
+
+function withRest(part: JsonObject, ours: PartInput, known: readonly string[]): FoundPart {
+  const rest = fieldsBesides(part, ["type", ...OWNERS, ...known]);
+  return { part: ours, ...definedFields({ rest }) };
+}

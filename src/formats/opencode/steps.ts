@@ -1,0 +1,81 @@
+import type { PartInput, Usage } from "../../index.ts";
+import { fieldsBesides, objectOf } from "../content/fields.ts";
+import type { Leftovers } from "../content/leftovers.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { CallIds } from "./call-ids.ts";
+import { callOf, isEnded, partOf } from "./parts.ts";
+import { usageOfTokens } from "./usage.ts";
+
+/** A tool that has answered. */
+export interface EndedTool {
+  readonly part: JsonObject;
+  readonly state: JsonObject;
+  readonly callId: string;
+  readonly place: string;
+}
+
+/** One request to the model and what came of it. Old versions of opencode put several into one message. */
+export interface Step {
+  readonly parts: readonly PartInput[];
+  /** What our parts have no place for, by their index. */
+  readonly rests: readonly (readonly [index: string, rest: Leftovers])[];
+  /** Where the step began and ended, as opencode marks it. */
+  readonly marks: readonly Leftovers[];
+  readonly tools: readonly EndedTool[];
+  readonly usages: readonly Usage[];
+  /** How long its words are and how its tools stand, to notice when it has grown. */
+  readonly words: number;
+  readonly states: string;
+}
+
+type OpenStep = { -readonly [K in keyof Step]: Step[K] extends readonly (infer E)[] ? E[] : Step[K] };
+
+/** The steps of a message: a new one begins where the model was asked again after tools had run. */
+export function stepsOf(parts: readonly unknown[], message: string, callIds: CallIds): readonly Step[] {
+  let step = openStep();
+  const steps = [step];
+  const places = new Set<string>();
+  for (const [index, value] of parts.entries()) {
+    const part = objectOf(value);
+    if (part?.type === "step-start" && step.parts.some(({ type }) => type === "tool-call")) {
+      step = openStep();
+      steps.push(step);
+    }
+    if (part?.type === "step-start" || part?.type === "step-finish") {
+      markStep(part, step);
+      continue;
+    }
+    const isTool = part?.type === "tool";
+    const place = `${message}/${placeOf(part, index, places)}`;
+    const callId = isTool ? callIds.take(part.callID, place) : "";
+    const found = isTool ? callOf(part, callId) : partOf(value);
+    if (found.rest) step.rests.push([String(step.parts.length), found.rest]);
+    step.parts.push(found.part);
+    if (typeof part?.text === "string") step.words += part.text.length;
+    if (!isTool) continue;
+    const state = objectOf(part.state) ?? {};
+    step.states += String(state.status).slice(0, 1);
+    if (isEnded(state)) step.tools.push({ part, state, callId, place });
+  }
+  return steps;
+}
+
+function openStep(): OpenStep {
+  return { parts: [], rests: [], marks: [], tools: [], usages: [], words: 0, states: "" };
+}
+
+function markStep(part: JsonObject, step: OpenStep): void {
+  const mark = fieldsBesides(part, ["messageID", "sessionID", "tokens", "cost"]);
+  if (mark) step.marks.push(mark);
+  const usage = part.type === "step-finish" ? usageOfTokens(part.tokens, part.cost) : undefined;
+  if (usage) step.usages.push(usage);
+}
+
+/** opencode's id of the part, or its position where the id cannot name it. */
+function placeOf(part: JsonObject | undefined, index: number, places: Set<string>): string {
+  const id = part?.id;
+  const isGood = typeof id === "string" && id.startsWith("prt_") && !places.has(id);
+  const place = isGood ? id : String(index);
+  places.add(place);
+  return place;
+}

@@ -1,0 +1,145 @@
+import { basename, join } from "node:path";
+import type { Json } from "../../index.ts";
+import { arrayOf, definedFields, objectOf, textOf } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import type { FileFacts, Folder } from "../reading/folder.ts";
+import type { Input } from "../reading/input.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { Stored } from "./stored.ts";
+
+/** Where one layout of opencode's old file tree keeps things. */
+interface Layout {
+  /** Folders with a file for each session, relative to the root. */
+  sessionFolders(root: Folder): Promise<readonly string[]>;
+  readonly messages: string;
+  /** The folder with a folder of parts for each message, relative to the root. */
+  parts(session: string): string;
+  /** Files beside a session that belong to it. */
+  readonly others: readonly string[];
+}
+
+/** Until the database: `storage/{session/<project>,message/<session>,part/<message>}`. */
+const BY_PROJECT: Layout = {
+  sessionFolders: async (root) =>
+    ((await root.folder("session"))?.folders ?? []).map((project) => join("session", project)),
+  messages: "message",
+  parts: () => "part",
+  others: ["todo", "session_diff"],
+};
+
+/** Before that, below each project: `storage/session/{info,message/<session>,part/<session>/<message>}`. */
+const BY_KIND: Layout = {
+  sessionFolders: async () => ["info"],
+  messages: "message",
+  parts: (session) => join("part", session),
+  others: [],
+};
+
+/** Conversations in a folder that is the root of a file tree; none if it is not. */
+export async function storageSources(folder: Folder): Promise<readonly Source[]> {
+  const layout = layoutOf(folder);
+  if (!layout) return [];
+  const sources: Source[] = [];
+  for (const file of await sessionFiles(folder)) {
+    const facts = factsOf(await folder.head(file));
+    sources.push({ ...(await sourceOf(file, folder, layout)), ...facts });
+  }
+  return sources;
+}
+
+/** The files of the sessions in a file tree; none if the folder is not the root of one. */
+export async function sessionFiles(folder: Folder): Promise<readonly FileFacts[]> {
+  const files: FileFacts[] = [];
+  for (const name of (await layoutOf(folder)?.sessionFolders(folder)) ?? []) {
+    const sessions = await folder.folder(name);
+    files.push(...(sessions?.files ?? []).filter((file) => /^ses_\w+\.json$/.test(file.name)));
+  }
+  return files;
+}
+
+function layoutOf({ folders, name }: Folder): Layout | undefined {
+  if (folders.includes("session") && folders.includes("message")) return BY_PROJECT;
+  return name === "session" && folders.includes("info") && folders.includes("message") ? BY_KIND : undefined;
+}
+
+/** What a session file says of its session, if it is not too long to be looked into. */
+function factsOf(head: string): Partial<Pick<Source, "parent" | "title" | "cwd">> {
+  try {
+    const info = objectOf(JSON.parse(head));
+    const parent = textOf(info?.parentID);
+    return definedFields({ parent, title: textOf(info?.title), cwd: textOf(info?.directory) });
+  } catch {
+    return {};
+  }
+}
+
+async function sourceOf(file: FileFacts, root: Folder, layout: Layout): Promise<Source> {
+  const id = basename(file.name, ".json");
+  const messages = await root.folder(join(layout.messages, id));
+  const files = [file, ...(messages?.files ?? [])];
+  return {
+    format: "opencode",
+    id,
+    path: file.path,
+    // Parts lie in folders by message: naming each would be as long as the conversation.
+    paths: [
+      file.path,
+      join(root.path, layout.messages, id),
+      join(root.path, layout.parts(id)),
+      ...layout.others.map((name) => join(root.path, name, `${id}.json`)),
+    ],
+    sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    modifiedAt: Math.max(...files.map(({ modifiedAt }) => modifiedAt)),
+  };
+}
+
+/** One conversation of a file tree. */
+export async function* readStorageFolder(source: Source, input: Input): AsyncGenerator<Stored> {
+  const [file = "", messages = "", parts = "", ...others] = source.paths;
+  const session = yield* readObject(file, input);
+  if (session) yield { type: "session", info: { ...session, id: source.id } };
+  for (const { path, name } of (await input.folder(messages))?.files ?? []) {
+    if (!name.endsWith(".json")) continue;
+    const id = basename(name, ".json");
+    const info = yield* readObject(path, input);
+    if (!info) continue;
+    const found: unknown[] = [];
+    for (const part of (await input.folder(join(parts, id)))?.files ?? []) {
+      const value = part.name.endsWith(".json") ? yield* readObject(part.path, input) : undefined;
+      if (value) found.push({ ...value, id: basename(part.name, ".json") });
+    }
+    // The oldest messages hold their parts themselves.
+    const { parts: inner, ...rest } = info;
+    const isInner = found.length === 0 && Array.isArray(inner);
+    yield {
+      type: "message",
+      message: isInner
+        ? { info: { ...rest, id }, parts: arrayOf(inner) }
+        : { info: { ...info, id }, parts: found },
+    };
+  }
+  for (const path of others) yield* readOther(path, input);
+}
+
+async function* readObject(path: string, input: Input): AsyncGenerator<Stored, JsonObject | undefined> {
+  const read = await input.json(path);
+  if (read === undefined) return undefined;
+  if (!("value" in read)) {
+    yield read;
+    return undefined;
+  }
+  const value = objectOf(read.value);
+  if (!value) yield { type: "problem", path, severity: "lost", reason: "not a JSON object" };
+  return value;
+}
+
+async function* readOther(path: string, input: Input): AsyncGenerator<Stored> {
+  const read = await input.json(path);
+  if (read === undefined) return;
+  if (!("value" in read)) yield read;
+  else {
+    const text = JSON.stringify(read.value);
+    const name = basename(join(path, ".."));
+    yield { type: "other", name, value: read.value as Json, version: `${text.length}` };
+  }
+}

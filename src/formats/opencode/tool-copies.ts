@@ -1,0 +1,29 @@
+import { arrayOf, objectOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** Shorter strings are kept even where they repeat something. */
+const MIN_LENGTH = 16;
+const MIN_LENGTH_IN_OUTPUT = 64;
+/** What the read tool puts before each line. */
+const LINE_NUMBER = /^(?:<(?:content|file)>)?[ \t]*\d+[:|] ?/gm;
+
+/**
+ * Tells which strings in a tool's metadata repeat its input, its output or each other: opencode keeps the output for its
+ * display once more, cut off or without line numbers.
+ */
+export function copyFinder(state: JsonObject): (text: string, field: string) => boolean {
+  const output = typeof state.output === "string" ? state.output : "";
+  const said = new Set([...Object.values(objectOf(state.input) ?? {}), state.title]);
+  const diffs = arrayOf(objectOf(state.metadata)?.files).map((file) => objectOf(file)?.diff);
+  const allDiffs = diffs.length > 0 && diffs.map((diff) => `${diff}\n`).join("");
+  let unnumbered: string | undefined;
+  return (text, field) => {
+    if (text.length < MIN_LENGTH) return false;
+    if (said.has(text) || (field === "diff" && text === allDiffs)) return true;
+    if (text.length < MIN_LENGTH_IN_OUTPUT) return false;
+    if (output.includes(text)) return true;
+    if (text.endsWith("\n\n...") && output.startsWith(text.slice(0, -"\n\n...".length))) return true;
+    unnumbered ??= output.replace(LINE_NUMBER, "");
+    return unnumbered.includes(text);
+  };
+}

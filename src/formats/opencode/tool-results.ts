@@ -1,0 +1,89 @@
+import type { Json, PartInput } from "../../index.ts";
+import { withoutCopies } from "../content/copies.ts";
+import { arrayOf, definedFields, fieldsBesides, numberOf, objectOf, textOf } from "../content/fields.ts";
+import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
+import type { Item } from "../item.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { filePart } from "./parts.ts";
+import { copyFinder } from "./tool-copies.ts";
+
+/** What opencode shows the model in place of a result it has cleared. */
+const CLEARED = "[Old tool result content cleared]";
+
+/** The result of a tool part that has ended, as a message of its own, and the edit if opencode has cleared it since. */
+export function* resultItems(
+  part: JsonObject,
+  state: JsonObject,
+  { id, callId }: { readonly id: string; readonly callId: string },
+): Generator<Item> {
+  const time = objectOf(state.time);
+  const at = numberOf(time?.end);
+  const { output, attachments } = outputOf(state);
+  const { rest, bytes } = leftoversOf(state);
+  const { small, large } = splitLeftovers(rest);
+  const base = { type: "record", ...definedFields({ at }) } as const;
+  if (bytes > 0) yield { type: "copy", bytes };
+  if (large) yield { ...base, id: `${id}:extra`, body: { kind: "raw", value: { type: "tool", ...large } } };
+  const meta = { ...small, ...(attachments.length > 0 && { attachments }) };
+  yield {
+    ...base,
+    id,
+    body: {
+      kind: "message",
+      message: {
+        role: "tool",
+        parts: [
+          {
+            type: "tool-result",
+            callId,
+            ...definedFields({
+              name: textOf(part.tool),
+              isError: state.status === "error" ? true : undefined,
+            }),
+            output,
+          },
+        ],
+        ...(Object.keys(meta).length > 0 && { meta: { opencode: meta } }),
+      },
+    },
+  };
+  const madeAt = numberOf(time?.compacted);
+  if (madeAt === undefined) return;
+  yield {
+    ...base,
+    id: `${id}:cleared`,
+    body: {
+      kind: "overlay",
+      edit: { type: "replace", target: { callId }, parts: [{ type: "text", text: CLEARED }] },
+      reason: "cleared",
+      madeAt,
+    },
+  };
+}
+
+type OutputPart = Exclude<Extract<PartInput, { type: "tool-result" }>["output"], string>[number];
+
+function outputOf(state: JsonObject): {
+  readonly output: readonly OutputPart[];
+  readonly attachments: readonly Json[];
+} {
+  const output: OutputPart[] = [];
+  const attachments: Json[] = [];
+  const said = state.status === "error" ? state.error : state.output;
+  if (typeof said === "string") output.push({ type: "text", text: said });
+  else if (said !== undefined) output.push({ type: "raw", format: "opencode", value: said as Json });
+  for (const file of arrayOf(state.attachments)) {
+    const { part, rest } = filePart(objectOf(file) ?? {});
+    if (part.type === "data" || part.type === "raw") output.push(part);
+    attachments.push(rest ?? {});
+  }
+  return { output, attachments };
+}
+
+function leftoversOf(state: JsonObject): { readonly rest: Leftovers | undefined; readonly bytes: number } {
+  const held = ["status", "input", "output", "error", "attachments", "time", "metadata"];
+  const time = objectOf(state.time) && fieldsBesides(state.time as JsonObject, ["compacted"]);
+  const { value, bytes } = withoutCopies((state.metadata ?? {}) as Json, copyFinder(state));
+  const metadata = Object.keys(objectOf(value) ?? {}).length > 0 ? value : undefined;
+  return { rest: { ...fieldsBesides(state, held), ...definedFields({ time, metadata }) }, bytes };
+}

@@ -1,0 +1,29 @@
+import type { Usage } from "../../index.ts";
+import { definedFields, numberOf, objectOf } from "../content/fields.ts";
+
+/** Tokens and cost of a step or message; undefined if there were none. */
+export function usageOfTokens(tokens: unknown, cost: unknown): Usage | undefined {
+  const fields = objectOf(tokens);
+  const cache = objectOf(fields?.cache);
+  const reasoning = numberOf(fields?.reasoning);
+  const counts = {
+    inputTokens: numberOf(fields?.input),
+    outputTokens: numberOf(fields?.output),
+    cacheReadTokens: numberOf(cache?.read),
+    cacheWriteTokens: numberOf(cache?.write),
+  };
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = counts;
+  const sum = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+  // Most versions count reasoning within the output; where the total or the numbers themselves say otherwise, it is added.
+  const isApart =
+    reasoning !== undefined &&
+    reasoning > 0 &&
+    (fields?.total === sum + reasoning || reasoning > outputTokens);
+  const usage = definedFields({
+    ...counts,
+    outputTokens: isApart ? outputTokens + reasoning : counts.outputTokens,
+    reasoningTokens: reasoning,
+    cost: numberOf(cost),
+  });
+  return Object.values(usage).some((count) => count !== 0) ? usage : undefined;
+}

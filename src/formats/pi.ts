@@ -1,0 +1,47 @@
+import { basename, join } from "node:path";
+import { definedFields } from "./content/fields.ts";
+import type { Format, Source } from "./format.ts";
+import { makePiDecoder } from "./pi/decoder.ts";
+import { headerOf, type PiHeader } from "./pi/header.ts";
+import { decodeLines } from "./reading/decode-lines.ts";
+
+/** Sessions of pi: JSONL files of versions 1 to 3. */
+export const pi: Format = {
+  name: "pi",
+  title: "pi",
+  processes: ["pi"],
+
+  homes({ home, env }) {
+    const agent = env.PI_CODING_AGENT_DIR || join(home, ".pi", "agent");
+    return [join(agent, "sessions")];
+  },
+
+  async detect(folder) {
+    const sources: Source[] = [];
+    for (const file of folder.files) {
+      if (!file.name.endsWith(".jsonl")) continue;
+      const header = headerOf(await folder.head(file));
+      if (!header) continue;
+      const { path, sizeBytes, modifiedAt } = file;
+      sources.push({
+        format: "pi",
+        id: header.id,
+        path,
+        paths: [path],
+        sizeBytes,
+        modifiedAt,
+        ...definedFields({ cwd: header.cwd, parent: parentOf(header, path) }),
+      });
+    }
+    return sources;
+  },
+
+  read: (source, input) => decodeLines(input, source.path, (state) => makePiDecoder("pi", state)),
+};
+
+/** The session that started this one, if it lies in the folder of that session. Other parents are what it was forked from. */
+function parentOf({ parentSession }: PiHeader, path: string): string | undefined {
+  const stem = basename((parentSession ?? "").replaceAll("\\", "/"), ".jsonl");
+  if (stem === "" || !path.split(/[/\\]/).includes(stem)) return undefined;
+  return stem.slice(stem.lastIndexOf("_") + 1);
+}

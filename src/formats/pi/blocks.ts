@@ -1,0 +1,77 @@
+import type { Json, PartInput, ToolResultInput } from "../../index.ts";
+import { sniffMime } from "../../index.ts";
+import type { Content } from "../content/anthropic-blocks.ts";
+import { arrayOf, definedFields, fieldsBesides, objectOf } from "../content/fields.ts";
+import { dataPart } from "../content/media.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+interface KnownPart {
+  readonly part: PartInput;
+  /** Fields of the block that the part holds. */
+  readonly fields: readonly string[];
+}
+
+/** Parts of pi's content: a string or blocks. Blocks we do not know become raw parts of `format`. */
+export function contentOfPi(content: unknown, format: string): Content {
+  if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
+  const parts: PartInput[] = [];
+  const extras: [string, { readonly [field: string]: Json }][] = [];
+  for (const [index, block] of arrayOf(content).entries()) {
+    const fields = objectOf(block);
+    const known = fields && partOfBlock(fields);
+    parts.push(known?.part ?? { type: "raw", format, value: block as Json });
+    const extra = known && fields && fieldsBesides(fields, known.fields);
+    if (extra) extras.push([String(index), extra]);
+  }
+  return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
+}
+
+/** The output of a tool result. Blocks with more to them than our parts hold stay raw. */
+export function outputOfPi(content: unknown, format: string): ToolResultInput["output"] {
+  if (typeof content === "string") return content;
+  return arrayOf(content).map((block) => {
+    const fields = objectOf(block);
+    const known = fields && partOfBlock(fields);
+    const isWhole = known && fields && !fieldsBesides(fields, known.fields);
+    if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
+    return { type: "raw", format, value: block as Json };
+  });
+}
+
+function partOfBlock(block: JsonObject): KnownPart | undefined {
+  switch (block.type) {
+    case "text":
+      if (typeof block.text !== "string") return undefined;
+      return { part: { type: "text", text: block.text }, fields: ["type", "text"] };
+    case "thinking":
+      if (typeof block.thinking !== "string") return undefined;
+      return {
+        part: {
+          type: "reasoning",
+          text: block.thinking,
+          ...definedFields({ opaque: block.thinkingSignature as Json }),
+        },
+        fields: ["type", "thinking", "thinkingSignature"],
+      };
+    case "toolCall":
+      if (typeof block.id !== "string" || typeof block.name !== "string" || block.arguments === undefined)
+        return undefined;
+      return {
+        part: { type: "tool-call", callId: block.id, name: block.name, input: block.arguments as Json },
+        fields: ["type", "id", "name", "arguments"],
+      };
+    case "image":
+      return imageOf(block);
+    default:
+      return undefined;
+  }
+}
+
+function imageOf(block: JsonObject): KnownPart | undefined {
+  const part = dataPart(block.data, block.mimeType);
+  if (!part) return undefined;
+  const shown = sniffMime(Buffer.from(String(block.data).slice(0, 64), "base64"));
+  // The log goes by what the bytes show; a label that says something else is kept beside.
+  const isLabelled = shown === undefined || shown === block.mimeType;
+  return { part, fields: isLabelled ? ["type", "data", "mimeType"] : ["type", "data"] };
+}

@@ -1,0 +1,28 @@
+import { definedFields, objectOf, textOf } from "../content/fields.ts";
+
+/** What the first line of a session says. */
+export interface PiHeader {
+  readonly id: string;
+  readonly cwd?: string;
+  /** Path of the session that this one came from. */
+  readonly parentSession?: string;
+}
+
+/** The header of a session file, from how the file begins; undefined if it is none of pi's. */
+export function headerOf(head: string): PiHeader | undefined {
+  const end = head.indexOf("\n");
+  const line = (end < 0 ? head : head.slice(0, end)).trim();
+  if (!line.startsWith("{") || !line.includes('"session"')) return undefined;
+  let header: ReturnType<typeof objectOf>;
+  try {
+    header = objectOf(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+  const id = textOf(header?.id);
+  if (header?.type !== "session" || id === undefined || textOf(header.timestamp) === undefined)
+    return undefined;
+  const cwd = textOf(header.cwd);
+  const parentSession = textOf(header.parentSession) ?? textOf(header.branchedFrom);
+  return { id, ...definedFields({ cwd, parentSession }) };
+}

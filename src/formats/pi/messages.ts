@@ -1,0 +1,129 @@
+import type { Json, PartInput, Role } from "../../index.ts";
+import { withoutCopies } from "../content/copies.ts";
+import { definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
+import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { contentOfPi, outputOfPi } from "./blocks.ts";
+
+/** What a message of pi becomes. */
+export interface PiMessage {
+  readonly role: Role;
+  readonly parts: readonly PartInput[];
+  readonly model?: string;
+  /** What our message has no place for and is small; belongs into its meta. */
+  readonly meta: Leftovers;
+  /** Fields of pi's message that are too large for that. */
+  readonly large?: Leftovers;
+  readonly copiedBytes: number;
+  readonly callId?: string;
+}
+
+/** Strings shorter than this are kept even where they repeat something: they may mean something of their own. */
+const MIN_COPY_LENGTH = 256;
+
+/** The message as ours; undefined if its role or shape is not known. `at` is the time of the entry that holds it. */
+export function messageOfPi(
+  message: JsonObject,
+  format: string,
+  at: number | undefined,
+): PiMessage | undefined {
+  const shaped = shapeOf(message, format);
+  if (!shaped) return undefined;
+  const known = ["role", ...shaped.fields, ...(message.timestamp === at ? ["timestamp"] : [])];
+  const rest = fieldsBesides(message, known);
+  const { value, bytes } = withoutDetailCopies(rest, shaped.output);
+  const { small, large } = splitLeftovers(value);
+  return {
+    role: shaped.role,
+    parts: shaped.parts,
+    meta: definedFields({
+      role: shaped.isNamed ? undefined : (message.role as string),
+      plain: typeof message.content === "string" ? true : undefined,
+      extras: shaped.extras,
+      message: small,
+    }) as Leftovers,
+    copiedBytes: bytes,
+    ...definedFields({ model: shaped.model, large, callId: shaped.callId }),
+  };
+}
+
+interface Shaped {
+  readonly role: Role;
+  readonly parts: readonly PartInput[];
+  readonly extras?: Json;
+  readonly model?: string;
+  readonly callId?: string;
+  /** The text of a tool's output, to find copies of it. */
+  readonly output?: string;
+  /** Fields of the message that the above hold. */
+  readonly fields: readonly string[];
+  /** True if pi's role follows from ours. */
+  readonly isNamed?: boolean;
+}
+
+function shapeOf(message: JsonObject, format: string): Shaped | undefined {
+  const content = () => contentOfPi(message.content, format);
+  switch (message.role) {
+    case "user":
+    case "system":
+      return { role: message.role, ...content(), fields: ["content"], isNamed: true };
+    case "assistant": {
+      const model = textOf(message.model);
+      const fields = ["content", "usage", ...(model === undefined ? [] : ["model"])];
+      return { role: "assistant", ...content(), fields, isNamed: true, ...definedFields({ model }) };
+    }
+    case "toolResult":
+      return typeof message.toolCallId === "string"
+        ? toolResult(message, message.toolCallId, format)
+        : undefined;
+    case "custom":
+    case "hookMessage":
+      return { role: "user", ...content(), fields: ["content"] };
+    case "bashExecution":
+      return bashExecution(message);
+    case "branchSummary":
+    case "compactionSummary":
+      if (typeof message.summary !== "string") return undefined;
+      return { role: "user", parts: [{ type: "text", text: message.summary }], fields: ["summary"] };
+    default:
+      return undefined;
+  }
+}
+
+function toolResult(message: JsonObject, callId: string, format: string): Shaped {
+  const output = outputOfPi(message.content, format);
+  const name = textOf(message.toolName);
+  const isError = typeof message.isError === "boolean" ? message.isError : undefined;
+  const fields = ["content", "toolCallId", "usage"];
+  if (name !== undefined) fields.push("toolName");
+  if (isError !== undefined) fields.push("isError");
+  const texts =
+    typeof output === "string" ? [output] : output.flatMap((part) => (part.type === "text" ? part.text : []));
+  return {
+    role: "tool",
+    parts: [{ type: "tool-result", callId, ...definedFields({ name, isError }), output }],
+    callId,
+    output: texts.join("\n"),
+    fields,
+    isNamed: true,
+  };
+}
+
+/** A command the user ran: what was typed, then what came out. */
+function bashExecution(message: JsonObject): Shaped | undefined {
+  const { command, output } = message;
+  if (typeof command !== "string" || typeof output !== "string") return undefined;
+  const parts: PartInput[] = [{ type: "text", text: `Ran \`${command}\`` }];
+  if (output !== "") parts.push({ type: "text", text: output });
+  return { role: "user", parts, fields: ["command", "output"] };
+}
+
+function withoutDetailCopies(
+  rest: Leftovers | undefined,
+  output: string | undefined,
+): { readonly value: Leftovers | undefined; readonly bytes: number } {
+  if (!rest || !output) return { value: rest, bytes: 0 };
+  const isCopy = (text: string) => text.length >= MIN_COPY_LENGTH && output.includes(text);
+  const { value, bytes } = withoutCopies(rest, isCopy);
+  return { value: objectOf(value) as Leftovers | undefined, bytes };
+}

@@ -1,0 +1,56 @@
+import type { Json } from "../../index.ts";
+import { arrayOf } from "../content/fields.ts";
+
+interface Recent {
+  /** The entry before it in the file: null if it is the first, undefined if that is no longer known. */
+  readonly before: string | null | undefined;
+  readonly callId: string | undefined;
+}
+
+/**
+ * How many entries are remembered. What a compaction keeps and what an edit aims at lies within the last context window,
+ * which holds far fewer.
+ */
+const MAX_ENTRIES = 1024;
+
+/** The last entries of a file: which came before which, and which tool call each answers. */
+export class RecentEntries {
+  readonly #entries = new Map<string, Recent>();
+  #last: string | undefined;
+
+  constructor(saved?: Json) {
+    for (const entry of arrayOf(saved)) {
+      const [id, callId] = arrayOf(entry);
+      if (typeof id === "string") this.add(id, typeof callId === "string" ? callId : undefined);
+    }
+    // What was saved may begin in the middle of the file.
+    const [first] = this.#entries.keys();
+    if (first !== undefined) this.#entries.set(first, { before: undefined, callId: this.callIdOf(first) });
+  }
+
+  /** The entry that came last; undefined before the first one. */
+  get last(): string | undefined {
+    return this.#last;
+  }
+
+  add(id: string, callId?: string): void {
+    this.#entries.set(id, { before: this.#last ?? null, callId });
+    this.#last = id;
+    if (this.#entries.size <= MAX_ENTRIES) return;
+    const [oldest] = this.#entries.keys();
+    this.#entries.delete(oldest as string);
+  }
+
+  /** The entry before another one: null if there is none, undefined if that is not known. */
+  before(id: string): string | null | undefined {
+    return this.#entries.get(id)?.before;
+  }
+
+  callIdOf(id: string): string | undefined {
+    return this.#entries.get(id)?.callId;
+  }
+
+  toJSON(): Json {
+    return [...this.#entries].map(([id, { callId }]) => (callId === undefined ? [id] : [id, callId]));
+  }
+}

@@ -1,0 +1,47 @@
+import type { Json, Usage } from "../../index.ts";
+import { definedFields, fieldsBesides, numberOf, objectOf } from "../content/fields.ts";
+
+/** What pi reports of a request; `rest` is what our usage has no place for. */
+export interface PiUsage {
+  readonly usage: Usage;
+  readonly rest?: { readonly [field: string]: Json };
+}
+
+/** Usage of a pi message or entry; undefined if all of it is zero, which pi writes where nothing is known. */
+export function usageOfPi(value: unknown): PiUsage | undefined {
+  const fields = objectOf(value);
+  if (!fields) return undefined;
+  const cost = objectOf(fields.cost);
+  const usage = definedFields({
+    inputTokens: numberOf(fields.input),
+    outputTokens: numberOf(fields.output),
+    cacheReadTokens: numberOf(fields.cacheRead),
+    cacheWriteTokens: numberOf(fields.cacheWrite),
+    cacheWriteHourTokens: numberOf(fields.cacheWrite1h),
+    reasoningTokens: numberOf(fields.reasoning),
+    cost: numberOf(cost?.total) ?? numberOf(fields.cost),
+  });
+  if (!Object.values(usage).some((count) => count !== 0)) return undefined;
+  const isSum = numberOf(fields.totalTokens) === totalTokensOf(usage);
+  const known = [
+    "input",
+    "output",
+    "cacheRead",
+    "cacheWrite",
+    "cacheWrite1h",
+    "reasoning",
+    "cost",
+    ...(isSum ? ["totalTokens"] : []),
+  ];
+  const shares = cost && fieldsBesides(cost, ["total"]);
+  const hasShares = Object.values(shares ?? {}).some((share) => share !== 0);
+  const others = fieldsBesides(fields, known);
+  if (!others && !hasShares) return { usage };
+  return { usage, rest: { ...others, ...(shares && hasShares && { cost: shares }) } };
+}
+
+/** The sum that pi calls totalTokens. */
+export function totalTokensOf(usage: Usage): number {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+}

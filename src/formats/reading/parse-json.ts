@@ -1,0 +1,25 @@
+/** How deep a record may be nested. Nothing that is said needs more, and writing much deeper ones fails. */
+const MAX_LEVELS = 1_000;
+
+/** The value of a JSON text. Throws if it is not JSON, or nested so deep that it could not be written again. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // Each level takes two brackets.
+  if (text.length >= 2 * MAX_LEVELS && isDeeper(value, MAX_LEVELS))
+    throw new RangeError(`nested deeper than ${MAX_LEVELS} levels; not read`);
+  return value;
+}
+
+/** Why a text could not be parsed. */
+export function jsonFault(error: unknown): string {
+  const { message } = error as Error;
+  return error instanceof RangeError ? message : `not JSON: ${message.slice(0, 120)}`;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== "object") return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, levels - 1));
+  for (const name in value) if (isDeeper((value as Record<string, unknown>)[name], levels - 1)) return true;
+  return false;
+}

@@ -1,0 +1,47 @@
+import type { Json, MessageInput, PartInput } from "../../index.ts";
+import { messageOf } from "../cline/api-message.ts";
+import type { Extras } from "../content/anthropic-blocks.ts";
+import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** Fields that say what has left the window: they come and go, and overlays hold them. */
+export const TAGS = ["condenseParent", "truncationParent"];
+
+/** A message of Roo's conversation; undefined if the element is none. */
+export function rooMessageOf(element: JsonObject): MessageInput | undefined {
+  const value = fieldsBesides(element, TAGS) ?? {};
+  if (value.type === "reasoning" && value.role === undefined) return reasoningItem(value);
+  const message = messageOf(value, "roo");
+  return message && withReasoning(message);
+}
+
+/** What a provider wants back of its thinking, kept as an element of its own. */
+function reasoningItem(value: { readonly [field: string]: Json }): MessageInput {
+  const summary = arrayOf(value.summary).flatMap((line) => textOf(objectOf(line)?.text) ?? []);
+  const text = typeof value.text === "string" ? value.text : summary.join("\n");
+  const opaque = value.encrypted_content;
+  const known = [...(typeof value.text === "string" ? ["text"] : []), "encrypted_content"];
+  return {
+    role: "assistant",
+    parts: [{ type: "reasoning", text, ...definedFields({ opaque }) }],
+    meta: { roo: fieldsBesides(value, known) ?? {} },
+  };
+}
+
+/** Roo's own blocks of thinking as reasoning parts; a second copy of their text beside them is left out. */
+function withReasoning(message: MessageInput): MessageInput {
+  const extras: [string, { readonly [field: string]: Json }][] = [];
+  const parts = (message.parts ?? []).map((part, index): PartInput => {
+    const block = part.type === "raw" ? objectOf(part.value) : undefined;
+    if (block?.type !== "reasoning" || typeof block.text !== "string") return part;
+    extras.push([String(index), fieldsBesides(block, ["text"]) ?? {}]);
+    return { type: "reasoning", text: block.text };
+  });
+  const own = message.meta?.roo as { readonly [field: string]: Json } & { readonly extras?: Extras };
+  const text = own.reasoning_content;
+  const isCopy = parts.some((part) => part.type === "reasoning" && part.text !== "" && part.text === text);
+  if (extras.length === 0 && !isCopy) return message;
+  const kept = isCopy ? { ...own, reasoning_content: true } : own;
+  const all = { ...own.extras, ...Object.fromEntries(extras) };
+  return { ...message, parts, meta: { roo: extras.length > 0 ? { ...kept, extras: all } : kept } };
+}

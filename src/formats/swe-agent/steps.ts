@@ -1,0 +1,140 @@
+import { hash } from "node:crypto";
+import type { Json } from "../../index.ts";
+import { arrayOf, fieldsBesides, objectOf } from "../content/fields.ts";
+import type { Leftovers } from "../content/leftovers.ts";
+import type { Input } from "../reading/input.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+
+/** One step of the trajectory: it repeats what the history says of a turn, and adds a little. */
+export interface Step {
+  readonly index: number;
+  readonly fields: JsonObject;
+}
+
+/** How many steps a turn of the history may lie ahead; those in between are missing from the history. */
+const MAX_AHEAD = 4;
+
+/** The steps of a trajectory, read along with the history wherever in the file it stands. */
+export class Steps {
+  readonly #steps: AsyncGenerator<Step>;
+  #ahead: Step[] = [];
+
+  constructor(input: Input, path: string) {
+    this.#steps = readSteps(input, path);
+  }
+
+  /** The step of a turn, and those before it that belong to no turn; undefined if none of the next ones is it. */
+  async matching(
+    turn: JsonObject,
+  ): Promise<{ readonly before: readonly Step[]; readonly step: Step } | undefined> {
+    for (let at = 0; at < MAX_AHEAD; at++) {
+      const step = await this.#peek(at);
+      if (!step) return undefined;
+      if (isStepOf(step.fields, turn)) {
+        const before = this.#ahead.slice(0, at);
+        this.#ahead = this.#ahead.slice(at + 1);
+        return { before, step };
+      }
+    }
+    return undefined;
+  }
+
+  /** The steps that are left. */
+  async *rest(): AsyncGenerator<Step> {
+    yield* this.#ahead;
+    yield* this.#steps;
+  }
+
+  async #peek(at: number): Promise<Step | undefined> {
+    while (this.#ahead.length <= at) {
+      const { value } = await this.#steps.next();
+      if (!value) return undefined;
+      this.#ahead.push(value);
+    }
+    return this.#ahead[at];
+  }
+}
+
+async function* readSteps(input: Input, path: string): AsyncGenerator<Step> {
+  for await (const { field, index, value } of input.jsonElements(path, ["trajectory", "history"])) {
+    const fields = objectOf(value);
+    if (field === "trajectory" && index !== undefined && fields) yield { index, fields };
+  }
+}
+
+function isStepOf(step: JsonObject, turn: JsonObject): boolean {
+  if (typeof step.response === "string" && step.response === wordsOf(turn.content)) return true;
+  return step.action !== undefined && step.action === turn.action && step.thought === turn.thought;
+}
+
+/** The words of a message's content, a string or a list. */
+export function wordsOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return arrayOf(content)
+    .map((part) => objectOf(part)?.text)
+    .filter((text) => typeof text === "string")
+    .join("");
+}
+
+/** Tells whether a text is another one with a stretch taken out, as a thought is a response without its action. */
+export function isCutFrom(whole: string, cut: string): boolean {
+  let same = 0;
+  while (same < cut.length && whole[same] === cut[same]) same++;
+  return cut.length <= whole.length && whole.endsWith(cut.slice(same));
+}
+
+const MAX_SEEN = 100_000;
+
+/** Recognises messages that a step repeats as what was sent to the model; remembers the first 100,000 of them. */
+export class SeenMessages {
+  readonly #seen = new Set<string>();
+
+  /** Remembers a message; false if it was known. */
+  add(message: unknown): boolean {
+    const { role, content } = objectOf(message) ?? {};
+    const key = hash("sha256", `${String(role)}\n${wordsOf(content)}`, "base64url").slice(0, 22);
+    if (this.#seen.has(key)) return false;
+    if (this.#seen.size < MAX_SEEN) this.#seen.add(key);
+    return true;
+  }
+}
+
+/** The turn of the history that a step belongs to, and the observation that follows it there. */
+export interface Told {
+  readonly turn?: JsonObject;
+  readonly observation?: string;
+}
+
+/** What a step says that the log does not hold, and how many of its bytes are a copy of what it does. */
+export function leftoversOfStep(
+  { fields }: Step,
+  { turn, observation }: Told,
+  seen: SeenMessages,
+): { readonly left: Leftovers | undefined; readonly copiedBytes: number } {
+  const response = wordsOf(turn?.content ?? fields.response);
+  const asked = arrayOf(fields.query ?? fields.messages).flatMap((message, index) =>
+    seen.add(message) ? [{ index, message: message as Json }] : [],
+  );
+  const isThoughtCopy = fields.thought === turn?.thought || isCutFrom(response, String(fields.thought ?? ""));
+  const isObserved = observation?.includes(String(fields.observation ?? ""));
+  const held = [
+    ...(turn === undefined || fields.action === turn.action ? ["action"] : []),
+    ...(isThoughtCopy ? ["thought"] : []),
+    ...(fields.response === response ? ["response"] : []),
+    // Without an observation in the history, that of the step is what the log holds.
+    ...(observation === undefined || isObserved ? ["observation"] : []),
+  ];
+  const rest = fieldsBesides(fields, [...held, "query", "messages"]);
+  const left = { ...rest, ...(asked.length > 0 && { query: asked }) };
+  const copies = held.filter((field) => {
+    if (field === "observation") return observation !== undefined;
+    return field === "thought" || turn !== undefined;
+  });
+  const askedBytes = sizeOf(fields.query ?? fields.messages) - sizeOf(asked);
+  const copiedBytes = copies.reduce((sum, field) => sum + sizeOf(fields[field]), Math.max(0, askedBytes));
+  return { left: Object.keys(left).length > 0 ? left : undefined, copiedBytes };
+}
+
+function sizeOf(value: unknown): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}

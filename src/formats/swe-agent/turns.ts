@@ -1,0 +1,106 @@
+import type { Json, MessageInput, PartInput } from "../../index.ts";
+import { contentOfBlocks } from "../content/anthropic-blocks.ts";
+import { arrayOf, fieldsBesides, textOf } from "../content/fields.ts";
+import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
+import { callOfChat, chatOutputOf, contentOfChat } from "../content/openai-chat-content.ts";
+import type { RecordItem } from "../item.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { isCutFrom, type Step, wordsOf } from "./steps.ts";
+
+const NAME = "swe-agent";
+
+/** A call whose observation is to come. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly name: string;
+}
+
+/** A turn of the model: its record, and the calls it makes. */
+export interface Turn {
+  readonly records: readonly RecordItem[];
+  readonly calls: readonly OpenCall[];
+  /** Bytes of the entry that repeat others of it. */
+  readonly copiedBytes: number;
+}
+
+/** Messages that make no calls: system prompt, task, demonstrations. */
+export function messageRecords(entry: JsonObject, id: string, agent: unknown): readonly RecordItem[] {
+  const { parts, extras } = contentOfChat(entry.content, NAME);
+  const role = entry.role === "system" || entry.role === "assistant" ? entry.role : "user";
+  const rest = fieldsBesides(entry, ["role", "content", ...(entry.agent === agent ? ["agent"] : [])]);
+  return recordsOf(id, { role, parts }, { ...rest, ...(extras && { extras: extras as Json }) });
+}
+
+/** A turn of the model as the history has it: its words, and its action or its calls. */
+export function turnRecords(entry: JsonObject, id: string, agent: unknown): Turn {
+  const thinking = contentOfBlocks(arrayOf(entry.thinking_blocks), NAME).parts;
+  const { parts: said, extras } = contentOfChat(entry.content === "" ? null : entry.content, NAME);
+  const called = arrayOf(entry.tool_calls).flatMap((value) => callOfChat(value)?.part ?? []);
+  const calls = called.length > 0 ? called : [actionCall(entry.action, id)];
+  const isThoughtCopy = isCutFrom(wordsOf(entry.content), String(entry.thought ?? ""));
+  const known = [
+    "role",
+    "content",
+    ...(thinking.length > 0 ? ["thinking_blocks"] : []),
+    ...(called.length > 0 ? ["tool_calls"] : ["action"]),
+    ...(isThoughtCopy ? ["thought"] : []),
+    ...(entry.agent === agent ? ["agent"] : []),
+  ];
+  const left = { ...fieldsBesides(entry, known), ...(extras && { extras: extras as Json }) };
+  const message: MessageInput = { role: "assistant", parts: [...thinking, ...said, ...calls] };
+  return {
+    records: recordsOf(id, message, left),
+    copiedBytes: isThoughtCopy && entry.thought ? Buffer.byteLength(JSON.stringify(entry.thought)) : 0,
+    calls: calls.flatMap((part) =>
+      part.type === "tool-call" ? [{ callId: part.callId, name: part.name }] : [],
+    ),
+  };
+}
+
+/** A turn of the model that only the trajectory has. */
+export function stepTurn(step: Step): Turn {
+  const { response, action } = step.fields;
+  return turnRecords(
+    { role: "assistant", content: textOf(response) ?? "", action },
+    `step-${step.index}`,
+    undefined,
+  );
+}
+
+/** What the environment answered; `left` is what the step says besides. */
+export function observationRecords(
+  content: unknown,
+  id: string,
+  calls: readonly OpenCall[],
+  more: { readonly version: string; readonly left: Leftovers | undefined },
+): readonly RecordItem[] {
+  const parts: readonly PartInput[] = calls.map(({ callId, name }, index) => ({
+    type: "tool-result",
+    callId,
+    name,
+    // One observation answers all calls of a turn; nearly always there is but one.
+    output: index === 0 ? chatOutputOf(content, NAME) : [],
+  }));
+  const [message, ...others] = recordsOf(id, { role: "tool", parts }, more.left ?? {});
+  return message ? [{ ...message, version: more.version }, ...others] : [];
+}
+
+/** Actions are lines of a shell with further commands: the first word names the tool where it can be a name. */
+function actionCall(action: unknown, id: string): PartInput & OpenCall {
+  const command = typeof action === "string" ? action : "";
+  const word = command.trim().split(/\s/)[0] ?? "";
+  const name = /^[\w-]{1,64}$/.test(word) ? word : "bash";
+  return { type: "tool-call", callId: `action-${id.replace(/\W/g, "")}`, name, input: { command } };
+}
+
+function recordsOf(id: string, message: MessageInput, left: Leftovers): readonly RecordItem[] {
+  const { small, large } = splitLeftovers(Object.keys(left).length > 0 ? left : undefined);
+  const body = {
+    kind: "message",
+    message: { ...message, ...(small && { meta: { [NAME]: small } }) },
+  } as const;
+  const record: RecordItem = { type: "record", id, body };
+  return large
+    ? [record, { type: "record", id: `${id}:extra`, body: { kind: "raw", value: large } }]
+    : [record];
+}

@@ -1,0 +1,114 @@
+import type { Json } from "../../index.ts";
+import { objectOf, textOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { Dialect, MessageDecoder, Piece } from "./dialect.ts";
+
+/** One value of a request or response: a field, or an element of a field that holds messages. */
+export interface BodyElement {
+  readonly field: string;
+  readonly index?: number;
+  readonly value: unknown;
+}
+
+/** Fields that hold a whole request or response. */
+const REQUEST_FIELDS: readonly string[] = ["request", "request_body", "body"];
+const RESPONSE_FIELDS: readonly string[] = ["response", "response_body"];
+
+/** What a field may measure to be kept with the session; larger ones become raw records. */
+const SMALL_CHARACTERS = 2048;
+
+/** The elements of an object that is held whole, in the order in which they count. */
+export function* elementsOfBody(
+  body: JsonObject,
+  { messageFields, leadFields }: Dialect,
+): Generator<BodyElement> {
+  const names = Object.keys(body);
+  const ordered = [
+    ...names.filter((name) => leadFields.includes(name)),
+    ...names.filter((name) => !leadFields.includes(name)),
+  ];
+  for (const field of ordered) {
+    const value = body[field];
+    if (messageFields.includes(field) && Array.isArray(value)) {
+      for (const [index, message] of value.entries()) yield { field, index, value: message };
+    } else yield { field, value };
+  }
+}
+
+/** Reads one request, response, or both, element by element. */
+export class BodyReader {
+  readonly #dialect: Dialect;
+  readonly #decoder: MessageDecoder;
+  readonly #prefix: string;
+  readonly #responseFields: [string, unknown][] = [];
+  readonly #restFields: [string, Json][] = [];
+  readonly #responses: JsonObject[] = [];
+  #responseId: string | undefined;
+
+  constructor(dialect: Dialect, decoder: MessageDecoder, prefix = "") {
+    this.#dialect = dialect;
+    this.#decoder = decoder;
+    this.#prefix = prefix;
+  }
+
+  /** The id of the response, once the body has ended. */
+  get responseId(): string | undefined {
+    return this.#responseId;
+  }
+
+  /** Small fields that are neither messages nor part of a response: what the request asked for. */
+  get rest(): readonly (readonly [string, Json])[] {
+    return this.#restFields;
+  }
+
+  *take(element: BodyElement): Generator<Piece> {
+    const { field, index, value } = element;
+    const { leadFields, responseFields, messageFields } = this.#dialect;
+    const body = objectOf(value);
+    if (index !== undefined) yield* this.#message(value, `${this.#placeOf(field)}#${index}`);
+    else if (leadFields.includes(field)) yield* this.#dialect.decodeLead(value, this.#prefix + field);
+    else if (messageFields.includes(field) && typeof value === "string")
+      yield* this.#message({ role: "user", content: value }, `${this.#placeOf(field)}#0`);
+    else if (REQUEST_FIELDS.includes(field) && body) yield* this.#request(body);
+    else if (RESPONSE_FIELDS.includes(field) && body) this.#responses.push(body);
+    else if (responseFields.includes(field)) this.#responseFields.push([field, value]);
+    else if (isSmall(value)) this.#restFields.push([field, value as Json]);
+    else yield { id: this.#prefix + field, body: { kind: "raw", value: { [field]: value as Json } } };
+  }
+
+  /** What was held back, and the response. */
+  *end(): Generator<Piece> {
+    const fields: JsonObject = Object.fromEntries(this.#responseFields);
+    this.#responseId = textOf(fields.id);
+    yield* this.#dialect.decodeResponse(fields, `${this.#prefix}response`, this.#decoder);
+    for (const body of this.#responses) {
+      const response = new BodyReader(this.#dialect, this.#decoder, `${this.#prefix}response`);
+      for (const element of elementsOfBody(body, this.#dialect)) yield* response.take(element);
+      yield* response.end();
+      this.#responseId = response.#responseId ?? this.#responseId;
+      this.#restFields.push(...response.#restFields);
+    }
+    yield* this.#decoder.end();
+  }
+
+  *#request(body: JsonObject): Generator<Piece> {
+    for (const element of elementsOfBody(body, this.#dialect)) yield* this.take(element);
+  }
+
+  *#message(value: unknown, place: string): Generator<Piece> {
+    const message = objectOf(value);
+    if (message && this.#dialect.isMessage(message)) yield* this.#decoder.decode(message, place);
+    else yield { id: place, body: { kind: "raw", value: value as Json } };
+  }
+
+  /** Messages of the first field are counted plainly; those of others carry its name. */
+  #placeOf(field: string): string {
+    const isFirst = field === "" || field === this.#dialect.messageFields[0];
+    return isFirst ? this.#prefix : this.#prefix + field;
+  }
+}
+
+function isSmall(value: unknown): boolean {
+  if (value === null || typeof value !== "object") return String(value).length <= SMALL_CHARACTERS;
+  return JSON.stringify(value).length <= SMALL_CHARACTERS;
+}

@@ -1,0 +1,40 @@
+import { parseCutJson } from "../reading/cut-json.ts";
+import type { FileFacts } from "../reading/folder.ts";
+
+/** How a file is laid out: one JSON value, or one on each line. */
+export type Layout = "whole" | "lines";
+
+/** What the beginning of a file shows. */
+export interface Head {
+  readonly layout: Layout;
+  /** The root, or the values of the first lines; the last one may be cut short. */
+  readonly values: readonly unknown[];
+}
+
+const MAX_LINES = 20;
+
+/** Tells by its name whether a file may hold JSON. */
+export function isJsonName(name: string): boolean {
+  return /\.(json|jsonl|ndjson)$/i.test(name);
+}
+
+/** The layout and first values of a file; undefined if it is not JSON. */
+export function parseHead(text: string, { name }: Pick<FileFacts, "name">): Head | undefined {
+  const begin = text.trimStart()[0];
+  if (begin !== "[" && begin !== "{") return undefined;
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const isNamedLines = /\.(jsonl|ndjson)$/i.test(name);
+  const isLines = isNamedLines || (lines.length > 1 && isJson(lines[0]) && /^\s*\{/.test(lines[1] ?? ""));
+  const values = isLines ? lines.slice(0, MAX_LINES).map(parseCutJson) : [parseCutJson(text)];
+  if (values[0] === undefined) return undefined;
+  return { layout: isLines ? "lines" : "whole", values };
+}
+
+function isJson(text: string | undefined): boolean {
+  try {
+    JSON.parse(text ?? "");
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,167 @@
+import { arrayOf, objectOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { Head } from "./head.ts";
+
+/** The wire formats. */
+export type WireName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
+
+/**
+ * What a message shows: the format it can only be of; "plain" if it could be of several; "blocks" for an assistant that
+ * merely speaks, but in blocks; undefined if it is none.
+ */
+type Sign = WireName | "plain" | "blocks" | undefined;
+
+const MAX_SAMPLE = 50;
+const ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
+
+const ANTHROPIC_BLOCKS = new Set([
+  "tool_use",
+  "tool_result",
+  "thinking",
+  "redacted_thinking",
+  "server_tool_use",
+  "web_search_tool_result",
+  "document",
+]);
+const CHAT_PARTS = new Set(["image_url", "input_audio", "video_url", "refusal"]);
+const RESPONSES_PARTS = new Set(["input_text", "output_text", "input_image", "input_file", "summary_text"]);
+const AI_SDK_PARTS = new Set(["tool-call", "tool-result", "tool-approval-request", "tool-approval-response"]);
+
+/** Items of the Responses API besides messages. */
+export const RESPONSES_ITEMS: ReadonlySet<string> = new Set([
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "reasoning",
+  "item_reference",
+  "local_shell_call",
+  "local_shell_call_output",
+  "shell_call",
+  "shell_call_output",
+  "apply_patch_call",
+  "apply_patch_call_output",
+  "computer_call",
+  "computer_call_output",
+  "web_search_call",
+  "file_search_call",
+  "code_interpreter_call",
+  "image_generation_call",
+  "mcp_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "mcp_approval_response",
+  "compaction",
+]);
+
+/** The wire format that the beginning of a file shows; undefined for what is no conversation. */
+export function recogniseWire({ layout, values }: Head): WireName | undefined {
+  if (layout === "whole") return bodySign(values[0]);
+  // The last line may be cut short and is believed only if it is the only one.
+  const lines = values.length > 1 ? values.slice(0, -1) : values;
+  const signs = lines.map((line) => messageSign(line) ?? bodySign(line));
+  return decide(signs);
+}
+
+/** The format of an array of messages, a request, a response, or both. */
+function bodySign(value: unknown): WireName | undefined {
+  if (Array.isArray(value)) return messagesSign(value);
+  const body = objectOf(value);
+  if (!body) return undefined;
+  const nested = objectOf(body.request) ?? objectOf(body.request_body) ?? objectOf(body.body);
+  if (nested) return bodySign(nested);
+  const response = objectOf(body.response) ?? objectOf(body.response_body);
+  if (response && !Array.isArray(body.messages)) return bodySign(response);
+
+  if (isNonEmpty(body.input)) return messagesSign(body.input);
+  if (typeof body.input === "string" && typeof body.model === "string" && !("messages" in body))
+    return "openai-responses";
+  if (isNonEmpty(body.messages)) return requestSign(body);
+  if (isNonEmpty(body.output) && body.object === "response") return "openai-responses";
+  if (isNonEmpty(body.choices) && objectOf(objectOf(body.choices[0])?.message)) return "openai-chat";
+  const sign = decide([messageSign(body)]);
+  if (sign) return sign;
+  return typeof body.model === "string" ? toolsSign(body) : undefined;
+}
+
+function requestSign(body: JsonObject): WireName | undefined {
+  const sign = messagesSign(arrayOf(body.messages));
+  const isAnthropic =
+    body.system !== undefined ||
+    body.anthropic_version !== undefined ||
+    (typeof body.model === "string" && /^claude\b/.test(body.model));
+  return isAnthropic && sign === "openai-chat" && sampleSigns(arrayOf(body.messages)).every(isUnsure)
+    ? "anthropic"
+    : sign;
+}
+
+function messagesSign(messages: readonly unknown[]): WireName | undefined {
+  return decide(sampleSigns(messages));
+}
+
+/** Signs of the first messages; the last one in sight may be cut short and counts only if it is the only one. */
+function sampleSigns(messages: readonly unknown[]): readonly Sign[] {
+  const whole = messages.length > 1 ? messages.slice(0, -1) : messages;
+  return whole.slice(0, MAX_SAMPLE).map(messageSign);
+}
+
+function isUnsure(sign: Sign): boolean {
+  return sign === "plain" || sign === "blocks";
+}
+
+/** One format if all are messages and none contradicts. */
+function decide(signs: readonly Sign[]): WireName | undefined {
+  if (signs.length === 0 || signs.includes(undefined)) return undefined;
+  const sure = signs.filter((sign): sign is WireName => !isUnsure(sign));
+  // A list of Responses items has messages like those of other formats between them.
+  if (sure.includes("openai-responses")) return "openai-responses";
+  const first = sure[0] ?? (signs.includes("blocks") ? "anthropic" : "openai-chat");
+  return sure.every((sign) => sign === first) ? first : undefined;
+}
+
+function messageSign(value: unknown): Sign {
+  const message = objectOf(value);
+  if (!message) return undefined;
+  if (typeof message.type === "string" && RESPONSES_ITEMS.has(message.type)) return "openai-responses";
+  if (typeof message.role !== "string" || !ROLES.has(message.role)) return undefined;
+  if (Array.isArray(message.parts) && message.parts.every((part) => typeof objectOf(part)?.type === "string"))
+    return "ai-sdk";
+  if (message.type === "message" && "stop_reason" in message) return "anthropic";
+  if (isNonEmpty(message.tool_calls) || typeof message.tool_call_id === "string") return "openai-chat";
+  if (message.role === "function" || typeof message.reasoning_content === "string") return "openai-chat";
+  const { content } = message;
+  if (typeof content === "string" || content === null)
+    return message.type === "message" ? "openai-responses" : "plain";
+  if (!Array.isArray(content)) return undefined;
+  const signs = content.map(partSign);
+  if (signs.includes(undefined)) return undefined;
+  const speaks = message.role === "assistant" && signs.length > 0 ? "blocks" : "plain";
+  return signs.find((sign) => sign !== "plain") ?? speaks;
+}
+
+function partSign(value: unknown): Sign {
+  const part = objectOf(value);
+  if (!part || typeof part.type !== "string") return undefined;
+  const { type } = part;
+  if (AI_SDK_PARTS.has(type) && typeof (part.toolCallId ?? part.approvalId) === "string") return "ai-sdk";
+  if (type === "reasoning" && typeof part.text === "string") return "ai-sdk";
+  if (typeof part.mediaType === "string" || (type === "image" && "image" in part)) return "ai-sdk";
+  if (ANTHROPIC_BLOCKS.has(type)) return "anthropic";
+  if (type === "image" && objectOf(part.source)) return "anthropic";
+  if (CHAT_PARTS.has(type) || (type === "file" && objectOf(part.file))) return "openai-chat";
+  if (RESPONSES_PARTS.has(type)) return "openai-responses";
+  return type === "text" && typeof part.text === "string" ? "plain" : undefined;
+}
+
+/** Tools are described so differently that they tell the format of a request whose messages are out of sight. */
+function toolsSign(body: JsonObject): WireName | undefined {
+  const tool = objectOf(arrayOf(body.tools)[0]);
+  if (!tool) return undefined;
+  if (objectOf(tool.input_schema)) return "anthropic";
+  if (tool.type !== "function") return undefined;
+  return objectOf(tool.function) ? "openai-chat" : "openai-responses";
+}
+
+function isNonEmpty(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > 0;
+}

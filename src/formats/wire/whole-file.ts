@@ -1,0 +1,66 @@
+import { textOf, timeOf } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import type { Item, SessionItem } from "../item.ts";
+import type { Input } from "../reading/input.ts";
+import type { JsonElement } from "../reading/json-elements.ts";
+import { BodyReader } from "./body.ts";
+import type { Dialect, Piece } from "./dialect.ts";
+import { DistinctIds, recordOf } from "./records.ts";
+
+/** Reads a JSON file that is an array of messages, a request, a response, or both. */
+export async function* readWholeFile(dialect: Dialect, source: Source, input: Input): AsyncGenerator<Item> {
+  const body = new BodyReader(dialect, dialect.makeDecoder());
+  const ids = new DistinctIds();
+  const leads = new Set<string>();
+  let places = 0;
+  const records = function* (pieces: Iterable<Piece>): Generator<Item> {
+    for (const piece of pieces) yield recordOf(ids.apart(piece, `@${places++}`));
+  };
+
+  for await (const element of input.jsonElements(source.path, dialect.messageFields)) {
+    if (element.problem !== undefined && !(element.isCut && input.isLive))
+      yield problemOf(source.path, element);
+    if (element.value === undefined) continue;
+    if (element.index !== undefined && element.field !== "" && leads.size === 0) {
+      leads.add("");
+      // The system prompt comes first even where the file has it last.
+      for await (const lead of leadElements(dialect, source, input)) {
+        leads.add(lead.field);
+        yield* records(body.take({ field: lead.field, value: lead.value }));
+      }
+    }
+    if (leads.has(element.field) && element.field !== "") continue;
+    if (dialect.leadFields.includes(element.field)) leads.add(element.field);
+    const { field, index, value } = element;
+    yield* records(body.take(index === undefined ? { field, value } : { field, index, value }));
+  }
+  yield* records(body.end());
+  yield* sessionOf(dialect.name, body.rest);
+}
+
+async function* leadElements(dialect: Dialect, source: Source, input: Input): AsyncGenerator<JsonElement> {
+  if (dialect.leadFields.length === 0) return;
+  for await (const element of input.jsonElements(source.path, dialect.messageFields)) {
+    const isLead = element.index === undefined && dialect.leadFields.includes(element.field);
+    if (isLead && element.value !== undefined) yield element;
+  }
+}
+
+/** What a request says about the conversation as a whole. */
+export function* sessionOf(name: string, rest: BodyReader["rest"]): Generator<SessionItem> {
+  if (rest.length === 0) return;
+  const fields = Object.fromEntries(rest);
+  const title = textOf(fields.title) ?? textOf(fields.name);
+  const createdAt = timeOf(fields.createdAt ?? fields.created_at);
+  yield {
+    type: "session",
+    ...(title !== undefined && { title }),
+    ...(createdAt !== undefined && { createdAt }),
+    meta: { [name]: fields },
+  };
+}
+
+function problemOf(path: string, { line, problem, value }: JsonElement): Item {
+  const severity = value === undefined ? "lost" : "damaged";
+  return { type: "problem", path, line, severity, reason: problem as string };
+}

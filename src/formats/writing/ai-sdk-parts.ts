@@ -1,0 +1,151 @@
+import type { BlobPart, Json, Part, RawPart, ToolResultPart } from "../../index.ts";
+import { optionsOfOpaque } from "../content/ai-sdk-parts.ts";
+import { fieldsBesides, objectOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { isMedia, type Piece } from "./turns.ts";
+import type { ExportedSession } from "./writer.ts";
+
+const NAME = "ai-sdk";
+
+/** The part of a ModelMessage for a piece; undefined for raw parts of other formats, which cannot be said. */
+export async function modelPart(piece: Piece, session: ExportedSession): Promise<JsonObject | undefined> {
+  const { part } = piece;
+  const extra = modelExtra(piece.extra);
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text, ...extra };
+    case "reasoning":
+      return reasoningPart(part, "providerOptions", extra);
+    case "tool-call":
+      return { type: "tool-call", toolCallId: part.callId, toolName: part.name, input: part.input, ...extra };
+    case "blob":
+      return isMedia(part) ? filePart(part, extra, session) : undefined;
+    case "raw":
+      return rawModelPart(part);
+    case "tool-result":
+      return undefined;
+  }
+}
+
+/** Fields that only parts of UIMessages have. */
+const UI_FIELDS = ["state", "approval", "dynamic", "title", "toolMetadata", "preliminary", "citations", "id"];
+const UI_OPTIONS = ["providerMetadata", "callProviderMetadata", "resultProviderMetadata"];
+
+/** Kept fields as ModelMessages have them, also if they came from a UIMessage. */
+function modelExtra(extra: JsonObject = {}): JsonObject {
+  const options = extra.providerOptions ?? extra.providerMetadata ?? extra.callProviderMetadata;
+  const rest = fieldsBesides(extra, [...UI_FIELDS, ...UI_OPTIONS]);
+  return { ...rest, ...(options !== undefined && { providerOptions: options }) };
+}
+
+/** Kept fields as UIMessages have them, also if they came from a ModelMessage. */
+export function uiExtra(extra: JsonObject = {}, field = "providerMetadata"): JsonObject {
+  const { providerOptions, ...rest } = extra;
+  return { ...(providerOptions !== undefined && { [field]: providerOptions }), ...rest };
+}
+
+/** Unknown parts that only one of the two kinds of message may hold. */
+const MODEL_TYPES: readonly unknown[] = [
+  "tool-approval-request",
+  "tool-approval-response",
+  "tool-call",
+  "tool-result",
+];
+const UI_TYPES = /^(source-|data-|steering-message$|step-|tool-invocation$)/;
+
+function rawModelPart(part: RawPart): JsonObject | undefined {
+  const value = part.format === NAME ? objectOf(part.value) : undefined;
+  if (!value || UI_TYPES.test(String(value.type)) || "url" in value) return undefined;
+  return value;
+}
+
+/** An unknown part of a UIMessage as it was; undefined for those of other formats and of ModelMessages. */
+export function rawUiPart(part: RawPart): JsonObject | undefined {
+  const value = part.format === NAME ? objectOf(part.value) : undefined;
+  return value && !MODEL_TYPES.includes(value.type) && !(value.type === "file" && "data" in value)
+    ? value
+    : undefined;
+}
+
+/** Reasoning with its signature where the provider looks for it. */
+export function reasoningPart(
+  part: Part & { type: "reasoning" },
+  field: "providerOptions" | "providerMetadata",
+  extra: JsonObject,
+): JsonObject {
+  const options = optionsOfOpaque(part.opaque);
+  return { type: "reasoning", text: part.text, ...(options && { [field]: options }), ...extra };
+}
+
+async function filePart(part: BlobPart, extra: JsonObject, session: ExportedSession): Promise<JsonObject> {
+  const data = await session.base64(part);
+  const filename = part.name === undefined ? {} : { filename: part.name };
+  if (extra.type === "image") return { image: data, mediaType: part.mime, ...extra };
+  return { type: "file", mediaType: part.mime, ...filename, data: { type: "data", data }, ...extra };
+}
+
+/** The result of a tool in a ModelMessage; `toolName` is that of its call. */
+export async function resultPart(
+  { part, extra }: Piece<ToolResultPart>,
+  toolName: string,
+  session: ExportedSession,
+): Promise<JsonObject> {
+  const { output: told, ...rest } = modelExtra(extra);
+  const output = await outputOf(part, objectOf(told), session);
+  const isMarked = part.isError === true && output.type === "content";
+  const options = isMarked ? { providerOptions: { longhaul: { isError: true } } } : {};
+  return {
+    type: "tool-result",
+    toolCallId: part.callId,
+    toolName: part.name ?? toolName,
+    output,
+    ...options,
+    ...rest,
+  };
+}
+
+/** The output of a tool: text, the JSON it came from, or pieces. `told` is what an import kept of its form. */
+async function outputOf(
+  part: ToolResultPart,
+  told: JsonObject | undefined,
+  session: ExportedSession,
+): Promise<JsonObject> {
+  const rest = told && fieldsBesides(told, ["type"]);
+  const text = plainText(part);
+  if (told?.type === "execution-denied")
+    return { type: "execution-denied", ...(text ? { reason: text } : {}), ...rest };
+  const json = told?.type === "json" || told?.type === "error-json" ? jsonOf(text) : undefined;
+  if (json) return { type: part.isError ? "error-json" : "json", value: json.value, ...rest };
+  if (text !== undefined) return { type: part.isError ? "error-text" : "text", value: text, ...rest };
+  return { type: "content", value: await contentPieces(part, session), ...rest };
+}
+
+/** The output if it is one text, or nothing; undefined for several pieces and media. */
+export function plainText({ output }: ToolResultPart): string | undefined {
+  const [first] = output;
+  if (!first) return undefined;
+  return output.length === 1 && first.type === "text" ? first.text : undefined;
+}
+
+/** The value of a text that is JSON. */
+export function jsonOf(text: string | undefined): { readonly value: Json } | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The pieces of an output of type "content". */
+export async function contentPieces(
+  part: ToolResultPart,
+  session: ExportedSession,
+): Promise<readonly JsonObject[]> {
+  const pieces: JsonObject[] = [];
+  for (const piece of part.output) {
+    const written = await modelPart({ part: piece }, session);
+    if (written) pieces.push(written);
+  }
+  return pieces;
+}

@@ -1,0 +1,89 @@
+import type { Message } from "../../index.ts";
+import { objectOf } from "../content/fields.ts";
+import { NO_RESULT } from "../content/marks.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { modelPart, resultPart } from "./ai-sdk-parts.ts";
+import { jsonArrayPieces } from "./json-text.ts";
+import { type SpokenTurn, type Turn, turnsOf } from "./turns.ts";
+import type { ExportedSession, Writer } from "./writer.ts";
+
+const NAME = "ai-sdk";
+
+/**
+ * Writes the active line as ModelMessages of Vercel's AI SDK. Signatures stand in the options of their provider; those of
+ * no known provider under "longhaul". Left out: raw parts of other formats.
+ */
+export const aiSdkWriter: Writer = {
+  name: "ai-sdk",
+  title: "AI SDK ModelMessages",
+  isFolder: false,
+  write: (session) => jsonArrayPieces("messages.json", messagesOf(session)),
+};
+
+async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject> {
+  /** Names of the calls of the last turn: a result has to repeat its own. */
+  let names = new Map<string, string>();
+  for await (const turn of turnsOf(session, NAME)) {
+    if (turn.role === "assistant")
+      names = new Map(
+        turn.pieces.flatMap(({ part }) => (part.type === "tool-call" ? [[part.callId, part.name]] : [])),
+      );
+    yield* messagesOfTurn(turn, names, session);
+  }
+}
+
+async function* messagesOfTurn(
+  turn: Turn,
+  names: ReadonlyMap<string, string>,
+  session: ExportedSession,
+): AsyncGenerator<JsonObject> {
+  switch (turn.role) {
+    case "missing": {
+      const content = turn.calls.map(({ callId, name }) => ({
+        type: "tool-result",
+        toolCallId: callId,
+        toolName: name,
+        output: { type: "error-text", value: NO_RESULT },
+      }));
+      return yield { role: "tool", content };
+    }
+    case "tool": {
+      const content: JsonObject[] = [];
+      for (const piece of turn.pieces)
+        content.push(await resultPart(piece, names.get(piece.part.callId) ?? "tool", session));
+      return yield { role: "tool", content, ...ownOptions(turn.message) };
+    }
+    case "system":
+      // Content of the system is a string, so each of its parts becomes a message.
+      for (const { part, extra } of turn.pieces)
+        if (part.type === "text")
+          yield { role: "system", content: part.text, ...extra, ...ownOptions(turn.message) };
+      return;
+    default: {
+      const content = await contentOf(turn, session);
+      if (content !== undefined) yield { role: turn.role, content, ...ownOptions(turn.message) };
+    }
+  }
+}
+
+/** Content: a string where that says all. */
+async function contentOf(
+  turn: SpokenTurn,
+  session: ExportedSession,
+): Promise<string | JsonObject[] | undefined> {
+  const content: JsonObject[] = [];
+  for (const piece of turn.pieces) {
+    const part = await modelPart(piece, session);
+    if (part) content.push(part);
+  }
+  const [first] = content;
+  if (!first) return undefined;
+  const isPlain = content.length === 1 && first.type === "text" && Object.keys(first).length === 2;
+  return isPlain ? String(first.text) : content;
+}
+
+/** Options of the message itself, as an import found them. */
+function ownOptions(message: Message): JsonObject {
+  const options = objectOf(message.meta?.[NAME])?.providerOptions;
+  return options === undefined ? {} : { providerOptions: options };
+}

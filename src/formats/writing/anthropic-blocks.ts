@@ -1,0 +1,78 @@
+import type { BlobPart, Json, Part, ReasoningPart, ToolResultPart } from "../../index.ts";
+import type { Extras } from "../content/anthropic-blocks.ts";
+import { objectOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { ExportedSession } from "./writer.ts";
+
+/** What is needed of a session to write its parts. */
+export type PartSource = Pick<ExportedSession, "base64" | "restore">;
+
+/** Formats whose raw parts are content blocks of Anthropic's shape: they go back as they came. */
+const BLOCK_FORMATS = new Set(["anthropic", "claude-code", "cline", "cline-sdk", "roo"]);
+
+/**
+ * Anthropic content blocks of parts, one for each in their order. `extras` are fields that an import found on blocks and
+ * our parts have no place for; they go back to the blocks of their index.
+ */
+export async function blocksOfParts(
+  parts: readonly Part[],
+  session: PartSource,
+  extras?: Extras,
+): Promise<readonly JsonObject[]> {
+  const blocks: JsonObject[] = [];
+  for (const [index, part] of parts.entries()) {
+    const block = await blockOfPart(part, session);
+    blocks.push({ ...block, ...objectOf(extras?.[String(index)]) });
+  }
+  return blocks;
+}
+
+async function blockOfPart(stored: Part, session: PartSource): Promise<JsonObject> {
+  const part = await session.restore(stored);
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "reasoning":
+      return reasoningBlock(part);
+    case "tool-call":
+      return { type: "tool_use", id: part.callId, name: part.name, input: part.input };
+    case "tool-result":
+      return toolResultBlock(part, session);
+    case "blob":
+      return mediaBlock(part, session);
+    case "raw":
+      return rawBlock(part.format, part.value);
+  }
+}
+
+function reasoningBlock({ text, opaque }: ReasoningPart): JsonObject {
+  const redacted = objectOf(opaque)?.redacted;
+  if (text === "" && typeof redacted === "string") return { type: "redacted_thinking", data: redacted };
+  // Ciphertext of other providers has other shapes; it means nothing here and would be refused.
+  return { type: "thinking", thinking: text, ...(typeof opaque === "string" && { signature: opaque }) };
+}
+
+async function toolResultBlock(part: ToolResultPart, session: PartSource): Promise<JsonObject> {
+  const output: JsonObject[] = [];
+  for (const piece of part.output) output.push(await blockOfPart(piece, session));
+  const [first] = output;
+  const isPlain = output.length === 1 && first?.type === "text";
+  return {
+    type: "tool_result",
+    tool_use_id: part.callId,
+    ...(output.length > 0 && { content: isPlain ? first.text : output }),
+    ...(part.isError !== undefined && { is_error: part.isError }),
+  };
+}
+
+async function mediaBlock(part: BlobPart, session: PartSource): Promise<JsonObject> {
+  const source = { type: "base64", media_type: part.mime, data: await session.base64(part) };
+  if (part.mime.startsWith("image/")) return { type: "image", source };
+  return { type: "document", source, ...(part.name !== undefined && { title: part.name }) };
+}
+
+function rawBlock(format: string, value: Json): JsonObject {
+  const block = objectOf(value);
+  if (block && BLOCK_FORMATS.has(format)) return block;
+  return { type: "text", text: JSON.stringify(value) };
+}

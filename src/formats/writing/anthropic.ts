@@ -1,0 +1,123 @@
+import type { Message, Part } from "../../index.ts";
+import { objectOf } from "../content/fields.ts";
+import { NO_RESULT } from "../content/marks.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { blocksOfParts } from "./anthropic-blocks.ts";
+import { jsonArrayPieces } from "./json-text.ts";
+import { allowedName, type Piece, type Turn, turnsOf } from "./turns.ts";
+import type { ExportedSession, Writer } from "./writer.ts";
+
+const NAME = "anthropic";
+const FILE = "conversation.json";
+
+/** Formats whose messages are those of Anthropic: what they hold was accepted once, also thinking without a signature. */
+const OWN_FORMATS = [NAME, "claude-code", "cline", "cline-sdk", "roo"];
+
+/**
+ * Writes the active line as a request of Anthropic's Messages API: `{ system, messages }`. Roles alternate, so messages of
+ * one role that follow each other are joined. Left out: thinking without Anthropic's signature and raw parts of other
+ * formats. System messages after the first words keep their place, which models since Claude 4.8 accept.
+ */
+export const anthropicWriter: Writer = {
+  name: NAME,
+  title: "Anthropic Messages",
+  isFolder: false,
+  async *write(session) {
+    const turns = turnsOf(session, NAME);
+    const system: JsonObject[] = [];
+    let next = await turns.next();
+    while (!next.done && next.value.role === "system") {
+      system.push(...(await blocksOfTurn(next.value, session)));
+      next = await turns.next();
+    }
+    const before = `{${system.length > 0 ? `"system":${JSON.stringify(system)},` : ""}"messages":`;
+    const first = next;
+    const rest = async function* () {
+      if (!first.done) yield first.value;
+      yield* turns;
+    };
+    yield* jsonArrayPieces(FILE, messagesOf(rest(), session), before, "}");
+  },
+};
+
+/** Messages whose roles alternate; only the current one is held. */
+async function* messagesOf(turns: AsyncIterable<Turn>, session: ExportedSession): AsyncGenerator<JsonObject> {
+  let role = "";
+  let content: JsonObject[] = [];
+  /** System messages that came after an assistant's: they may only follow a user's. */
+  let delayed: (readonly JsonObject[])[] = [];
+  const flush = function* (): Generator<JsonObject> {
+    if (content.length > 0) yield { role, content };
+    content = [];
+    if (role === "user") {
+      for (const blocks of delayed) yield { role: "system", content: blocks };
+      delayed = [];
+    }
+  };
+  for await (const turn of turns) {
+    const blocks = await blocksOfTurn(turn, session);
+    if (blocks.length === 0) continue;
+    const turnRole = turn.role === "tool" || turn.role === "missing" ? "user" : turn.role;
+    if (turnRole === "system") {
+      delayed.push(blocks);
+      if (role === "user") yield* flush();
+      continue;
+    }
+    if (turnRole !== role) {
+      yield* flush();
+      role = turnRole;
+    }
+    content.push(...blocks);
+  }
+  yield* flush();
+  for (const blocks of delayed) yield { role: "system", content: blocks };
+}
+
+async function blocksOfTurn(turn: Turn, session: ExportedSession): Promise<readonly JsonObject[]> {
+  if (turn.role === "missing") {
+    return turn.calls.map(({ callId }) => ({
+      type: "tool_result",
+      tool_use_id: allowedId(callId),
+      content: NO_RESULT,
+      is_error: true,
+    }));
+  }
+  const pieces: readonly Piece[] = turn.pieces;
+  const blocks: JsonObject[] = [];
+  for (const { part, extra } of pieces) {
+    if (!isAccepted(part, turn.message)) continue;
+    const [block] = await blocksOfParts([allowed(part)], session);
+    if (block) blocks.push({ ...block, ...extra });
+  }
+  return blocks;
+}
+
+/** Tells what Anthropic would refuse: empty text, thinking that others signed, and what only others understand. */
+function isAccepted(part: Part, message: Message): boolean {
+  const isOwn = OWN_FORMATS.some((format) => message.meta?.[format] !== undefined);
+  if (part.type === "text") return part.text.trim() !== "";
+  if (part.type === "raw") return OWN_FORMATS.includes(part.format);
+  if (part.type !== "reasoning" || isOwn) return true;
+  if (typeof objectOf(part.opaque)?.redacted === "string") return true;
+  return typeof part.opaque === "string" && isSignature(part.opaque);
+}
+
+/** Other tools keep field names or JSON where Anthropic's signature would be. */
+function isSignature(text: string): boolean {
+  return /^[\w+/=-]+$/.test(text) && !text.startsWith("reasoning");
+}
+
+/** The part with ids, names and inputs that Anthropic allows; of its own they always are. */
+function allowed(part: Part): Part {
+  if (part.type === "tool-call") {
+    const input = objectOf(part.input) ? part.input : { input: part.input };
+    return { ...part, callId: allowedId(part.callId), name: allowedName(part.name), input };
+  }
+  if (part.type !== "tool-result") return part;
+  const output = part.output.filter((piece) => piece.type !== "raw" || OWN_FORMATS.includes(piece.format));
+  return { ...part, callId: allowedId(part.callId), output };
+}
+
+function allowedId(id: string): string {
+  return id.replace(/[^\w-]/g, "_");
+}

@@ -1,0 +1,55 @@
+import { objectOf, textOf } from "../content/fields.ts";
+import { agentFactsOf, agentIdOf, type Identity, identityOf, sessionIdOf } from "./claude-code/identity.ts";
+import { Transcript } from "./claude-code/transcript.ts";
+import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
+
+/** Writes a session as Claude Code keeps it: to be put into the folder of a project below `~/.claude/projects`. */
+export const claudeCodeWriter: Writer = {
+  name: "claude-code",
+  title: "Claude Code",
+  isFolder: true,
+  async *write(session) {
+    const id = sessionIdOf(session.record);
+    const identity = identityOf(session.record, id);
+    yield* writeTranscript(session, identity, `${id}.jsonl`, id);
+    for await (const agent of descendantsOf(session)) {
+      const agentId = agentIdOf(agent.record);
+      const file = `${id}/subagents/agent-${agentId}`;
+      yield* writeTranscript(
+        agent,
+        identityOf(agent.record, identity.sessionId, agentId),
+        `${file}.jsonl`,
+        id,
+      );
+      const facts = agentFactsOf(agent.record);
+      if (facts !== undefined) yield { file: `${file}.meta.json`, text: JSON.stringify(facts) };
+    }
+  },
+};
+
+/** The file of a conversation, then those of its large tool results. */
+async function* writeTranscript(
+  session: ExportedSession,
+  identity: Identity,
+  file: string,
+  id: string,
+): AsyncGenerator<OutputPiece> {
+  const transcript = await Transcript.of(session, identity);
+  for await (const text of transcript.text()) yield { file, text };
+  const files = new Set(transcript.files);
+  if (files.size === 0) return;
+  for await (const entry of session.entries("log")) {
+    if (entry.kind !== "raw" || !files.has(entry.seq)) continue;
+    const { name, text } = objectOf(objectOf(await session.raw(entry))?.toolResultFile) ?? {};
+    const safe = /^[\w.-]+$/.exec(textOf(name) ?? "")?.[0];
+    if (safe !== undefined && typeof text === "string") yield { file: `${id}/tool-results/${safe}`, text };
+  }
+}
+
+/** Sub-agents of sub-agents lie in the same folder. */
+async function* descendantsOf(session: ExportedSession): AsyncGenerator<ExportedSession> {
+  for await (const child of session.children()) {
+    yield child;
+    yield* descendantsOf(child);
+  }
+}

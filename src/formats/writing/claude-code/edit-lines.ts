@@ -1,0 +1,100 @@
+import type { Edit, Entry, Json, Message, OverlayBody, Part } from "../../../index.ts";
+import { textOfMessage } from "../../../index.ts";
+import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+import type { ExportedSession } from "../writer.ts";
+import { derivedUuid } from "./derived-ids.ts";
+import type { DraftLine } from "./message-lines.ts";
+import type { WrittenEntries } from "./written-entries.ts";
+
+type OverlayEntry = Entry<OverlayBody>;
+
+/** The boundary and the summary of a compaction that was not Claude Code's. */
+export async function compactionLines(
+  entry: OverlayEntry,
+  edit: Extract<Edit, { type: "summarize" }>,
+  session: ExportedSession,
+  written: WrittenEntries,
+): Promise<readonly DraftLine[]> {
+  const summary = await summaryOf(edit, session, written);
+  const last = Math.max(
+    0,
+    ...edit.ranges.filter((range) => range.session === entry.session).map(({ to }) => to),
+  );
+  const head = written.firstAfter(last);
+  if (!summary || written.tip === null) return [];
+  const [uuid, summaryUuid] = [derivedUuid(`${entry.id}.boundary`), derivedUuid(`${entry.id}.summary`)];
+  const at = entry.madeAt ?? entry.at;
+  const kept = head && { headUuid: head, anchorUuid: summaryUuid, tailUuid: written.tip };
+  const compactMetadata = {
+    trigger: "auto",
+    preTokens: entry.tokensBefore ?? 0,
+    ...(kept && { preservedSegment: kept }),
+  };
+  const boundary = {
+    type: "system",
+    subtype: "compact_boundary",
+    content: "Conversation compacted",
+    level: "info",
+    isMeta: false,
+    logicalParentUuid: written.tip,
+    compactMetadata,
+  };
+  const message = { role: "user", content: summary.text };
+  const flags = { isVisibleInTranscriptOnly: true, isCompactSummary: true };
+  return [
+    { uuid, at, parent: null, fields: boundary },
+    {
+      uuid: summaryUuid,
+      at,
+      fields: { type: "user", message, ...flags, [OWN_FIELD]: { summary: summary.own } },
+    },
+  ];
+}
+
+async function summaryOf(
+  edit: Extract<Edit, { type: "summarize" }>,
+  session: ExportedSession,
+  written: WrittenEntries,
+): Promise<{ readonly text: string; readonly own: OwnFields["summary"] } | undefined> {
+  if (edit.messages) {
+    const messages: Message[] = [];
+    for (const message of edit.messages) messages.push(await restored(message, session));
+    return { text: messages.map(textOfMessage).join("\n\n"), own: { messages: messages.map(bare) } };
+  }
+  const record = edit.entry === undefined ? undefined : written.recordAt(edit.entry);
+  if (record === undefined) return undefined;
+  for await (const entry of session.entries("log")) {
+    if (entry.seq !== edit.entry || entry.kind !== "message") continue;
+    return { text: textOfMessage(await restored(entry.message, session)), own: { record } };
+  }
+  return undefined;
+}
+
+function bare({ role, parts }: Message) {
+  return { role, parts: parts.filter((part) => part.type === "text" || part.type === "reasoning") };
+}
+
+async function restored(message: Message, session: ExportedSession): Promise<Message> {
+  const parts: Part[] = [];
+  for (const part of message.parts) parts.push(await session.restore(part));
+  return { ...message, parts };
+}
+
+/** The line that shows a tool's result otherwise; undefined if something else was replaced. */
+export async function replacementLine(
+  edit: Extract<Edit, { type: "replace" }>,
+  sessionId: string,
+  session: ExportedSession,
+  written: WrittenEntries,
+): Promise<JsonObject | undefined> {
+  const { target } = edit;
+  const call = "callId" in target ? target.callId : written.callAt(target.seq, target.part);
+  if (call === undefined) return undefined;
+  const { parts } = await restored({ role: "user", parts: edit.parts }, session);
+  const texts = parts.flatMap((part): readonly string[] =>
+    part.type === "text" ? [part.text] : [`[${part.type === "blob" ? part.mime : part.type}]`],
+  );
+  const replacement: Json = { kind: "tool-result", toolUseId: call, replacement: texts.join("\n") };
+  return { type: "content-replacement", sessionId, replacements: [replacement] };
+}

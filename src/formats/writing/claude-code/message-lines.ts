@@ -1,0 +1,110 @@
+import type { Entry, Json, MessageBody } from "../../../index.ts";
+import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
+import type { Extras } from "../../content/anthropic-blocks.ts";
+import { arrayOf, numberOf, objectOf, textOf } from "../../content/fields.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+import { blocksOfParts, type PartSource } from "../anthropic-blocks.ts";
+import { contentOfMessage, lineRoleOf } from "./content.ts";
+import { derivedMessageId, derivedUuid } from "./derived-ids.ts";
+
+/** A line on its way out: it knows its id, not yet its parent. */
+export interface DraftLine {
+  readonly uuid: string;
+  readonly at: number;
+  /** Its parent, where that is not simply what came before. */
+  readonly parent?: Json;
+  readonly fields: JsonObject;
+}
+
+type MessageEntry = Entry<MessageBody>;
+
+/** Fields of a message's meta that say where its lines stood; all others go back onto them. */
+const PLACE_FIELDS = ["uuid", "uuids", "id", "delays", "blocks", "extras", "message", "parentUuid"];
+
+/** The lines of a message: one for each block of a model's message, one for any other. */
+export async function messageLines(entry: MessageEntry, session: PartSource): Promise<readonly DraftLine[]> {
+  const { message: said } = entry;
+  const own = objectOf(said.meta?.["claude-code"]) ?? {};
+  const isOwn = own.uuid !== undefined || own.uuids !== undefined;
+  const { blocks, own: kept } = isOwn
+    ? { blocks: await blocksOfParts(said.parts, session, own.extras as Extras | undefined), own: {} }
+    : await contentOfMessage(said, session);
+  const beside = besideOf(entry, kept);
+  const rest = Object.fromEntries(Object.entries(own).filter(([field]) => !PLACE_FIELDS.includes(field)));
+  const fields = { ...rest, ...(beside && { [OWN_FIELD]: beside }) };
+  const at = numberOf(said.meta?.at) ?? entry.at;
+  const parent = own.parentUuid === undefined ? {} : { parent: own.parentUuid as Json };
+  if (said.role === "assistant") return modelLines(entry, own, { blocks, fields, at, parent });
+  const [first] = blocks;
+  const content = blocks.length === 1 && first?.type === "text" && !own.extras ? first.text : blocks;
+  const message = { role: "user", content, ...objectOf(own.message) };
+  const isAside = said.role === "system" ? { isMeta: true } : {};
+  const uuid = textOf(own.uuid) ?? derivedUuid(entry.id);
+  return [{ uuid, at, ...parent, fields: { type: "user", message, ...isAside, ...fields } }];
+}
+
+/** What is not in the line's content, and not for Claude Code. */
+function besideOf({ message }: MessageEntry, kept: Partial<OwnFields>): OwnFields | undefined {
+  const { "claude-code": _, at: __, ...meta } = message.meta ?? {};
+  const role = lineRoleOf(message) === message.role ? {} : { role: message.role };
+  const isModelUnknown = message.role === "assistant" && message.model === undefined;
+  const beside = {
+    ...kept,
+    ...role,
+    ...(isModelUnknown && { isModelUnknown }),
+    ...(Object.keys(meta).length > 0 && { meta }),
+  };
+  return Object.keys(beside).length > 0 ? beside : undefined;
+}
+
+interface ModelMessage {
+  readonly blocks: readonly JsonObject[];
+  readonly fields: JsonObject;
+  readonly at: number;
+  readonly parent: { readonly parent?: Json };
+}
+
+function modelLines(entry: MessageEntry, own: JsonObject, made: ModelMessage): readonly DraftLine[] {
+  const { blocks, fields, at, parent } = made;
+  const uuids = arrayOf(own.uuids);
+  const delays = arrayOf(own.delays);
+  const message = {
+    id: textOf(own.id) ?? derivedMessageId(entry.id),
+    type: "message",
+    role: "assistant",
+    model: entry.message.model ?? "<synthetic>",
+  };
+  const ends = { stop_reason: null, stop_sequence: null, ...objectOf(own.message) };
+  return stretchesOf(blocks, arrayOf(own.blocks), uuids.length).map((content, index) => ({
+    uuid: textOf(uuids[index]) ?? derivedUuid(index === 0 ? entry.id : `${entry.id}.${index}`),
+    at: at + (numberOf(delays[index]) ?? 0),
+    ...(index === 0 && parent),
+    // What is not the model's own is said once.
+    fields: {
+      type: "assistant",
+      message: { ...message, content, ...ends },
+      ...(index === 0 ? fields : withoutOwn(fields)),
+    },
+  }));
+}
+
+/** The blocks of each line: as they were, or one each. */
+function stretchesOf(
+  blocks: readonly JsonObject[],
+  counts: readonly unknown[],
+  lines: number,
+): readonly (readonly JsonObject[])[] {
+  const sizes = counts.length > 0 ? counts.map((count) => numberOf(count) ?? 0) : Array(lines).fill(1);
+  const isAsItWas =
+    sizes.length === lines && lines > 0 && sizes.reduce((sum, size) => sum + size, 0) === blocks.length;
+  if (!isAsItWas) return blocks.map((block) => [block]);
+  let from = 0;
+  return sizes.map((size) => {
+    from += size;
+    return blocks.slice(from - size, from);
+  });
+}
+
+function withoutOwn({ [OWN_FIELD]: _, ...fields }: JsonObject): JsonObject {
+  return fields;
+}

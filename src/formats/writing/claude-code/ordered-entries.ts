@@ -1,0 +1,75 @@
+import type { Entry, SeqRange } from "../../../index.ts";
+import type { ExportedSession } from "../writer.ts";
+
+/** An entry, and whether it is on the active line. */
+export interface OrderedEntry {
+  readonly entry: Entry;
+  readonly isOnLine: boolean;
+}
+
+/**
+ * All entries: those of the active line in its order, those that have left it about where they were. What the line shares
+ * with the session it was forked from comes first.
+ */
+export async function* orderedEntries(session: ExportedSession): AsyncGenerator<OrderedEntry> {
+  const { id } = session.record;
+  const own = session.line.filter((range) => range.session === id);
+  if (own.length < session.line.length) {
+    for await (const entry of session.entries("line")) {
+      if (entry.session === id) break;
+      yield { entry, isOnLine: true };
+    }
+  }
+  const isRising = own.every((range, index) => index === 0 || (own[index - 1] as SeqRange).to < range.from);
+  if (isRising) yield* inOrderOfLog(session, own);
+  else yield* inOrderOfLine(session, own);
+}
+
+async function* inOrderOfLog(
+  session: ExportedSession,
+  line: readonly SeqRange[],
+): AsyncGenerator<OrderedEntry> {
+  let next = 0;
+  for await (const entry of session.entries("log")) {
+    if (entry.session !== session.record.id) continue;
+    while (next < line.length && (line[next] as SeqRange).to < entry.seq) next++;
+    yield { entry, isOnLine: next < line.length && (line[next] as SeqRange).from <= entry.seq };
+  }
+}
+
+/** Entries stand in the places of older ones: the line leads, and what has left it follows what came before it. */
+async function* inOrderOfLine(
+  session: ExportedSession,
+  line: readonly SeqRange[],
+): AsyncGenerator<OrderedEntry> {
+  const log = session.entries("log");
+  let ahead: Entry | undefined;
+  const before = async function* (seq: number): AsyncGenerator<OrderedEntry> {
+    for (;;) {
+      ahead ??= (await log.next()).value as Entry | undefined;
+      if (!ahead || ahead.seq >= seq) return;
+      if (!isWithin(ahead.seq, line)) yield { entry: ahead, isOnLine: false };
+      ahead = undefined;
+    }
+  };
+  try {
+    for await (const entry of session.entries("line")) {
+      if (entry.session !== session.record.id) continue;
+      if (!standsInFor(entry.seq, line)) yield* before(entry.seq);
+      yield { entry, isOnLine: true };
+    }
+    yield* before(Number.POSITIVE_INFINITY);
+  } finally {
+    await log.return(undefined);
+  }
+}
+
+function isWithin(seq: number, line: readonly SeqRange[]): boolean {
+  return line.some(({ from, to }) => from <= seq && seq <= to);
+}
+
+/** Tells whether the line goes on behind an entry with older ones. */
+function standsInFor(seq: number, line: readonly SeqRange[]): boolean {
+  const index = line.findIndex(({ from, to }) => from <= seq && seq <= to);
+  return line.slice(index + 1).some(({ from }) => from < seq);
+}

@@ -1,0 +1,119 @@
+import type { Entry, Json, OverlayBody, Part } from "../../../index.ts";
+import { EDIT_TYPES } from "../../cline/context-history.ts";
+import { arrayOf, objectOf } from "../../content/fields.ts";
+import type { ExportedSession } from "../writer.ts";
+import { overlaysOf } from "./overlays.ts";
+import { taskEntries } from "./task-session.ts";
+
+/** One text that stands in place of another: where, since when, and what kind of message it is. */
+interface Update {
+  readonly message: number;
+  readonly block: number;
+  readonly type: number;
+  readonly at: number;
+  readonly text: string;
+}
+
+/**
+ * What Cline sends instead of some blocks, as its own list of such edits. Only texts in place of one block can be said in
+ * it; what is held is these texts.
+ */
+export async function contextHistory(session: ExportedSession): Promise<Json | undefined> {
+  const overlays = (await overlaysOf(session)).filter(({ edit }) => edit.type === "replace");
+  if (overlays.length === 0) return undefined;
+  const { places, metadata } = await findPlaces(session, overlays);
+  const updates: Update[] = [];
+  for (const overlay of overlays) {
+    const place = places.get(overlay.seq);
+    const text = await textOf(overlay, session);
+    if (place && text !== undefined)
+      updates.push({ ...place, type: typeOf(overlay.reason), at: overlay.madeAt ?? overlay.at, text });
+  }
+  const messages = Map.groupBy(updates, ({ message }) => message);
+  return [...messages].sort(byNumber).map(([message, ofMessage]) => {
+    const blocks = [...Map.groupBy(ofMessage, ({ block }) => block)].sort(byNumber);
+    return [
+      message,
+      [
+        ofMessage[0]?.type ?? 0,
+        blocks.map(([block, ofBlock]) => [
+          block,
+          ofBlock.map(({ at, text }) => [
+            at,
+            "text",
+            [text],
+            metadata.get(`${message}.${block}.${at}`) ?? [],
+          ]),
+        ]),
+      ],
+    ];
+  });
+}
+
+interface Places {
+  /** Message and block of what an overlay replaces, by its seq. */
+  readonly places: ReadonlyMap<number, { readonly message: number; readonly block: number }>;
+  /** What Cline noted beside its own edits. */
+  readonly metadata: ReadonlyMap<string, Json>;
+}
+
+async function findPlaces(
+  session: ExportedSession,
+  overlays: readonly Entry<OverlayBody>[],
+): Promise<Places> {
+  const places = new Map<number, { message: number; block: number }>();
+  const metadata = new Map<string, Json>();
+  let message = 0;
+  for await (const item of taskEntries(session, "cline")) {
+    if (item.type === "sent") {
+      for (const { seq, edit } of overlays) {
+        const block = edit.type === "replace" ? blockOf(item.entry, edit.target) : undefined;
+        if (block !== undefined) places.set(seq, { message, block });
+      }
+    } else if (item.entry.kind === "raw" && item.entry.format === "cline") {
+      const value = objectOf(await session.raw(item.entry));
+      const noted = arrayOf(value?.context);
+      if (value?.metadata !== undefined && noted.length === 3)
+        metadata.set(noted.join("."), value.metadata as Json);
+    }
+    if (item.type === "sent" || item.type === "element") message++;
+  }
+  return { places, metadata };
+}
+
+type Target = Extract<OverlayBody["edit"], { type: "replace" }>["target"];
+
+function blockOf({ seq, message }: Extract<Entry, { kind: "message" }>, target: Target): number | undefined {
+  if ("seq" in target) {
+    if (target.seq !== seq) return undefined;
+    return target.part ?? (message.parts.length === 1 ? 0 : undefined);
+  }
+  const block = message.parts.findIndex(
+    (part) => part.type === "tool-result" && part.callId === target.callId,
+  );
+  return block < 0 ? undefined : block;
+}
+
+/** The text that is sent; undefined where it is not one text. */
+async function textOf({ edit }: Entry<OverlayBody>, session: ExportedSession): Promise<string | undefined> {
+  if (edit.type !== "replace" || edit.parts.length !== 1) return undefined;
+  const part = await session.restore(edit.parts[0] as Part);
+  if (part.type === "text") return part.text;
+  if (part.type !== "tool-result") return undefined;
+  const texts: string[] = [];
+  for (const piece of part.output) {
+    const restored = await session.restore(piece);
+    if (restored.type !== "text") return undefined;
+    texts.push(restored.text);
+  }
+  return texts.join("\n");
+}
+
+function typeOf(reason: string): number {
+  const known = EDIT_TYPES.indexOf(reason);
+  return known >= 0 ? known : Number(/^edit type (\d+)$/.exec(reason)?.[1] ?? 0);
+}
+
+function byNumber([a]: readonly [number, unknown], [b]: readonly [number, unknown]): number {
+  return a - b;
+}

@@ -1,0 +1,40 @@
+import type { ExportedSession } from "../writer.ts";
+import { isIn, overlaysOf } from "./overlays.ts";
+import { taskEntries } from "./task-session.ts";
+
+/** Cline always sends the first two messages. */
+const FIRST = 2;
+
+/** The messages after the first two that have left the window, as Cline says it: only the beginning can. */
+export async function deletedRange(session: ExportedSession): Promise<readonly [number, number] | undefined> {
+  const ranges = (await overlaysOf(session)).flatMap(({ edit }) => {
+    // A summary that is not on the line itself would be missing from the window.
+    const isSaid = edit.type === "hide" || (edit.type === "summarize" && edit.entry !== undefined);
+    return isSaid ? edit.ranges : [];
+  });
+  if (ranges.length === 0) return undefined;
+  let index = 0;
+  let last = FIRST - 1;
+  for await (const item of taskEntries(session, "cline")) {
+    if (item.type !== "sent" && item.type !== "element") continue;
+    if (index === last + 1 && isIn(item.entry, ranges)) last = index;
+    index++;
+  }
+  return last < FIRST ? undefined : [FIRST, last];
+}
+
+/** The same messages, the last one telling which range has left the window unless it says more already. */
+export async function* withDeletedRange(
+  messages: AsyncIterable<Readonly<Record<string, unknown>>>,
+  range: readonly [number, number] | undefined,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  let held: Readonly<Record<string, unknown>> | undefined;
+  for await (const message of messages) {
+    if (held) yield held;
+    held = message;
+  }
+  if (!held) return;
+  const said = held.conversationHistoryDeletedRange;
+  const reach = Array.isArray(said) ? Number(said[1]) : -1;
+  yield range && reach < range[1] ? { ...held, conversationHistoryDeletedRange: range } : held;
+}

@@ -1,0 +1,14 @@
+import type { ExportedSession } from "../writer.ts";
+import { sentBlocks, sentElement } from "./sent-message.ts";
+import { taskEntries } from "./task-session.ts";
+
+/** The conversation with the model, as Cline keeps it. */
+export async function* sentElements(session: ExportedSession): AsyncGenerator<unknown> {
+  for await (const item of taskEntries(session, "cline")) {
+    if (item.type === "element") yield item.element;
+    else if (item.type === "sent") {
+      const blocks = await sentBlocks(item.entry, item.fields, session);
+      yield sentElement(item.entry, item.fields, blocks);
+    }
+  }
+}

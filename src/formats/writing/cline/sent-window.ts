@@ -1,0 +1,72 @@
+import { blocksOfContent } from "../../cline/copies.ts";
+import { objectOf, textOf } from "../../content/fields.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+import type { ExportedSession } from "../writer.ts";
+import { sentBlocks } from "./sent-message.ts";
+import { type TaskEntry, type TaskFormat, taskEntries } from "./task-session.ts";
+
+/** One element of the conversation, as far as what was shown of it points to it. */
+export interface SentMessage {
+  readonly role: string | undefined;
+  readonly blocks: readonly JsonObject[];
+}
+
+/** How far back and ahead of a place messages can be asked for. */
+const REACH = 2;
+
+/** The messages of a conversation around a place that moves on; reads ahead on its own and holds only those. */
+export class SentWindow {
+  readonly #session: ExportedSession;
+  readonly #entries: AsyncGenerator<TaskEntry>;
+  readonly #held = new Map<number, SentMessage>();
+  #next = 0;
+  #place = 0;
+  #isDone = false;
+
+  constructor(session: ExportedSession, format: TaskFormat) {
+    this.#session = session;
+    this.#entries = taskEntries(session, format);
+  }
+
+  /** How many messages have been passed. */
+  get place(): number {
+    return this.#place;
+  }
+
+  /** Makes the messages around the place ready. */
+  async load(): Promise<void> {
+    while (this.#next < this.#place + REACH && !this.#isDone) {
+      const { done, value } = await this.#entries.next();
+      if (done) this.#isDone = true;
+      else {
+        const sent = await this.#sentOf(value);
+        if (sent) this.#held.set(this.#next++, sent);
+      }
+    }
+  }
+
+  /** The message at a distance: 0 is the one that comes next. */
+  at(distance: number): SentMessage | undefined {
+    return this.#held.get(this.#place + distance);
+  }
+
+  /** The next message has been passed. */
+  pass(): void {
+    this.#place++;
+    this.#held.delete(this.#place - REACH - 1);
+  }
+
+  async close(): Promise<void> {
+    await this.#entries.return(undefined);
+  }
+
+  async #sentOf(item: TaskEntry): Promise<SentMessage | undefined> {
+    if (item.type === "element") {
+      const element = objectOf(item.element);
+      return { role: textOf(element?.role), blocks: blocksOfContent(element?.content) };
+    }
+    if (item.type !== "sent") return undefined;
+    const blocks = await sentBlocks(item.entry, item.fields, this.#session);
+    return { role: item.entry.message.role, blocks };
+  }
+}

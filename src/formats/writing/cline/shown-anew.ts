@@ -1,0 +1,125 @@
+import type { BlobPart, Entry, MessageBody, Part, ToolCallPart, Usage } from "../../../index.ts";
+import { arrayOf, definedFields, objectOf, textOf } from "../../content/fields.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+import { isMedia } from "../turns.ts";
+import type { ExportedSession } from "../writer.ts";
+import type { SentMessage } from "./sent-window.ts";
+
+/** A message to be shown, before its time is settled. */
+export interface ToShow {
+  readonly at: number;
+  readonly fields: JsonObject;
+}
+
+/** How the extension names the tools it knows when it shows them. */
+const SHOWN_TOOLS: Readonly<Record<string, string>> = {
+  read_file: "readFile",
+  write_to_file: "newFileCreated",
+  replace_in_file: "editedExistingFile",
+  apply_diff: "appliedDiff",
+  list_files: "listFilesTopLevel",
+  search_files: "searchFiles",
+};
+
+/** What the extension would have shown of a message that it never saw. */
+export async function shownAnew(
+  { at, message }: Entry<MessageBody>,
+  session: ExportedSession,
+  isFirst: boolean,
+): Promise<readonly ToShow[]> {
+  const parts: Part[] = [];
+  for (const part of message.parts) parts.push(await session.restore(part));
+  const show = (fields: JsonObject): ToShow => ({ at, fields: { type: "say", ...fields } });
+  if (message.role === "assistant")
+    return (await Promise.all(parts.map(shownPart))).flatMap((shown) => (shown ? [show(shown)] : []));
+  const results = await outputsOf(parts, session);
+  const words = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const images = await urlsOf(parts.filter(isMedia), session);
+  const said = words.length > 0 || images.length > 0 || isFirst;
+  return [
+    ...results.map((text) => show({ say: "command_output", text })),
+    ...(said
+      ? [
+          show({
+            say: isFirst ? "text" : "user_feedback",
+            text: words.join("\n\n"),
+            ...(images.length > 0 && { images }),
+          }),
+        ]
+      : []),
+  ];
+}
+
+/** The request that sends a message; what it used is known only later. */
+export function requestShown(at: number, sent: SentMessage | undefined, usage: Usage | undefined): ToShow {
+  const texts = sent?.blocks.flatMap(({ type, text }) =>
+    type === "text" && typeof text === "string" ? [text] : [],
+  );
+  const text = JSON.stringify({ request: texts?.join("\n\n") ?? "", ...usageInfo(usage) });
+  return { at, fields: { type: "say", say: "api_req_started", text } };
+}
+
+/** What was used by a request of which nothing else is shown: Cline keeps the sums of such. */
+export function usageShown(at: number, usage: Usage): ToShow {
+  return { at, fields: { type: "say", say: "deleted_api_reqs", text: JSON.stringify(usageInfo(usage)) } };
+}
+
+/** What a request used, in the extension's words. */
+function usageInfo(usage: Usage | undefined): JsonObject {
+  if (!usage) return {};
+  return definedFields({
+    tokensIn: usage.inputTokens,
+    tokensOut: usage.outputTokens,
+    cacheWrites: usage.cacheWriteTokens,
+    cacheReads: usage.cacheReadTokens,
+    cost: usage.cost,
+  });
+}
+
+function shownPart(part: Part): JsonObject | undefined {
+  switch (part.type) {
+    case "text":
+      return { say: "text", text: part.text };
+    case "reasoning":
+      return part.text === "" ? undefined : { say: "reasoning", text: part.text };
+    case "tool-call":
+      return shownCall(part);
+    default:
+      return undefined;
+  }
+}
+
+function shownCall({ name, input }: ToolCallPart): JsonObject {
+  const fields = objectOf(input) ?? {};
+  const command = textOf(fields.command) ?? (arrayOf(fields.command).join(" ") || undefined);
+  if (command !== undefined) return { say: "command", text: command };
+  const tool = Object.hasOwn(SHOWN_TOOLS, name) ? SHOWN_TOOLS[name] : undefined;
+  if (tool === undefined)
+    return { say: "text", text: `**${name}**\n\n\`\`\`json\n${JSON.stringify(input, null, 2)}\n\`\`\`` };
+  const content = textOf(fields.content) ?? textOf(fields.diff);
+  return {
+    say: "tool",
+    text: JSON.stringify({ tool, ...definedFields({ path: textOf(fields.path), content }) }),
+  };
+}
+
+async function outputsOf(parts: readonly Part[], session: ExportedSession): Promise<readonly string[]> {
+  const outputs: string[] = [];
+  for (const part of parts) {
+    if (part.type !== "tool-result") continue;
+    const texts: string[] = [];
+    for (const piece of part.output) {
+      const restored = await session.restore(piece);
+      if (restored.type === "text") texts.push(restored.text);
+    }
+    outputs.push(texts.join("\n"));
+  }
+  return outputs;
+}
+
+async function urlsOf(media: readonly BlobPart[], session: ExportedSession): Promise<readonly string[]> {
+  const urls: string[] = [];
+  for (const part of media)
+    if (part.mime.startsWith("image/")) urls.push(`data:${part.mime};base64,${await session.base64(part)}`);
+  return urls;
+}

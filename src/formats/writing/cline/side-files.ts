@@ -1,0 +1,22 @@
+import { textOf } from "../../content/fields.ts";
+import type { ExportedSession, OutputPiece } from "../writer.ts";
+import { type TaskFormat, taskEntries } from "./task-session.ts";
+
+/** Names that a file beside a conversation may have: nothing that leads elsewhere. */
+const NAME = /^(command-output\/)?\w[\w.-]*$/;
+
+/** The other files of a task, as they were. */
+export async function* otherFiles(
+  session: ExportedSession,
+  format: TaskFormat,
+  folder: string,
+): AsyncGenerator<OutputPiece> {
+  for await (const item of taskEntries(session, format)) {
+    if (item.type !== "file") continue;
+    const name = textOf(item.file.file) ?? "";
+    const text =
+      typeof item.file.text === "string" ? item.file.text : JSON.stringify(item.file.json, null, 2);
+    if (!NAME.test(name) || text === undefined) continue;
+    yield { file: `${folder}/${name}`, text };
+  }
+}

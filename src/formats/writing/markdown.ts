@@ -1,0 +1,92 @@
+import type { Entry, Message, OverlayBody } from "../../index.ts";
+import { factLines, saidAt, timeText } from "./markdown/facts.ts";
+import { folded, partText } from "./markdown/parts.ts";
+import { inline, quoted } from "./markdown/text.ts";
+import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
+
+const FILE = "conversation.md";
+
+/** Writes the active line as a transcript for people. What is in it cannot break its structure, whatever it is. */
+export const markdownWriter: Writer = {
+  name: "markdown",
+  title: "Markdown transcript",
+  isFolder: false,
+  async *write(session) {
+    const { record } = session;
+    const piece = (text: string): OutputPiece => ({ file: FILE, text });
+    yield piece(`# ${inline(record.title ?? record.id)}\n\n${(await factLines(session)).join("\n")}\n`);
+    let number = 0;
+    for await (const entry of session.entries("line")) {
+      if (entry.kind === "message") yield piece(headingOf(entry, ++number));
+      for await (const text of textsOf(entry, session)) yield piece(`\n${text}\n`);
+    }
+    let isFirst = true;
+    for await (const child of session.children()) {
+      if (isFirst) yield piece("\n## Sub-agents\n\n");
+      isFirst = false;
+      yield piece(`- ${inline(child.record.title ?? child.record.id)} (${inline(child.record.id)})\n`);
+    }
+  },
+};
+
+const SPEAKERS: Record<Message["role"], string> = {
+  system: "System",
+  user: "User",
+  assistant: "Assistant",
+  tool: "Tool",
+};
+
+function headingOf(entry: Entry & { readonly kind: "message" }, number: number): string {
+  const { message } = entry;
+  const facts = [
+    timeText(saidAt(entry)),
+    ...(message.model === undefined ? [] : [inline(message.model)]),
+    ...(message.interrupted ? ["interrupted"] : []),
+  ];
+  return `\n## ${number}. ${SPEAKERS[message.role]}\n\n*${facts.join(" · ")}*\n`;
+}
+
+/** What an entry shows, piece by piece; nothing for what is of no use to people. */
+async function* textsOf(entry: Entry, session: ExportedSession): AsyncGenerator<string> {
+  switch (entry.kind) {
+    case "message":
+      if (entry.message.role === "system")
+        return yield folded("Instructions", await messageText(entry.message, session));
+      for (const part of entry.message.parts) {
+        const text = await partText(part, session);
+        if (text !== "") yield text;
+      }
+      return;
+    case "notice":
+      return yield `> **Note**\n>\n${quoted(entry.text)}`;
+    case "overlay":
+      return yield overlayText(entry, session);
+    case "redacted":
+      return yield "*(removed on request)*";
+    default:
+  }
+}
+
+async function messageText(message: Message, session: ExportedSession): Promise<string> {
+  const texts: string[] = [];
+  for (const part of message.parts) texts.push(await partText(part, session));
+  return texts.filter((text) => text !== "").join("\n\n");
+}
+
+const EDITS: Record<OverlayBody["edit"]["type"], string> = {
+  summarize: "Context compacted here",
+  hide: "Entries left the window here",
+  replace: "Something was replaced in the window here",
+  revert: "An earlier change of the window was taken back here",
+};
+
+async function overlayText(overlay: OverlayBody, session: ExportedSession): Promise<string> {
+  const { edit, author, reason, tokensBefore, tokensAfter } = overlay;
+  const tokens = [tokensBefore, tokensAfter].flatMap((count) => count?.toLocaleString("en") ?? []);
+  const size = tokens.length === 0 ? "" : `, ${tokens.join(" → ")} tokens`;
+  const line = `---\n\n**${EDITS[edit.type]}** by ${inline(author)} (${inline(reason)}${size})`;
+  const texts: string[] = [];
+  if (edit.type === "summarize")
+    for (const message of edit.messages ?? []) texts.push(await messageText(message, session));
+  return texts.length === 0 ? line : `${line}\n\n${folded("Summary", texts.join("\n\n"), true)}`;
+}

@@ -1,0 +1,88 @@
+import type { Entry, Json, Usage } from "../../../index.ts";
+import { numberOf, objectOf, textOf } from "../../content/fields.ts";
+import type { ExportedSession } from "../writer.ts";
+import { inline } from "./text.ts";
+
+/** What a transcript says of its session at the top. */
+interface Facts {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly models: readonly string[];
+  readonly messages: number;
+  readonly usage: Usage;
+}
+
+const MAX_MODELS = 20;
+
+/** The lines at the top of a transcript: agent, models, time, what it used. */
+export async function factLines(session: ExportedSession): Promise<readonly string[]> {
+  const { record } = session;
+  const facts = await gather(session);
+  const source = objectOf(record.meta?.source as Json | undefined);
+  const agent = textOf(source?.format);
+  const { cost, ...tokens } = facts.usage;
+  const used = tokenWords(tokens);
+  return [
+    `- Session: ${inline(record.id)}`,
+    ...(agent === undefined ? [] : [`- Agent: ${inline(agent)}`]),
+    ...(facts.models.length === 0 ? [] : [`- Model: ${facts.models.map(inline).join(", ")}`]),
+    ...(facts.from === undefined
+      ? []
+      : [`- Time: ${timeText(facts.from)} to ${timeText(facts.to ?? facts.from)}`]),
+    `- Messages: ${facts.messages}`,
+    ...(used === "" ? [] : [`- Tokens: ${used}`]),
+    ...(cost === undefined ? [] : [`- Cost: $${cost.toFixed(cost < 1 ? 4 : 2)}`]),
+  ];
+}
+
+/** When a message was said: an import notes it beside the message where the log could not keep it as the entry's time. */
+export function saidAt({ at, message }: Entry & { readonly kind: "message" }): number {
+  return numberOf(message.meta?.at) ?? at;
+}
+
+/** A time as people read it. */
+export function timeText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+function tokenWords(usage: Usage): string {
+  const counts: readonly (readonly [string, number | undefined])[] = [
+    ["input", usage.inputTokens],
+    ["output", usage.outputTokens],
+    ["read from cache", usage.cacheReadTokens],
+    ["written to cache", usage.cacheWriteTokens],
+  ];
+  return counts
+    .filter(([, count]) => count)
+    .map(([word, count]) => `${count?.toLocaleString("en")} ${word}`)
+    .join(", ");
+}
+
+async function gather(session: ExportedSession): Promise<Facts> {
+  let from: number | undefined;
+  let to: number | undefined;
+  let messages = 0;
+  let usage: Usage = {};
+  /** Of several reports of one request that follow each other the last one counts. */
+  let last: { readonly request: string | undefined; readonly usage: Usage } | undefined;
+  const models = new Set<string>();
+  for await (const entry of session.entries("line")) {
+    if (entry.kind === "message") {
+      from = Math.min(from ?? Number.POSITIVE_INFINITY, saidAt(entry));
+      to = Math.max(to ?? 0, saidAt(entry));
+      messages++;
+      if (entry.message.model !== undefined && models.size < MAX_MODELS) models.add(entry.message.model);
+    } else if (entry.kind === "usage") {
+      if (entry.model !== undefined && models.size < MAX_MODELS) models.add(entry.model);
+      if (last && (last.request === undefined || last.request !== entry.request))
+        usage = sum(usage, last.usage);
+      last = { request: entry.request, usage: entry.usage };
+    }
+  }
+  return { from, to, messages, models: [...models], usage: last ? sum(usage, last.usage) : usage };
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)] as (keyof Usage)[]);
+  return Object.fromEntries([...keys].map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)]));
+}

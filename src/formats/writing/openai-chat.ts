@@ -1,0 +1,198 @@
+import type { BlobPart, Message, Part, ToolCallPart, ToolResultPart } from "../../index.ts";
+import { objectOf, textOf } from "../content/fields.ts";
+import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/marks.ts";
+import { mediaLabel, mediaMark } from "../content/openai-chat-media.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { jsonArrayPieces } from "./json-text.ts";
+import { allowedName, isMedia, type Piece, type SpokenTurn, turnsOf } from "./turns.ts";
+import type { ExportedSession, Writer } from "./writer.ts";
+
+const NAME = "openai-chat";
+const FILE = "conversation.json";
+
+/**
+ * Writes the active line as a request of the Chat Completions API: `{ messages }`. Media in tool results follow in a user
+ * message of their own. A failed tool's output begins with "[tool error]". Left out: reasoning that did not come in this
+ * format, for which OpenAI has no field, and raw parts of other formats.
+ */
+export const openaiChatWriter: Writer = {
+  name: NAME,
+  title: "OpenAI Chat Completions",
+  isFolder: false,
+  write: (session) => jsonArrayPieces(FILE, messagesOf(session), '{"messages":', "}"),
+};
+
+/** A message, and its media for a user message that follows. */
+interface Written {
+  readonly message: JsonObject | undefined;
+  readonly media: readonly JsonObject[];
+}
+
+async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject> {
+  let media: JsonObject[] = [];
+  let spoken = 0;
+  for await (const turn of turnsOf(session, NAME)) {
+    if (turn.role === "missing") {
+      for (const { callId } of turn.calls) yield { role: "tool", tool_call_id: callId, content: NO_RESULT };
+      continue;
+    }
+    if (turn.role === "tool") {
+      for (const { part } of turn.pieces) {
+        const written = await toolMessage(part, session);
+        yield written.message;
+        media.push(...written.media);
+      }
+      continue;
+    }
+    // Only when all results are there may anything else follow.
+    if (media.length > 0) yield { role: "user", content: media };
+    const written: Written =
+      turn.role === "assistant"
+        ? await assistantMessage(turn, session, `message ${++spoken}`)
+        : { message: await plainMessage(turn, session), media: [] };
+    if (written.message) yield written.message;
+    media = [...written.media];
+  }
+  if (media.length > 0) yield { role: "user", content: media };
+}
+
+async function plainMessage(
+  { role, message, pieces }: SpokenTurn,
+  session: ExportedSession,
+): Promise<JsonObject | undefined> {
+  const { role: ownRole, name } = ownMeta(message);
+  const content = await contentOf(pieces, session);
+  if (content === undefined) return undefined;
+  return {
+    role: role === "system" && ownRole === "developer" ? "developer" : role,
+    content,
+    ...(typeof name === "string" && { name }),
+  };
+}
+
+async function assistantMessage(turn: SpokenTurn, session: ExportedSession, owner: string): Promise<Written> {
+  const own = ownMeta(turn.message);
+  const { pieces, media } = await withMarks(turn.pieces, owner, session);
+  const calls = turn.pieces.flatMap(({ part, extra }) =>
+    part.type === "tool-call" ? [toolCall(part, extra)] : [],
+  );
+  const content = await contentOf(pieces, session);
+  if (content === undefined && calls.length === 0) return { message: undefined, media };
+  const message = {
+    role: "assistant",
+    content: content ?? null,
+    ...(typeof own.name === "string" && { name: own.name }),
+    ...reasoningFields(turn.pieces, own.reasoning),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+  return { message, media };
+}
+
+/** Pieces with marks in place of their media. */
+async function withMarks(
+  pieces: readonly Piece[],
+  owner: string,
+  session: ExportedSession,
+): Promise<{ readonly pieces: readonly Piece[]; readonly media: readonly JsonObject[] }> {
+  const marked: Piece[] = [];
+  const media: JsonObject[] = [];
+  for (const piece of pieces) {
+    if (!isMedia(piece.part)) marked.push(piece);
+    else {
+      const number = media.length / 2 + 1;
+      marked.push({ part: { type: "text", text: mediaMark(number, owner) } });
+      media.push({ type: "text", text: mediaLabel(number, owner) }, await mediaPart(piece.part, session));
+    }
+  }
+  return { pieces: marked, media };
+}
+
+/** Reasoning in the field in which it came. */
+function reasoningFields(pieces: readonly Piece[], field: unknown): JsonObject {
+  const part = pieces.map((piece) => piece.part).find(({ type }) => type === "reasoning");
+  if (part?.type !== "reasoning") return {};
+  const details = objectOf(part.opaque)?.reasoning_details;
+  const isNamed = field === "reasoning_content" || field === "reasoning";
+  return {
+    ...(isNamed && { [field]: part.text }),
+    ...(details !== undefined && { reasoning_details: details }),
+  };
+}
+
+function toolCall({ callId, name, input }: ToolCallPart, extra: JsonObject = {}): JsonObject {
+  const { arguments: written, ...rest } = extra;
+  if (rest.type === "custom") return { id: callId, ...rest, custom: { name, input } };
+  const text = typeof written === "string" ? written : JSON.stringify(input);
+  return { id: callId, type: "function", ...rest, function: { name: allowedName(name), arguments: text } };
+}
+
+/** Content of text, media and own raw parts: a string where that says all; undefined if nothing can be said. */
+async function contentOf(
+  pieces: readonly Piece[],
+  session: ExportedSession,
+): Promise<string | JsonObject[] | undefined> {
+  const content: JsonObject[] = [];
+  for (const { part, extra } of pieces) {
+    const written = await contentPart(part, session);
+    if (written) content.push(merged(written, extra));
+  }
+  const [first] = content;
+  if (!first) return undefined;
+  const isPlain = content.length === 1 && first.type === "text" && Object.keys(first).length === 2;
+  return isPlain ? (textOf(first.text) ?? "") : content;
+}
+
+async function contentPart(part: Part, session: ExportedSession): Promise<JsonObject | undefined> {
+  if (part.type === "text") return { type: "text", text: part.text };
+  if (part.type === "raw" && part.format === NAME) return objectOf(part.value);
+  return isMedia(part) ? mediaPart(part, session) : undefined;
+}
+
+async function mediaPart(part: BlobPart, session: ExportedSession): Promise<JsonObject> {
+  const data = await session.base64(part);
+  const url = `data:${part.mime};base64,${data}`;
+  if (part.mime.startsWith("image/")) return { type: "image_url", image_url: { url } };
+  if (part.mime.startsWith("audio/"))
+    return { type: "input_audio", input_audio: { data, format: part.mime.slice("audio/".length) } };
+  const filename = part.name === undefined ? {} : { filename: part.name };
+  return { type: "file", file: { ...filename, file_data: url } };
+}
+
+/** A content part with the fields that were kept beside it, those inside its object included. */
+function merged(part: JsonObject, extra: JsonObject = {}): JsonObject {
+  const inner = Object.entries(extra).map(([field, value]) => {
+    const [own, kept] = [objectOf(part[field]), objectOf(value)];
+    return [field, own && kept ? { ...own, ...kept } : value];
+  });
+  return { ...part, ...Object.fromEntries(inner) };
+}
+
+async function toolMessage(
+  part: ToolResultPart,
+  session: ExportedSession,
+): Promise<Written & { readonly message: JsonObject }> {
+  const output = part.output.map((piece) => ({ part: piece }));
+  const { pieces, media } = await withMarks(output, part.callId, session);
+  const written = (await contentOf(pieces, session)) ?? "";
+  // A mark is recognised only where content is a list.
+  const content =
+    typeof written === "string" && media.length > 0 ? [{ type: "text", text: written }] : written;
+  const name = part.name === undefined ? {} : { name: allowedName(part.name) };
+  const message = {
+    role: "tool",
+    tool_call_id: part.callId,
+    ...name,
+    content: part.isError ? failed(content) : content,
+  };
+  return { message, media };
+}
+
+function failed(content: string | readonly JsonObject[]): string | readonly JsonObject[] {
+  return typeof content === "string"
+    ? withErrorMark(content)
+    : [{ type: "text", text: TOOL_ERROR }, ...content];
+}
+
+function ownMeta(message: Message): JsonObject {
+  return objectOf(message.meta?.[NAME]) ?? {};
+}

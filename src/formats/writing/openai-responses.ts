@@ -1,0 +1,183 @@
+import type { BlobPart, Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../../index.ts";
+import { objectOf, textOf } from "../content/fields.ts";
+import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/marks.ts";
+import { CALL_FIELDS } from "../content/openai-responses-items.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { jsonArrayPieces } from "./json-text.ts";
+import { allowedName, isMedia, type Piece, type SpokenTurn, type Turn, turnsOf } from "./turns.ts";
+import type { ExportedSession, Writer } from "./writer.ts";
+
+const NAME = "openai-responses";
+const FILE = "conversation.json";
+
+/** Formats whose reasoning is that of this API. */
+const OWN_FORMATS = [NAME, "codex"];
+
+/** Raw parts that belong inside a message; all others are items. */
+const CONTENT_TYPES: readonly unknown[] = [
+  "refusal",
+  "input_text",
+  "output_text",
+  "input_image",
+  "input_file",
+  "input_audio",
+];
+
+/**
+ * Writes the active line as a request of the Responses API: `{ instructions?, input }`. A failed tool's output begins with
+ * "[tool error]". Left out: reasoning without OpenAI's ciphertext that did not come in this format, and raw parts of other
+ * formats.
+ */
+export const openaiResponsesWriter: Writer = {
+  name: NAME,
+  title: "OpenAI Responses",
+  isFolder: false,
+  async *write(session) {
+    const turns = turnsOf(session, NAME);
+    const first = await turns.next();
+    const instructions = first.done ? undefined : instructionsOf(first.value);
+    const before = `{${instructions === undefined ? "" : `"instructions":${JSON.stringify(instructions)},`}"input":`;
+    const rest = async function* (): AsyncGenerator<JsonObject> {
+      if (!first.done && instructions === undefined) yield* itemsOfTurn(first.value, session);
+      for await (const turn of turns) yield* itemsOfTurn(turn, session);
+    };
+    yield* jsonArrayPieces(FILE, rest(), before, "}");
+  },
+};
+
+function instructionsOf(turn: Turn): string | undefined {
+  if (turn.role !== "system" || ownMeta(turn.message).field !== "instructions") return undefined;
+  const [only] = turn.pieces;
+  return turn.pieces.length === 1 && only?.part.type === "text" ? only.part.text : undefined;
+}
+
+async function* itemsOfTurn(turn: Turn, session: ExportedSession): AsyncGenerator<JsonObject> {
+  if (turn.role === "missing") {
+    for (const { callId } of turn.calls)
+      yield { type: "function_call_output", call_id: callId, output: NO_RESULT };
+  } else if (turn.role === "tool") {
+    for (const { part, extra } of turn.pieces) yield await outputItem(part, extra, session);
+  } else yield* spokenItems(turn, session);
+}
+
+/** A message for each stretch of content, and an item for everything else, in their order. */
+async function* spokenItems(turn: SpokenTurn, session: ExportedSession): AsyncGenerator<JsonObject> {
+  const { role, message, pieces } = turn;
+  const speaker = role === "system" && ownMeta(message).role === "developer" ? "developer" : role;
+  const isOwn = OWN_FORMATS.some((format) => message.meta?.[format] !== undefined);
+  let content: JsonObject[] = [];
+  let beside: JsonObject = {};
+  const flush = function* (): Generator<JsonObject> {
+    if (content.length > 0) yield { type: "message", ...beside, role: speaker, content };
+    content = [];
+    beside = {};
+  };
+  for (const piece of pieces) {
+    const { item: own, ...extra } = piece.extra ?? {};
+    const isMade = role === "assistant" && isMedia(piece.part) && piece.part.mime.startsWith("image/");
+    const written = isMade ? undefined : await contentPart(piece.part, role === "assistant", session);
+    if (written) {
+      if (objectOf(own)) yield* flush();
+      beside = objectOf(own) ?? beside;
+      content.push({ ...written, ...extra });
+      continue;
+    }
+    const item = isMedia(piece.part) ? await imageItem(piece.part, extra, session) : itemOf(piece, isOwn);
+    if (!item) continue;
+    yield* flush();
+    yield item;
+  }
+  yield* flush();
+}
+
+function itemOf({ part, extra }: Piece, isOwn: boolean): JsonObject | undefined {
+  if (part.type === "tool-call") return callItem(part, extra);
+  if (part.type === "raw" && part.format === NAME) return objectOf(part.value);
+  return part.type === "reasoning" ? reasoningItem(part, extra, isOwn) : undefined;
+}
+
+/** Only an item of its own can hold an image that the model made. */
+async function imageItem(part: BlobPart, extra: JsonObject, session: ExportedSession): Promise<JsonObject> {
+  const id = `ig_${part.digest.slice(0, 32)}`;
+  return {
+    type: "image_generation_call",
+    id,
+    status: "completed",
+    ...extra,
+    result: await session.base64(part),
+  };
+}
+
+function reasoningItem(
+  { text, opaque }: ReasoningPart,
+  extra: JsonObject = {},
+  isOwn: boolean,
+): JsonObject | undefined {
+  const fields = objectOf(opaque);
+  if (!isOwn && typeof fields?.encrypted_content !== "string") return undefined;
+  const { summary, content } = extra;
+  const plain = text === "" ? [] : [{ type: "summary_text", text }];
+  return {
+    type: "reasoning",
+    ...fields,
+    summary: summary ?? plain,
+    ...(content !== undefined && { content }),
+  };
+}
+
+function callItem({ callId, name, input }: ToolCallPart, extra: JsonObject = {}): JsonObject {
+  const { arguments: written, type, ...rest } = extra;
+  const field = CALL_FIELDS.get(textOf(type) ?? "");
+  if (field !== undefined)
+    return { type, call_id: callId, ...(type === "custom_tool_call" && { name }), [field]: input, ...rest };
+  const text = typeof written === "string" ? written : JSON.stringify(input);
+  return { type: "function_call", call_id: callId, name: allowedName(name), arguments: text, ...rest };
+}
+
+async function outputItem(
+  part: ToolResultPart,
+  extra: JsonObject = {},
+  session: ExportedSession,
+): Promise<JsonObject> {
+  const pieces: JsonObject[] = [];
+  for (const piece of part.output) {
+    const written = await contentPart(piece, false, session);
+    if (written) pieces.push(written);
+  }
+  const [first] = pieces;
+  const isPlain = pieces.length === 0 || (pieces.length === 1 && first?.type === "input_text");
+  const text = String(first?.text ?? "");
+  const output = isPlain
+    ? part.isError
+      ? withErrorMark(text)
+      : text
+    : part.isError
+      ? [errorPiece, ...pieces]
+      : pieces;
+  return { type: "function_call_output", ...extra, call_id: part.callId, output };
+}
+
+const errorPiece: JsonObject = { type: "input_text", text: TOOL_ERROR };
+
+async function contentPart(
+  part: Part,
+  isAssistant: boolean,
+  session: ExportedSession,
+): Promise<JsonObject | undefined> {
+  if (part.type === "text") return { type: isAssistant ? "output_text" : "input_text", text: part.text };
+  if (part.type === "raw") {
+    const value = part.format === NAME ? objectOf(part.value) : undefined;
+    return value && CONTENT_TYPES.includes(value.type) ? value : undefined;
+  }
+  return isMedia(part) ? mediaPart(part, session) : undefined;
+}
+
+async function mediaPart(part: BlobPart, session: ExportedSession): Promise<JsonObject> {
+  const url = `data:${part.mime};base64,${await session.base64(part)}`;
+  if (part.mime.startsWith("image/")) return { type: "input_image", image_url: url };
+  return { type: "input_file", ...(part.name !== undefined && { filename: part.name }), file_data: url };
+}
+
+function ownMeta(message: Message): JsonObject {
+  return objectOf(message.meta?.[NAME]) ?? {};
+}

@@ -1,0 +1,53 @@
+import type { Part } from "../../../index.ts";
+import type { Extras } from "../../content/anthropic-blocks.ts";
+import { objectOf } from "../../content/fields.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+import type { PartSource } from "../anthropic-blocks.ts";
+
+/** Formats whose raw parts are blocks of pi: they go back as they came. */
+const BLOCK_FORMATS = new Set(["pi", "openclaw"]);
+
+/** Content blocks of parts, one for each in their order; a tool result becomes several. */
+export async function blocksOfPi(
+  parts: readonly Part[],
+  session: PartSource,
+  extras?: Extras,
+): Promise<readonly JsonObject[]> {
+  const blocks: JsonObject[] = [];
+  for (const [index, stored] of parts.entries()) {
+    const part = await session.restore(stored);
+    if (part.type === "tool-result") blocks.push(...(await blocksOfPi(part.output, session)));
+    else blocks.push({ ...(await blockOf(part, session)), ...objectOf(extras?.[String(index)]) });
+  }
+  return blocks;
+}
+
+async function blockOf(
+  part: Exclude<Part, { type: "tool-result" }>,
+  session: PartSource,
+): Promise<JsonObject> {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "reasoning": {
+      const { opaque } = part;
+      // pi knows signatures as strings; the ciphertext of others means nothing to it.
+      return {
+        type: "thinking",
+        thinking: part.text,
+        ...(typeof opaque === "string" && { thinkingSignature: opaque }),
+      };
+    }
+    case "tool-call":
+      return { type: "toolCall", id: part.callId, name: part.name, arguments: part.input };
+    case "blob":
+      if (part.mime.startsWith("image/"))
+        return { type: "image", data: await session.base64(part), mimeType: part.mime };
+      return { type: "text", text: `[${part.name ?? "file"}: ${part.mime}, ${part.sizeBytes} bytes]` };
+    case "raw": {
+      const block = objectOf(part.value);
+      if (block && BLOCK_FORMATS.has(part.format)) return block;
+      return { type: "text", text: JSON.stringify(part.value) };
+    }
+  }
+}

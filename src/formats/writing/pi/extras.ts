@@ -1,0 +1,26 @@
+import type { Entry } from "../../../index.ts";
+import { objectOf } from "../../content/fields.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+import { OWN_FORMATS, ownMetaOf } from "./own-meta.ts";
+
+/** Tells whether a raw record holds only what the entry after it has no place for. */
+export function isPartial(value: JsonObject): boolean {
+  switch (value.type) {
+    case "message":
+      return objectOf(value.message)?.role === undefined;
+    case "custom_message":
+      return value.content === undefined;
+    case "branch_summary":
+    case "compaction":
+      return value.summary === undefined;
+    default:
+      return value.type === "context_edit";
+  }
+}
+
+/** Tells whether an entry is the one that a partial record belongs to. */
+export function belongsTo(value: JsonObject, entry: Entry): boolean {
+  const isEdit = value.type === "compaction" || value.type === "context_edit";
+  if (entry.kind === "overlay") return isEdit && OWN_FORMATS.includes(entry.author);
+  return entry.kind === "message" && !isEdit && ownMetaOf(entry.message.meta)?.id === value.id;
+}

@@ -1,0 +1,121 @@
+import { type Entry, type EntryId, entryId, type SeqRange } from "../../../index.ts";
+import { objectOf, textOf } from "../../content/fields.ts";
+import type { ExportedSession } from "../writer.ts";
+import { EntryIds } from "./entry-ids.ts";
+import { OWN_FORMATS, ownMetaOf } from "./own-meta.ts";
+
+/** What has to be known before the first entry is written, because later ones refer to earlier ones. */
+export interface Survey {
+  /** The whole log, or the active line alone where the log's order is not the line's. */
+  readonly which: "line" | "log";
+  readonly ids: EntryIds;
+  /** Where the active line goes on from elsewhere: an entry → the one it follows. */
+  readonly jumps: ReadonlyMap<EntryId, EntryId>;
+  /** Entries whose place in the file is asked for later. */
+  readonly wanted: ReadonlySet<EntryId>;
+  readonly wantedCalls: ReadonlySet<string>;
+  /** Ends of what compactions leave out. */
+  readonly ends: ReadonlySet<EntryId>;
+  /** Entries that edits leave out one by one, because they are not simply all there was before. */
+  readonly hidden: readonly SeqRange[];
+  /** Edits that were taken back. */
+  readonly reverted: ReadonlySet<number>;
+}
+
+/** Reads the session once. */
+export async function surveySession(session: ExportedSession): Promise<Survey> {
+  const which = isLogOrder(session) ? "log" : "line";
+  const jumps = which === "log" ? jumpsOf(session.line) : new Map<EntryId, EntryId>();
+  const survey = {
+    which,
+    ids: new EntryIds(),
+    jumps,
+    wanted: new Set<EntryId>(jumps.values()),
+    wantedCalls: new Set<string>(),
+    ends: new Set<EntryId>(),
+    hidden: [] as SeqRange[],
+    reverted: new Set<number>(),
+  } as const;
+  for await (const entry of session.entries(which)) {
+    const id = await ownIdOf(entry, session);
+    if (id !== undefined) survey.ids.reserve(id);
+    if (entry.kind === "line") {
+      const end = entry.ranges.at(-1);
+      if (end) survey.wanted.add(entryId(end.session, end.to));
+    } else if (entry.kind === "overlay") noteEdit(entry, session.line, survey);
+  }
+  return survey;
+}
+
+interface Notes {
+  readonly wanted: Set<EntryId>;
+  readonly wantedCalls: Set<string>;
+  readonly ends: Set<EntryId>;
+  readonly hidden: SeqRange[];
+  readonly reverted: Set<number>;
+}
+
+function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[], notes: Notes): void {
+  const { edit, session } = entry;
+  switch (edit.type) {
+    case "revert":
+      notes.reverted.add(edit.overlay);
+      return;
+    case "replace":
+      if ("callId" in edit.target) notes.wantedCalls.add(edit.target.callId);
+      else notes.wanted.add(entryId(session, edit.target.seq));
+      return;
+    case "summarize": {
+      if (edit.entry !== undefined) notes.wanted.add(entryId(session, edit.entry));
+      const { beginning, others } = splitBeginning(edit.ranges, line);
+      if (beginning) notes.ends.add(entryId(beginning.session, beginning.to));
+      notes.hidden.push(...others);
+      return;
+    }
+    case "hide":
+      notes.hidden.push(...edit.ranges);
+  }
+}
+
+/** The id that an entry came with. */
+async function ownIdOf(entry: Entry, session: ExportedSession): Promise<string | undefined> {
+  if (entry.kind === "message") return ownMetaOf(entry.message.meta)?.id;
+  if (entry.kind === "usage") return ownMetaOf(entry.meta)?.id;
+  if (entry.kind !== "raw" || !OWN_FORMATS.includes(entry.format)) return undefined;
+  return textOf(objectOf(await session.raw(entry))?.id);
+}
+
+/** Tells whether the active line is all in this session's log and goes through it forwards. */
+function isLogOrder({ line, record }: ExportedSession): boolean {
+  return line.every(
+    ({ session, from }, index) =>
+      session === record.id && (index === 0 || (line[index - 1] as SeqRange).to < from),
+  );
+}
+
+function jumpsOf(line: readonly SeqRange[]): Map<EntryId, EntryId> {
+  const jumps = new Map<EntryId, EntryId>();
+  for (const [index, { session, from }] of line.entries()) {
+    const before = line[index - 1];
+    if (before) jumps.set(entryId(session, from), entryId(before.session, before.to));
+  }
+  return jumps;
+}
+
+/** The part of ranges that is all there was before, if there is one, and the rest. Only the former is a compaction to pi. */
+export function splitBeginning(
+  ranges: readonly SeqRange[],
+  line: readonly SeqRange[],
+): { readonly beginning?: SeqRange; readonly others: readonly SeqRange[] } {
+  const joined: SeqRange[] = [];
+  for (const range of [...ranges].sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last?.session === range.session && range.from <= last.to + 1)
+      joined[joined.length - 1] = { ...last, to: Math.max(last.to, range.to) };
+    else joined.push(range);
+  }
+  const [start] = line;
+  const [first, ...others] = joined;
+  const isBeginning = first && start && first.session === start.session && first.from <= start.from;
+  return isBeginning ? { beginning: first, others } : { others: joined };
+}

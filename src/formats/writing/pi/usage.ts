@@ -1,0 +1,20 @@
+import type { Usage } from "../../../index.ts";
+import { definedFields, objectOf } from "../../content/fields.ts";
+import { totalTokensOf } from "../../pi/usage.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
+
+/** Usage as pi writes it; `rest` is what an import found besides. Zeros where nothing is known. */
+export function piUsage(usage: Usage = {}, rest?: JsonObject): JsonObject {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, cost = 0 } = usage;
+  const shares = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...objectOf(rest?.cost) };
+  return {
+    input: inputTokens,
+    output: outputTokens,
+    cacheRead: cacheReadTokens,
+    cacheWrite: cacheWriteTokens,
+    ...definedFields({ cacheWrite1h: usage.cacheWriteHourTokens, reasoning: usage.reasoningTokens }),
+    totalTokens: totalTokensOf(usage),
+    ...rest,
+    cost: { ...shares, total: cost },
+  };
+}

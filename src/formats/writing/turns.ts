@@ -1,0 +1,119 @@
+import type { BlobPart, Message, Part, ToolResultPart } from "../../index.ts";
+import { objectOf } from "../content/fields.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { ExportedSession } from "./writer.ts";
+
+/** A part as it was before it was too large for the log, with the fields an import kept beside it. */
+export interface Piece<P extends Part = Part> {
+  readonly part: P;
+  readonly extra?: JsonObject;
+}
+
+/** What one side says: pieces of one message. */
+export interface SpokenTurn {
+  readonly role: "system" | "user" | "assistant";
+  readonly message: Message;
+  readonly pieces: readonly Piece[];
+}
+
+/** Results of one message that answer open calls, in a place where a request may have them. */
+export interface ResultsTurn {
+  readonly role: "tool";
+  readonly message: Message;
+  readonly pieces: readonly Piece<ToolResultPart>[];
+}
+
+/** Calls that got no result, in the place where a request must have one. */
+export interface MissingTurn {
+  readonly role: "missing";
+  readonly calls: readonly OpenCall[];
+}
+
+/** A call that waits for its result. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly name: string;
+}
+
+/** One step of a conversation in the order that providers ask for. */
+export type Turn = SpokenTurn | ResultsTurn | MissingTurn;
+
+/**
+ * The active line as turns that make a valid request: results directly after their calls, before anything else is said;
+ * calls without a result followed by a note of that; results without a call as words of the user. Extras are those that
+ * an import from `format` left. Only what is said while calls are open is held.
+ */
+export async function* turnsOf(session: ExportedSession, format: string): AsyncGenerator<Turn> {
+  const open = new Map<string, OpenCall>();
+  let held: SpokenTurn[] = [];
+  for await (const entry of session.entries("line")) {
+    if (entry.kind !== "message") continue;
+    const { message } = entry;
+    const pieces = await piecesOf(message, session, format);
+    const said = pieces.filter(({ part }) => part.type !== "tool-result");
+    if (message.role === "assistant") {
+      if (open.size > 0) yield { role: "missing", calls: [...open.values()] };
+      open.clear();
+      yield* held;
+      held = [];
+      yield { role: "assistant", message, pieces: said };
+      for (const { part } of said)
+        if (part.type === "tool-call") open.set(part.callId, { callId: part.callId, name: part.name });
+    }
+    const results = pieces.filter(
+      (piece): piece is Piece<ToolResultPart> => piece.part.type === "tool-result",
+    );
+    const answers = results.filter(({ part }) => open.delete(part.callId));
+    if (answers.length > 0) yield { role: "tool", message, pieces: answers };
+    const late = results.filter((piece) => !answers.includes(piece)).flatMap(wordsOfLateResult);
+    if (late.length > 0) held.push({ role: "user", message, pieces: late });
+    if (message.role !== "assistant" && said.length > 0)
+      held.push({ role: message.role === "system" ? "system" : "user", message, pieces: said });
+    if (open.size === 0) {
+      yield* held;
+      held = [];
+    }
+  }
+  if (open.size > 0) yield { role: "missing", calls: [...open.values()] };
+  yield* held;
+}
+
+/** The result of a call that is not open any more: providers refuse it as a result. */
+function wordsOfLateResult({ part }: Piece<ToolResultPart>): readonly Piece[] {
+  const title = `[${part.isError ? "error" : "result"} of the call ${part.callId}]`;
+  return [{ part: { type: "text", text: title } }, ...part.output.map((piece) => ({ part: piece }))];
+}
+
+async function piecesOf(
+  message: Message,
+  session: ExportedSession,
+  format: string,
+): Promise<readonly Piece[]> {
+  const extras = objectOf(objectOf(message.meta?.[format])?.extras);
+  const pieces: Piece[] = [];
+  for (const [index, stored] of message.parts.entries()) {
+    const extra = objectOf(extras?.[String(index)]);
+    const part = await restored(stored, session);
+    pieces.push(extra ? { part, extra } : { part });
+  }
+  return pieces;
+}
+
+async function restored(stored: Part, session: ExportedSession): Promise<Part> {
+  const part = await session.restore(stored);
+  if (part.type !== "tool-result") return part;
+  const output: ToolResultPart["output"][number][] = [];
+  for (const piece of part.output)
+    output.push((await session.restore(piece)) as ToolResultPart["output"][number]);
+  return { ...part, output };
+}
+
+/** Tells whether a part is media, and not a part that was too large for the log. */
+export function isMedia(part: Part): part is BlobPart {
+  return part.type === "blob" && part.of === undefined;
+}
+
+/** A tool's name as providers allow it. */
+export function allowedName(name: string): string {
+  return /^[\w-]{1,128}$/.test(name) ? name : name.replace(/[^\w-]/g, "_").slice(0, 128) || "tool";
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { testFolder } from "../support/folder.ts";
+import { MAIN, runProgram, startProgram } from "./support/program.ts";
+import { storeWithTicket } from "./support/store.ts";
+
+describe("the program", () => {
+  test("shows its commands, with or without being asked for help", async () => {
+    for (const args of [[], ["--help"]]) {
+      const { code, stdout } = await runProgram(args);
+      expect(code).toBe(0);
+      for (const name of ["import", "sessions", "show", "export"]) expect(stdout).toContain(`  ${name} `);
+    }
+  });
+
+  test("shows the options of a command by help and by --help", async () => {
+    const byHelp = await runProgram(["help", "show"]);
+    const byOption = await runProgram(["show", "--help"]);
+    expect(byHelp.stdout).toContain("--around ENTRY");
+    expect(byOption).toEqual(byHelp);
+  });
+
+  test("tells its version", async () => {
+    const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect((await runProgram(["--version"])).stdout).toBe(`${manifest.version}\n`);
+  });
+
+  test("suggests the nearest command and ends with 2", async () => {
+    const { code, stderr, stdout } = await runProgram(["sesions"]);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'longhaul: there is no command "sesions"; did you mean sessions? See "longhaul help".\n',
+    );
+    expect(stdout).toBe("");
+  });
+
+  test("names the wrong option, suggests the nearest and ends with 2", async () => {
+    const { code, stderr } = await runProgram(["sessions", "--limt", "3"]);
+    expect(stderr).toBe(
+      'longhaul: sessions has no option --limt; did you mean --limit? See "longhaul help sessions".\n',
+    );
+    expect(code).toBe(2);
+  });
+
+  test("tells failures to programs, too", async () => {
+    const folder = testFolder();
+    const { code, stdout, stderr } = await runProgram(["sessions", "--store", folder, "--json"]);
+    const { error } = JSON.parse(stdout);
+    expect(code).toBe(1);
+    expect(error).toMatchObject({ code: "STORE_IO", details: { path: folder } });
+    expect(stderr).toBe(`longhaul: ${error.message}\n`);
+  });
+
+  test("takes options of every command before the command", async () => {
+    const store = await storeWithTicket();
+    const { code, stdout } = await runProgram(["--store", store, "--json", "sessions"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).sessions).toHaveLength(2);
+  });
+
+  test("says plainly that Node is too old", async () => {
+    const old = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.11.1'}})";
+    const { code, stdout, stderr } = await runProgram(["sessions"], {
+      nodeOptions: ["--import", `data:text/javascript,${encodeURIComponent(old)}`],
+    });
+    expect(code).toBe(1);
+    expect(stderr).toBe("longhaul: Node 22.13 or newer is needed; this is Node 20.11.1.\n");
+    expect(stdout).toBe("");
+  });
+
+  test("can be run by its name", () => {
+    expect(readFileSync(MAIN, "utf8").split("\n")[0]).toBe("#!/usr/bin/env node");
+  });
+
+  test("ends quietly when nobody reads its output any more", async () => {
+    const store = await storeWithTicket();
+    const running = startProgram(["show", "ticket-4711", "--follow", "--store", store]);
+    await running.says("It waits for a server.");
+    running.process.stdout?.destroy();
+    const { openKernel } = await import("../../src/index.ts");
+    await using kernel = await openKernel({ path: store });
+    await using session = await kernel.session("ticket-4711");
+    await session.append({ role: "user", text: "Is anyone there?" });
+    await session.append({ role: "user", text: "Really not?" });
+    const { code, stderr } = await running.ended;
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+  });
+});

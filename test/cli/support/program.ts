@@ -1,0 +1,81 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+/** The program as it lies in the source. */
+export const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+
+/** How a run of the program ended. */
+export interface Ended {
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A run of the program that is under way. */
+export interface Running {
+  readonly process: ReturnType<typeof spawn>;
+  /** Resolves as soon as the output holds the text. */
+  says(text: string): Promise<void>;
+  readonly ended: Promise<Ended>;
+}
+
+/** Settings of a run; nothing of the surroundings but the search path goes in. */
+export interface Setting {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+  readonly nodeOptions?: readonly string[];
+}
+
+/** Starts the real program as a child process; it is killed with the test at the latest. */
+export function startProgram(args: readonly string[], setting: Setting = {}): Running {
+  return start(process.execPath, [...(setting.nodeOptions ?? []), MAIN, ...args], setting);
+}
+
+/** Runs the real program to its end. */
+export function runProgram(args: readonly string[], setting?: Setting): Promise<Ended> {
+  return startProgram(args, setting).ended;
+}
+
+/** Runs the program with its output as JSON. */
+export async function runJson(
+  args: readonly string[],
+  setting?: Setting,
+): Promise<{ readonly code: number | string; readonly value: ReturnType<typeof JSON.parse> }> {
+  const { code, stdout } = await runProgram([...args, "--json"], setting);
+  return { code, value: JSON.parse(stdout) };
+}
+
+/** Starts any command. */
+export function start(command: string, args: readonly string[], { env, cwd, input }: Setting): Running {
+  const child = spawn(command, args, {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", TZ: "UTC", ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  if (input !== undefined) child.stdin.end(input);
+  let stdout = "";
+  let stderr = "";
+  let onOutput: () => void = () => undefined;
+  child.stdout.setEncoding("utf8").on("data", (chunk) => {
+    stdout += chunk;
+    onOutput();
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    child.on("close", (code, signal) => resolve({ code: code ?? signal ?? "", stdout, stderr }));
+  });
+  const says = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      onOutput = () => {
+        if (stdout.includes(text)) resolve();
+      };
+      onOutput();
+      ended.then(() => reject(new Error(`ended without saying ${text}:\n${stdout}${stderr}`)));
+    });
+  return { process: child, says, ended };
+}

@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fitTo, padTo, widthOf } from "../../src/cli/width.ts";
+
+describe("the width of a text", () => {
+  test.each([
+    ["plain", 5],
+    ["日本語", 6],
+    ["한국어", 6],
+    ["ｆｕｌｌ", 8],
+    ["ｶﾅ", 2],
+    ["é", 1],
+    ["e\u0301", 1],
+    ["👍", 2],
+    ["👍🏽", 2],
+    ["👩‍👩‍👧", 2],
+    ["🇩🇪", 2],
+    ["❤️", 2],
+    ["1️⃣", 2],
+    ["→ … └", 5],
+    ["", 0],
+  ])("of %s is %i columns", (text, width) => {
+    expect(widthOf(text)).toBe(width);
+  });
+
+  test("never exceeds the columns it is cut to, and is exact when filled", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, columns) => {
+        const cut = fitTo(text, columns);
+        expect(widthOf(cut)).toBeLessThanOrEqual(columns);
+        expect(widthOf(padTo(cut, columns))).toBe(columns);
+        if (widthOf(text) <= columns) expect(cut).toBe(text);
+        else expect(cut.endsWith("…")).toBe(true);
+      }),
+    );
+  });
+});

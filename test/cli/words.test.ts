@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { formatAgo, formatDuration } from "../../src/cli/ago.ts";
+import { formatBytes } from "../../src/cli/bytes.ts";
+import { countOf, formatShare } from "../../src/cli/count.ts";
+import { readSince } from "../../src/cli/importing/since.ts";
+import { wantsColor } from "../../src/cli/paint.ts";
+import { progressLine } from "../../src/cli/progress-bar.ts";
+import { shellWord } from "../../src/cli/shell-word.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+describe("words for people", () => {
+  test("give sizes in the unit a person would choose", () => {
+    expect([0, 999, 1_000, 412_345, 999_600, 1_500_000, 2_340_000_000].map(formatBytes)).toEqual([
+      "0 B",
+      "999 B",
+      "1 KB",
+      "412 KB",
+      "1.0 MB",
+      "1.5 MB",
+      "2.34 GB",
+    ]);
+  });
+
+  test("give times in one unit", () => {
+    const ago = (ms: number) => formatAgo(1e12 - ms, 1e12);
+    expect([0, 90_000, 5 * HOUR, DAY, 40 * DAY, 200 * DAY, 800 * DAY].map(ago)).toEqual([
+      "just now",
+      "1 min ago",
+      "5 h ago",
+      "1 day ago",
+      "40 days ago",
+      "6 months ago",
+      "2 years ago",
+    ]);
+    expect([900, 125_000, 2 * HOUR + 60_000].map(formatDuration)).toEqual(["1 s", "2 min 5 s", "2 h 1 min"]);
+  });
+
+  test("count", () => {
+    expect(countOf(1, "message")).toBe("1 message");
+    expect(countOf(12_345, "entry", "entries")).toBe("12,345 entries");
+    expect(formatShare(1, 3)).toBe("33%");
+    expect(formatShare(0, 0)).toBe("");
+  });
+
+  test("are one word of a shell where they have to be", () => {
+    expect(shellWord("3@codex/1#40")).toBe("3@codex/1#40");
+    expect(shellWord("it's $HOME")).toBe("'it'\\''s $HOME'");
+  });
+});
+
+describe("--since", () => {
+  test("is a length of time, a day or a time", () => {
+    const now = Date.parse("2026-06-01T00:00:00Z");
+    expect(readSince("12h", now)).toBe(now - 12 * HOUR);
+    expect(readSince("30d", now)).toBe(now - 30 * DAY);
+    expect(readSince("2w", now)).toBe(now - 14 * DAY);
+    expect(readSince("2026-01-02", now)).toBe(new Date(2026, 0, 2).getTime());
+    expect(readSince("2026-01-02T03:04:05Z", now)).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
+    for (const text of ["", "d", "30", "2026-02-30", "2026-13-01", "soon"]) {
+      expect(() => readSince(text, now)).toThrow("--since is");
+    }
+  });
+});
+
+describe("colours", () => {
+  test("are for terminals, unless someone says otherwise", () => {
+    expect(wantsColor({}, true, false)).toBe(true);
+    expect(wantsColor({}, false, false)).toBe(false);
+    expect(wantsColor({ TERM: "dumb" }, true, false)).toBe(false);
+    expect(wantsColor({ NO_COLOR: "1" }, true, false)).toBe(false);
+    expect(wantsColor({ NO_COLOR: "" }, true, false)).toBe(true);
+    expect(wantsColor({ FORCE_COLOR: "1" }, false, false)).toBe(true);
+    expect(wantsColor({ FORCE_COLOR: "1", NO_COLOR: "1" }, false, false)).toBe(true);
+    expect(wantsColor({ FORCE_COLOR: "0" }, true, false)).toBe(false);
+    expect(wantsColor({ FORCE_COLOR: "1" }, true, true)).toBe(false);
+  });
+});
+
+describe("progress", () => {
+  const progress = { index: 2, count: 10, path: "", bytesRead: 25e6, totalBytes: 100e6, messages: 7 };
+
+  test("tells bytes, conversations, speed and the time left", () => {
+    expect(progressLine(progress, 5_000, 200)).toBe(
+      "██████░░░░░░░░░░░░░░░░░░ 25%  25.0 MB of 100.0 MB  3 of 10 conversations  5.0 MB/s  15 s left",
+    );
+  });
+
+  test("goes by conversations where packed files grow, and fits the terminal", () => {
+    expect(progressLine({ ...progress, bytesRead: 400e6 }, 1_000, 200)).toContain("20%  400.0 MB  3 of 10");
+    expect(progressLine(progress, 5_000, 40).length).toBe(40);
+  });
+});

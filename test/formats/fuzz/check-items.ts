@@ -1,0 +1,71 @@
+import type { Item, RecordItem } from "../../../src/formats/item.ts";
+import { inputParts } from "../../../src/model/check-message.ts";
+
+/** Throws if an item is not what its type says: the importer would stumble over it. */
+export function checkItem(item: Item): void {
+  switch (item.type) {
+    case "record":
+      return checkRecord(item);
+    case "session":
+      expectType(item.title, ["undefined", "string"], "session.title");
+      expectTime(item.createdAt, "session.createdAt");
+      return;
+    case "rewind":
+      return expectType(item.to ?? "", ["string"], "rewind.to");
+    case "line":
+      for (const record of item.records) expectType(record, ["string"], "line.records");
+      return;
+    case "problem":
+      expectType(item.path, ["string"], "problem.path");
+      expectType(item.reason, ["string"], "problem.reason");
+      return;
+    case "copy":
+      if (!(Number.isFinite(item.bytes) && item.bytes >= 0)) throw new Error(`copy.bytes is ${item.bytes}`);
+      return;
+    case "checkpoint":
+      return;
+    default:
+      throw new Error(`an item of type ${(item as { type: unknown }).type}`);
+  }
+}
+
+function checkRecord({ id, version, at, parent, child, body }: RecordItem): void {
+  expectType(id, ["string"], "record.id");
+  expectType(version, ["undefined", "string"], "record.version");
+  expectType(parent ?? "", ["string"], "record.parent");
+  expectType(child, ["undefined", "string"], "record.child");
+  expectTime(at, "record.at");
+  switch (body.kind) {
+    case "message":
+      inputParts(body.message);
+      expectType(body.message.model, ["undefined", "string"], "message.model");
+      return;
+    case "usage":
+      for (const [name, value] of Object.entries(body.usage))
+        if (!Number.isFinite(value)) throw new Error(`usage.${name} is ${value}`);
+      expectType(body.model, ["undefined", "string"], "usage.model");
+      expectType(body.request, ["undefined", "string"], "usage.request");
+      return;
+    case "notice":
+      return expectType(body.text, ["string"], "notice.text");
+    case "raw":
+      if (body.value === undefined) throw new Error("raw.value is undefined");
+      return;
+    case "overlay":
+      expectType(body.reason, ["string"], "overlay.reason");
+      for (const message of body.edit.type === "summarize" ? (body.edit.messages ?? []) : [])
+        inputParts(message);
+      if (body.edit.type === "replace") inputParts({ role: "user", parts: body.edit.parts });
+      return;
+    default:
+      throw new Error(`a record of kind ${(body as { kind: unknown }).kind}`);
+  }
+}
+
+function expectType(value: unknown, types: readonly string[], name: string): void {
+  if (!types.includes(typeof value)) throw new Error(`${name} is ${typeof value}: ${JSON.stringify(value)}`);
+}
+
+function expectTime(value: unknown, name: string): void {
+  if (value !== undefined && !Number.isFinite(value)) throw new Error(`${name} is ${String(value)}`);
+}

@@ -1,0 +1,64 @@
+import { findSources } from "../../../src/formats/find-sources.ts";
+import type { Format } from "../../../src/formats/format.ts";
+import type { Item } from "../../../src/formats/item.ts";
+import { Input } from "../../../src/formats/reading/input.ts";
+import type { Json } from "../../../src/index.ts";
+import { checkItem } from "./check-items.ts";
+
+/** More items than any case can hold: reading does not end. */
+const MAX_ITEMS = 100_000;
+
+/** What reading all sources of a folder came to. */
+export interface ReadCase {
+  readonly sources: number;
+  readonly records: number;
+  readonly problems: number;
+}
+
+/** Finds and reads all sources of a folder, and each once more from its last checkpoint. Throws if anything does. */
+export async function readCase(
+  folder: string,
+  formats: readonly Format[],
+  secretWords: string,
+): Promise<ReadCase> {
+  const counts = { sources: 0, records: 0, problems: 0 };
+  for await (const found of findSources([folder], formats)) {
+    if (!("source" in found)) {
+      counts.problems++;
+      continue;
+    }
+    counts.sources++;
+    const { source, format, root } = found;
+    let resume: Json | undefined;
+    for await (const item of limited(format.read(source, new Input({ root, paths: source.paths })))) {
+      check(item, secretWords);
+      if (item.type === "checkpoint") resume = item.state;
+      if (item.type === "record") counts.records++;
+      if (item.type === "problem") counts.problems++;
+    }
+    if (resume === undefined) continue;
+    const input = new Input({ root, paths: source.paths, resume: JSON.parse(JSON.stringify(resume)) });
+    for await (const item of limited(format.read(source, input))) check(item, secretWords);
+  }
+  return counts;
+}
+
+async function* limited(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  let count = 0;
+  for await (const item of items) {
+    if (++count > MAX_ITEMS) throw new Error("reading does not end");
+    yield item;
+  }
+}
+
+function check(item: Item, secretWords: string): void {
+  checkItem(item);
+  if (JSON.stringify(item).includes(secretWords)) throw new Error("a file outside of the source was read");
+  expectCleanPrototypes();
+}
+
+/** Throws if something foreign has found its way into what all objects share. */
+export function expectCleanPrototypes(): void {
+  for (const prototype of [Object.prototype, Array.prototype, Function.prototype, String.prototype])
+    if (Object.keys(prototype).length > 0) throw new Error(`${Object.keys(prototype)} in a prototype`);
+}

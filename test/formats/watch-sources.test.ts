@@ -1,0 +1,125 @@
+import { appendFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isNamed, runningAgents } from "../../src/formats/importing/agents.ts";
+import type { RecordItem } from "../../src/formats/item.ts";
+import { type WatchEvent, type WatchOptions, watchSources } from "../../src/formats/watch-sources.ts";
+import type { Kernel } from "../../src/index.ts";
+import { testFolder } from "../support/folder.ts";
+import { testKernel, texts } from "../support/kernel.ts";
+import { toyFormat } from "../support/toy-format.ts";
+
+const line = (id: string, text: string) => {
+  const record: RecordItem = {
+    type: "record",
+    id,
+    body: { kind: "message", message: { role: "user", text } },
+  };
+  return `${JSON.stringify(record)}\n`;
+};
+
+/** Follows a folder until `until` is met, doing `act` after each event. */
+async function follow(
+  kernel: Kernel,
+  folder: string,
+  options: WatchOptions,
+  act: (event: WatchEvent, seen: readonly WatchEvent[]) => "stop" | undefined,
+): Promise<readonly WatchEvent[]> {
+  const stop = new AbortController();
+  const seen: WatchEvent[] = [];
+  const events = watchSources(kernel, [folder], {
+    formats: [toyFormat],
+    intervalMs: 5,
+    signal: stop.signal,
+    ...options,
+  });
+  for await (const event of events) {
+    seen.push(event);
+    if (act(event, seen) === "stop") stop.abort();
+  }
+  return seen;
+}
+
+describe("following sources", () => {
+  test("imports what is there and then what comes, new files included", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    writeFileSync(join(folder, "talk.toy"), line("a", "one"));
+    let idles = 0;
+    const seen = await follow(kernel, folder, {}, (event) => {
+      if (event.type !== "idle") return undefined;
+      idles++;
+      if (idles === 1) appendFileSync(join(folder, "talk.toy"), line("b", "two"));
+      if (idles === 2) writeFileSync(join(folder, "other.toy"), line("a", "elsewhere"));
+      return idles === 3 ? "stop" : undefined;
+    });
+    const added = seen.flatMap((event) => (event.type === "imported" ? [event.report.session] : []));
+    expect(added).toEqual(["pi/talk", "pi/talk", "pi/other"]);
+    await using session = await kernel.session("pi/talk");
+    expect(texts(await session.page())).toEqual(["one", "two"]);
+  });
+
+  test("waits for the rest of a record that is being written", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    const file = join(folder, "talk.toy");
+    const second = line("b", "two");
+    writeFileSync(file, line("a", "one") + second.slice(0, 20));
+    let idles = 0;
+    const seen = await follow(kernel, folder, {}, (event) => {
+      if (event.type !== "idle") return undefined;
+      if (++idles === 1) appendFileSync(file, second.slice(20));
+      return idles === 2 ? "stop" : undefined;
+    });
+    expect(seen.filter(({ type }) => type === "problem")).toEqual([]);
+    await using session = await kernel.session("pi/talk");
+    expect(texts(await session.page())).toEqual(["one", "two"]);
+  });
+
+  test("reports a source that has stopped growing while its agent runs, once, and when it goes on", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    const file = join(folder, "talk.toy");
+    writeFileSync(file, line("a", "one"));
+    utimesSync(file, new Date("2026-01-01"), new Date("2026-01-01"));
+    const agents = async () => [{ pid: 7, command: "toy-agent --long" }];
+    const seen = await follow(kernel, folder, { stalledAfterMs: 1_000, agents }, (event) => {
+      if (event.type === "stalled") appendFileSync(file, line("b", "two"));
+      return event.type === "resumed" ? "stop" : undefined;
+    });
+    const stalled = seen.filter((event) => event.type === "stalled");
+    expect(stalled).toHaveLength(1);
+    expect(stalled[0]).toMatchObject({ source: { id: "talk" }, process: { pid: 7 } });
+  });
+
+  test("says nothing of a source that rests while no agent runs", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    const file = join(folder, "talk.toy");
+    writeFileSync(file, line("a", "one"));
+    utimesSync(file, new Date("2026-01-01"), new Date("2026-01-01"));
+    let asked = 0;
+    const stop = new AbortController();
+    const agents = async () => {
+      if (++asked === 3) stop.abort();
+      return [];
+    };
+    const seen = await follow(
+      kernel,
+      folder,
+      { stalledAfterMs: 1_000, agents, signal: stop.signal },
+      () => undefined,
+    );
+    expect(seen.map(({ type }) => type)).toEqual(["imported", "idle"]);
+  });
+});
+
+describe("running agents", () => {
+  test("are found by the name of their program or script", async () => {
+    expect(isNamed("/usr/local/bin/claude --resume", ["claude"])).toBe(true);
+    expect(isNamed("node\0/opt/bin/codex.js\0exec", ["codex"])).toBe(true);
+    expect(isNamed("node --inspect /opt/app/server.js claude", ["claude"])).toBe(false);
+    expect(isNamed("vim claude", ["claude"])).toBe(false);
+    expect(await runningAgents([])).toEqual([]);
+  });
+});

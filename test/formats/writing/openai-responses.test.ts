@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { openaiResponses } from "../../../src/formats/openai-responses.ts";
+import { openaiResponsesWriter } from "../../../src/formats/writing/openai-responses.ts";
+import type { MessageInput } from "../../../src/index.ts";
+import { exported, PICTURE, reimport, roundTrip } from "./round-trip.ts";
+
+interface Request {
+  readonly input: readonly Readonly<Record<string, unknown>>[];
+}
+
+const talk: readonly MessageInput[] = [
+  { role: "system", text: "Be brief." },
+  {
+    role: "user",
+    parts: [
+      { type: "text", text: "What is this?" },
+      { type: "data", data: PICTURE },
+    ],
+  },
+  {
+    role: "assistant",
+    parts: [
+      { type: "reasoning", text: "I look.", opaque: { id: "rs_1", encrypted_content: "Z0FBQUE+/=" } },
+      { type: "text", text: "Let me see." },
+      { type: "text", text: "Twice." },
+      { type: "tool-call", callId: "call_1", name: "look", input: { at: [1, { deep: null }] } },
+      { type: "tool-call", callId: "call_2", name: "smell", input: {} },
+    ],
+  },
+  {
+    role: "tool",
+    parts: [
+      {
+        type: "tool-result",
+        callId: "call_1",
+        output: [
+          { type: "text", text: "seen" },
+          { type: "data", data: PICTURE },
+        ],
+      },
+    ],
+  },
+  { role: "tool", parts: [{ type: "tool-result", callId: "call_2", isError: true, output: "no nose" }] },
+  { role: "assistant", text: "A dot." },
+  { role: "assistant", text: "Really." },
+];
+
+describe("writing OpenAI responses", () => {
+  test("what is written is read as the same messages", async () => {
+    const { before, after } = await roundTrip(talk, openaiResponsesWriter, openaiResponses);
+    expect(after).toEqual(before);
+    expect(after).toHaveLength(7);
+  });
+
+  test("each part of a turn becomes an item, and reasoning keeps its ciphertext", async () => {
+    const { input } = (await exported(talk, openaiResponsesWriter)) as Request;
+    expect(input.map(({ type }) => type)).toEqual([
+      "message",
+      "message",
+      "reasoning",
+      "message",
+      "function_call",
+      "function_call",
+      "function_call_output",
+      "function_call_output",
+      "message",
+      "message",
+    ]);
+    expect(input[2]).toEqual({
+      type: "reasoning",
+      id: "rs_1",
+      encrypted_content: "Z0FBQUE+/=",
+      summary: [{ type: "summary_text", text: "I look." }],
+    });
+    expect(input[4]).toMatchObject({ call_id: "call_1", arguments: '{"at":[1,{"deep":null}]}' });
+  });
+
+  test("an image that an assistant made is an item of its own", async () => {
+    const { before, after } = await roundTrip(
+      [
+        { role: "user", text: "paint" },
+        {
+          role: "assistant",
+          parts: [
+            { type: "text", text: "here" },
+            { type: "data", data: PICTURE },
+          ],
+        },
+      ],
+      openaiResponsesWriter,
+      openaiResponses,
+    );
+    expect(after).toEqual(before);
+  });
+
+  test("a call without a result gets one that says so, and importing leaves it out again", async () => {
+    const open: readonly MessageInput[] = [
+      { role: "user", text: "go" },
+      { role: "assistant", parts: [{ type: "tool-call", callId: "a", name: "run", input: {} }] },
+      { role: "user", text: "stop" },
+    ];
+    const { input } = (await exported(open, openaiResponsesWriter)) as Request;
+    expect(input[2]).toEqual({ type: "function_call_output", call_id: "a", output: "[no result recorded]" });
+    const { before, after } = await roundTrip(open, openaiResponsesWriter, openaiResponses);
+    expect(after).toEqual(before);
+  });
+
+  test("what came in this format goes back as it came", async () => {
+    const request = {
+      instructions: "Be brief.",
+      input: [
+        { type: "message", role: "developer", content: [{ type: "input_text", text: "Careful." }] },
+        {
+          type: "message",
+          role: "user",
+          content: [
+            { type: "input_text", text: "look" },
+            { type: "input_image", image_url: `data:image/png;base64,${PICTURE}`, detail: "low" },
+            { type: "input_image", image_url: "https://example.org/a.png" },
+          ],
+        },
+        {
+          type: "reasoning",
+          id: "rs_1",
+          encrypted_content: "abc",
+          summary: [
+            { type: "summary_text", text: "a" },
+            { type: "summary_text", text: "b" },
+          ],
+        },
+        {
+          type: "message",
+          id: "msg_1",
+          status: "completed",
+          role: "assistant",
+          content: [{ type: "output_text", text: "I search" }],
+        },
+        { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "x" } },
+        {
+          type: "function_call",
+          call_id: "a",
+          name: "run",
+          arguments: '{"a":1}',
+          id: "fc_1",
+          status: "completed",
+        },
+        { type: "custom_tool_call", call_id: "b", name: "patch", input: "*** Begin", id: "ctc_1" },
+        {
+          type: "local_shell_call",
+          call_id: "c",
+          action: { type: "exec", command: ["ls"] },
+          status: "completed",
+        },
+        { type: "function_call_output", call_id: "a", output: "ok" },
+        { type: "custom_tool_call_output", call_id: "b", output: "ok" },
+        { type: "local_shell_call_output", call_id: "c", output: "ok" },
+        { type: "compaction", id: "cmp_1", encrypted_content: "xyz" },
+      ],
+    };
+    const { before, after, text } = await reimport(
+      JSON.stringify(request),
+      openaiResponses,
+      openaiResponsesWriter,
+    );
+    expect(after).toEqual(before);
+    expect(JSON.parse(text)).toEqual(request);
+  });
+});
