@@ -218,9 +218,13 @@ export class Session implements AsyncDisposable {
   }
 
   /** Puts the given ranges on the line, for importers that know the branches of a foreign log. */
-  async setLine(ranges: readonly SeqRange[], reason: string): Promise<Entry<LineBody>> {
+  async setLine(
+    ranges: readonly SeqRange[],
+    reason: string,
+    options: { readonly at?: number } = {},
+  ): Promise<Entry<LineBody>> {
     this.#scope.assertOpen();
-    return this.#lines.set(ranges, reason);
+    return this.#lines.set(ranges, reason, options.at);
   }
 
   /** The way in for records of a foreign source; made for this session if there is none of that name yet. */

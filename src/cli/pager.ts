@@ -23,8 +23,9 @@ export function pagerCommand({ env, platform }: Pick<Context, "env" | "platform"
   const wanted = env.PAGER?.trim();
   if (wanted === "" || wanted === "cat") return undefined;
   const command = wanted ?? "less -FRX";
-  const program = command.split(/\s+/)[0] as string;
-  return hasProgram(program, env.PATH ?? "", platform) ? command : undefined;
+  // Settings may stand before the program: LESS=S less.
+  const program = command.split(/\s+/).find((word) => !/^\w+=/.test(word));
+  return program !== undefined && hasProgram(program, env.PATH ?? "", platform) ? command : undefined;
 }
 
 function hasProgram(name: string, path: string, platform: NodeJS.Platform): boolean {

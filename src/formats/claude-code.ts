@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type DecodedFile, makeDecoder } from "./claude-code/decoder.ts";
 import { detectSources } from "./claude-code/detect.ts";
 import type { Fields } from "./claude-code/line-records.ts";
+import { OWN_FIELD } from "./claude-code/own-fields.ts";
 import { ToolResultFiles } from "./claude-code/tool-result-files.ts";
 import { objectOf } from "./content/fields.ts";
 import type { Format, Source } from "./format.ts";
@@ -25,7 +26,7 @@ export const claudeCode: Format = {
 function readSource(source: Source, input: Input): AsyncGenerator<Item> {
   // Most sessions are one file: their items come straight from it.
   if (source.paths.length === 1 && source.parent === undefined)
-    return decodeLines(input, source.path, (state) => makeDecoder({}, state));
+    return decodeLines(input, source.path, (state) => makeDecoder({ isLive: input.isLive }, state));
   return readFiles(source, input);
 }
 
@@ -41,11 +42,14 @@ async function* readFiles(source: Source, input: Input): AsyncGenerator<Item> {
 }
 
 async function* decodedFile(source: Source, input: Input): AsyncGenerator<Item, DecodedFile> {
-  if (source.parent === undefined) return {};
+  const { isLive } = input;
+  if (source.parent === undefined) return { isLive };
   const agentId = source.id.slice(source.parent.length + "/agent-".length);
   const path = source.paths[1];
   const read = path === undefined ? undefined : await input.json(path);
   if (read && "type" in read) yield read;
-  const facts = read && "value" in read ? (objectOf(read.value) as Fields | undefined) : undefined;
-  return { agentId, ...(facts && { facts: { agent: facts } }) };
+  const { [OWN_FIELD]: own, ...facts } = (read && "value" in read && objectOf(read.value)) || {};
+  const callId = objectOf(own)?.callId;
+  if (typeof callId === "string") yield { type: "session", meta: { callId } };
+  return { agentId, isLive, ...(Object.keys(facts).length > 0 && { facts: { agent: facts as Fields } }) };
 }

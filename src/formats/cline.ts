@@ -30,7 +30,7 @@ async function detect(folder: Folder): Promise<readonly Source[]> {
 }
 
 async function sourcesIn(folder: Folder): Promise<Source[]> {
-  const tasks = tasksIn(folder);
+  const tasks = await tasksIn(folder);
   if (tasks.length === 0 || (await isRooTask(folder))) return [];
   return Promise.all(tasks.map((task) => sourceOfTask(folder, task, "cline")));
 }

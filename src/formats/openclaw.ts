@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Format, Source } from "./format.ts";
-import { databaseSources, readDatabase } from "./openclaw/database.ts";
+import { readDatabase } from "./openclaw/database.ts";
+import { databaseSources } from "./openclaw/database-sources.ts";
 import { fileSources, readSessionFile } from "./openclaw/session-files.ts";
 import type { FileFacts } from "./reading/folder.ts";
 

@@ -1,7 +1,8 @@
 import { basename, join } from "node:path";
-import { definedFields, numberOf, objectOf, textOf } from "./content/fields.ts";
+import { definedFields, objectOf, textOf, timeOf } from "./content/fields.ts";
 import type { Format, Source } from "./format.ts";
-import { databaseSources, readDatabase } from "./opencode/database.ts";
+import { readDatabase } from "./opencode/database.ts";
+import { databaseSources } from "./opencode/database-sources.ts";
 import { OpencodeDecoder } from "./opencode/decoder.ts";
 import { readExportFile } from "./opencode/export-file.ts";
 import { readStorageFolder, sessionFiles, storageSources } from "./opencode/storage-folder.ts";
@@ -59,6 +60,8 @@ function isDatabaseName(path: string): boolean {
 async function isDatabase(file: FileFacts, folder: Folder): Promise<boolean> {
   if (!isDatabaseName(file.path)) return false;
   const isLikely = /opencode/i.test(file.name) || (folder.files.length === 1 && folder.folders.length === 0);
+  // One that bears opencode's own name is looked into whatever it is: if it is broken, that is to be told.
+  if (/^opencode(-[\w.-]+)?\.db$/i.test(file.name)) return file.sizeBytes > 0;
   return isLikely && (await folder.head(file)).startsWith("SQLite format 3\0");
 }
 
@@ -76,7 +79,7 @@ async function exportSources(file: FileFacts, folder: Folder): Promise<readonly 
       path,
       paths: [path],
       sizeBytes,
-      modifiedAt: numberOf(objectOf(info.time)?.updated) ?? modifiedAt,
+      modifiedAt: timeOf(objectOf(info.time)?.updated) ?? modifiedAt,
       ...definedFields({
         parent: parent?.startsWith("ses_") ? parent : undefined,
         title: textOf(info.title),

@@ -9,6 +9,7 @@ import type { Item } from "./item.ts";
 import type { Folder } from "./reading/folder.ts";
 import type { Input } from "./reading/input.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
+import { parseJson } from "./reading/parse-json.ts";
 import { isRooTask } from "./roo/detect.ts";
 import { rooDialect } from "./roo/dialect.ts";
 
@@ -23,7 +24,7 @@ export const roo: Format = {
 };
 
 async function detect(folder: Folder): Promise<readonly Source[]> {
-  const tasks = tasksIn(folder);
+  const tasks = await tasksIn(folder);
   if (tasks.length === 0 || !(await isRooTask(folder))) return [];
   const facts = await historyFacts(folder);
   const outputs = folder.folders.includes(OUTPUTS) ? [join(folder.path, OUTPUTS)] : [];
@@ -48,7 +49,7 @@ async function historyFacts(folder: Folder): Promise<Pick<Source, "parent" | "ti
 
 function parsed(text: string): JsonObject | undefined {
   try {
-    return objectOf(JSON.parse(text));
+    return objectOf(parseJson(text));
   } catch {
     return undefined;
   }

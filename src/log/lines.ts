@@ -135,8 +135,8 @@ export class Lines {
   }
 
   /** Puts any ranges on the line; for importers that know the branches of a foreign log. */
-  set(ranges: readonly SeqRange[], reason: string): Promise<Entry<LineBody>> {
-    return this.#change(reason, () => ranges);
+  set(ranges: readonly SeqRange[], reason: string, at?: number): Promise<Entry<LineBody>> {
+    return this.#change(reason, () => ranges, at);
   }
 
   /** Says something else in place of an entry and drops what followed: edit and run again from there. */
@@ -184,14 +184,16 @@ export class Lines {
     await this.#log.appendOne(create.id, { body }, { create, expectedHead: 0 });
   }
 
-  async #change(reason: string, next: (line: Line, head: number) => Line): Promise<Entry<LineBody>> {
+  async #change(
+    reason: string,
+    next: (line: Line, head: number) => Line,
+    at?: number,
+  ): Promise<Entry<LineBody>> {
     const [entry] = await this.#atHead((head, { seq: previous, line }) =>
       this.#log.append<LineBody>(
         this.#session,
         [{ body: { kind: "line", ranges: next(line, head), reason, previous, previousEnd: head } }],
-        {
-          expectedHead: head,
-        },
+        at === undefined ? { expectedHead: head } : { expectedHead: head, at },
       ),
     );
     return entry as Entry<LineBody>;

@@ -145,7 +145,6 @@ describe("longhaul import --watch", () => {
     await running.says("up to date, following");
     appendFileSync(path, turnLines(conversationId(1), 1));
     await running.says(`imported claude-code/${conversationId(1)}: 2 messages, 1 tool call\n`);
-    await sleep(1_500);
     running.process.kill("SIGINT");
     const { code, stdout, stderr } = await running.ended;
     expect(code).toBe(130);

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { cline } from "../../src/formats/cline.ts";
 import { importSources } from "../../src/formats/import-sources.ts";
@@ -325,6 +325,28 @@ describe("finding tasks of Cline", () => {
     expect(await sourcesAt([folder], [roo])).toHaveLength(4);
   });
 
+  test("does not take a file for a task because of its name", async () => {
+    const folder = writeTask(testFolder(), "web", {
+      "ui_messages.json": { hello: "Hello", ask: "Ask" },
+      "api_conversation_history.json": ["a", "b"],
+    });
+    expect(await sourcesAt([folder], formats)).toEqual([]);
+  });
+
+  test("knows files that somebody has collected under longer names", async () => {
+    const folder = writeTask(testFolder(), "collected", {
+      "first.ui_messages.json": task["ui_messages.json"],
+      "first.api_conversation_history.json": task["api_conversation_history.json"],
+      "second.ui_messages.json": task["ui_messages.json"],
+    });
+    expect(
+      (await sourcesAt([folder], formats)).map(({ source }) => [source.id, source.paths.length]),
+    ).toEqual([
+      ["collected/first.", 2],
+      ["collected/second.", 1],
+    ]);
+  });
+
   test("looks where the editors keep what extensions store", () => {
     const homes = (platform: NodeJS.Platform) => cline.homes({ home: "/home/a", platform, env: {} });
     expect(homes("linux")).toContain("/home/a/.config/Cursor/User/globalStorage/saoudrizwan.claude-dev");
@@ -394,25 +416,3 @@ describe("a task that is written anew each time", () => {
     expect(items.filter(({ type }) => type === "problem")).toHaveLength(2);
   });
 });
-
-const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
-const manifest = join(transcripts, "manifest.json");
-
-test.skipIf(!existsSync(manifest))(
-  "real files are counted as the independent counter counts them",
-  async () => {
-    const all: { gz: string; fmt: string }[] = JSON.parse(readFileSync(manifest, "utf8"));
-    for (const { gz } of all.filter(({ fmt }) => fmt === "cline")) {
-      const path = join(transcripts, gz);
-      const { besides, ...raw } = countRaw("cline", gunzipSync(readFileSync(path)));
-      const { totals } = await importSources(await testKernel(), [path], { formats });
-      expect({ gz, ...totals.found }).toMatchObject({
-        gz,
-        messages: raw.messages,
-        toolCalls: raw.toolCalls + besides.toolCalls,
-        images: raw.images,
-      });
-      expect(totals).toMatchObject({ lost: 0, damaged: 0 });
-    }
-  },
-);

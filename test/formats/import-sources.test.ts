@@ -69,13 +69,17 @@ describe("importing", () => {
   test("makes branches lines: the last one is active, the others stay in the log", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
-    writeFileSync(file, lines([said("a", "ask"), said("b", "wrong"), said("c", "right", { parent: "a" })]));
+    writeFileSync(
+      file,
+      lines([said("a", "ask", { at: 1_000 }), said("b", "wrong"), said("c", "right", { parent: "a" })]),
+    );
     await importSources(kernel, [file], { formats });
     expect(await lineOf(kernel, "pi/talk")).toEqual(["ask", "right"]);
     expect((await logOf(kernel, "pi/talk")).filter(({ kind }) => kind === "message")).toHaveLength(3);
 
-    appendFileSync(file, lines([said("d", "more")]));
+    appendFileSync(file, lines([said("d", "more", { at: 4_000 })]));
     await importSources(kernel, [file], { formats });
+    expect((await logOf(kernel, "pi/talk")).at(-1)).toMatchObject({ at: 4_000 });
     expect(await lineOf(kernel, "pi/talk")).toEqual(["ask", "right", "more"]);
     expect((await logOf(kernel, "pi/talk")).filter(({ kind }) => kind === "line")).toHaveLength(1);
   });

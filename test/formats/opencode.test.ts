@@ -549,6 +549,17 @@ describe("opencode", () => {
     expect(totals.added).toMatchObject({ messages: 2, toolCalls: 1, toolResults: 1 });
   });
 
+  it("notices that an answer has grown in a database", async () => {
+    const path = join(testFolder(), "opencode.db");
+    const db = database(path);
+    addSession(db, "ses_1");
+    addMessage(db, assistant("msg_1", [{ ...text("Tw"), id: "prt_1" }]));
+    db.prepare("UPDATE part SET data = ?, time_updated = 12345").run(JSON.stringify(text("Two feet.")));
+    db.close();
+    const [found] = await sourcesAt([path], [opencode]);
+    expect(found?.source.modifiedAt).toBe(12345);
+  });
+
   it("does not read files once more that a database was made of", async () => {
     const folder = testFolder();
     const db = database(join(folder, "opencode.db"));
@@ -631,8 +642,36 @@ describe("opencode", () => {
     const db = new DatabaseSync(join(folder, "opencode-other.db"));
     db.exec("CREATE TABLE session (id TEXT)");
     db.close();
-    writeFileSync(join(folder, "opencode.db"), "no database at all");
+    writeFileSync(join(folder, "other.db"), "no database at all");
     expect(await sourcesAt([folder], [opencode])).toEqual([]);
+  });
+
+  it("says so when its own database cannot be read, or not to its end", async () => {
+    const folder = testFolder();
+    const path = join(folder, "opencode.db");
+    writeFileSync(path, "no database at all");
+    const [broken] = await readAll([folder], [opencode]);
+    expect(broken?.items).toEqual([
+      {
+        type: "problem",
+        path,
+        severity: "lost",
+        reason: expect.stringContaining("cannot be read as a SQLite database"),
+      },
+    ]);
+    writeFileSync(path, "");
+    const db = database(path);
+    addSession(db, "ses_1");
+    const words = text("words ".repeat(100));
+    db.exec("BEGIN");
+    for (let index = 100; index < 300; index++) addMessage(db, user(`msg_${index}`, [words]));
+    db.exec("COMMIT");
+    db.close();
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0, bytes.length / 2, bytes.length - 4096));
+    const read = await readAll([folder], [opencode]);
+    const items = read.flatMap((one) => one.items);
+    expect(items.filter((item) => item.type === "problem").length).toBeGreaterThan(0);
   });
 
   it("keeps its data where the system keeps data", () => {

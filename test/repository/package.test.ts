@@ -43,6 +43,8 @@ describe("the package", () => {
       `import { openKernel } from "longhaul";
        import { openSqliteStore } from "longhaul/sqlite";
        import { storeSuite } from "longhaul/testing";
+       import { FORMATS, WRITERS } from "longhaul/formats";
+       if (FORMATS.length < 15 || WRITERS.length < 10) throw new Error("formats are missing");
        const kernel = await openKernel({ path: "./store" });
        const session = await kernel.session("s");
        await session.append({ role: "user", text: "hello" });

@@ -25,7 +25,7 @@ const OPTIONS = {
     value: "PATH",
     help: "file or folder to write; - for the output (default)",
   },
-  children: { type: "boolean", help: "sub-agents too, each on its own below the folder --out" },
+  children: { type: "boolean", help: "sub-agents too, a file each in the folder --out" },
   force: { type: "boolean", help: "replace files that are there" },
 } as const;
 
@@ -34,6 +34,7 @@ export const exportCommand = defineCommand({
   name: "export",
   summary: "write a conversation in the format of another tool",
   usage: ["export <session> --to <writer> [options]"],
+  about: "Formats that are folders of files need --out, and hold sub-agents the way their tool does.",
   options: OPTIONS,
   maxOperands: 1,
   examples: [
@@ -56,7 +57,7 @@ export const exportCommand = defineCommand({
     const target = {
       out: resolve(context.cwd, out),
       writer,
-      withChildren: options.children === true,
+      withChildren: options.children === true && !writer.isFolder,
       isForced: options.force === true,
     };
     const written = await writeFiles(kernel, session, target, context.signal);

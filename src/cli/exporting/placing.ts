@@ -1,4 +1,4 @@
-import { basename, extname, join, normalize, sep } from "node:path";
+import { extname, join, normalize, sep } from "node:path";
 import type { Writer } from "../../formats/index.ts";
 import type { SessionId } from "../../index.ts";
 import { UsageError } from "../usage-error.ts";
@@ -11,6 +11,7 @@ export type Placing = (file: string) => string;
 export interface Wanted {
   readonly out: string;
   readonly writer: Writer;
+  /** Sub-agents too, each in a file of its own; writers of folders have them in there anyway. */
   readonly withChildren: boolean;
   readonly isForced: boolean;
 }
@@ -19,20 +20,18 @@ export interface Wanted {
 export async function placingFor(wanted: Wanted): Promise<(session: SessionId) => Placing> {
   const { out, writer, withChildren, isForced } = wanted;
   const there = await kindOf(out);
-  if (writer.isFolder || withChildren) {
-    if (there === "file") throw new UsageError(`--out is the file ${out}; expected a folder`);
-    return (session) => (withChildren ? underName(out, session, writer) : withinFolder(out));
+  if (there === "file" && (writer.isFolder || withChildren)) {
+    throw new UsageError(`--out is the file ${out}; expected a folder`);
   }
+  if (writer.isFolder) return () => withinFolder(out);
+  if (withChildren) return (session) => (file) => join(out, `${fileName(session)}${extname(file)}`);
   if (there === "folder") return () => withinFolder(out);
   if (there === "file" && !isForced) throw new AlreadyThere(out);
   return () => () => out;
 }
 
-/** A file or folder named after a session, below a folder. */
-function underName(folder: string, session: SessionId, writer: Writer): Placing {
-  const name = session.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "_");
-  if (writer.isFolder) return withinFolder(join(folder, name));
-  return (file) => join(folder, `${name}${extname(basename(file))}`);
+function fileName(session: SessionId): string {
+  return session.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "_");
 }
 
 /** Files below a folder; never outside, whatever a foreign id in their name says. */

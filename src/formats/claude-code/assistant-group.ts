@@ -22,14 +22,14 @@ export function groupIdOf(line: LineRecord, piece: number): string {
 export function assistantRecords(
   id: string,
   lines: readonly LineRecord[],
-  facts: { readonly line: RepeatedFields; readonly usage: RepeatedFields },
+  facts: RepeatedFields,
   branch: Json | undefined,
 ): readonly BareRecord[] {
   const [first, last] = [lines[0], lines.at(-1)] as [LineRecord, LineRecord];
   const { parts, extras, counts } = contentOf(lines);
-  const usage = usageBodyOf(last.record, facts.usage);
+  const usage = usageBodyOf(last.record);
   const fields = {
-    ...lineRest(lines, facts.line),
+    ...lineRest(lines, facts),
     ...definedFields({
       id: messageIdOf(first.record),
       parentUuid: branch,

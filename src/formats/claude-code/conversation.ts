@@ -18,7 +18,7 @@ import { userRecords } from "./user-line.ts";
 
 /** What the conversations of one source know together. */
 export interface Shared {
-  readonly facts: { readonly line: RepeatedFields; readonly usage: RepeatedFields };
+  readonly facts: RepeatedFields;
   readonly contents: KnownContents;
   /** Progress that was reported already, by its gist. */
   readonly reported: RecentMap<true>;
@@ -72,7 +72,7 @@ export class Conversation {
     const id = groupIdOf(first, piece);
     this.#places.begin(undefined);
     const { facts } = this.#shared;
-    for (const { record } of lines) facts.line.learn(record);
+    for (const { record } of lines) facts.learn(record);
     const records = assistantRecords(
       id,
       lines,
@@ -89,7 +89,7 @@ export class Conversation {
 
   /** Any other line; `neighbours` came with it. */
   line(line: LineRecord, kind: LineKind, neighbours: readonly LineRecord[] = []): void {
-    this.#shared.facts.line.learn(line.record);
+    this.#shared.facts.learn(line.record);
     switch (kind) {
       case "boundary":
         this.#boundary = boundaryOf(line.record, this.#places);
@@ -133,7 +133,7 @@ export class Conversation {
         isSummary && record.parentUuid === null ? undefined : this.#places.branchAt(record.parentUuid);
       if (branch !== undefined || kind === "prompt") this.#places.begin(record.parentUuid);
       const { left, copiedBytes, caller } = this.#result(record);
-      const records = userRecords(line, facts.line, {
+      const records = userRecords(line, facts, {
         ...(branch !== undefined && { branch: record.parentUuid as Json }),
         ...(left !== undefined && { left }),
         ...(caller !== undefined && { caller }),
@@ -188,7 +188,7 @@ export class Conversation {
       ...(isElsewhere ? [] : ["parentUuid"]),
       ...(record.isSidechain === false ? ["isSidechain"] : []),
     ];
-    return this.#shared.facts.line.besides(record, new Set(known)) ?? {};
+    return this.#shared.facts.besides(record, new Set(known)) ?? {};
   }
 
   #nextPiece(record: JsonObject): number {

@@ -3,6 +3,7 @@ import { definedFields, objectOf, textOf } from "../content/fields.ts";
 import type { Source } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { plainId } from "./plain-id.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 const AGENT_FILE = /^agent-(.+)\.jsonl$/;
@@ -37,17 +38,17 @@ async function sourceOf(file: FileFacts, lines: readonly JsonObject[], folder: F
   };
   const agentId = AGENT_FILE.exec(file.name)?.[1];
   if (agentId !== undefined) {
-    const parent = first("sessionId") ?? basename(dirname(folder.path));
+    const parent = plainId(first("sessionId") ?? basename(dirname(folder.path)));
     const facts = folder.files.find(({ name }) => name === `agent-${agentId}.meta.json`);
     return {
       ...base,
-      id: `${parent}/agent-${agentId}`,
+      id: `${parent}/agent-${plainId(agentId)}`,
       parent,
       paths: [file.path, ...(facts ? [facts.path] : [])],
     };
   }
   const stem = file.name.replace(/\.jsonl$/, "");
-  const id = UUID.exec(stem)?.[0] ?? first("sessionId") ?? stem;
+  const id = UUID.exec(stem)?.[0] ?? plainId(first("sessionId") ?? stem);
   const results = folder.folders.includes(id) ? await folder.folder(join(id, TOOL_RESULTS)) : undefined;
   return { ...base, id, paths: [file.path, ...(results ? [results.path] : [])] };
 }

@@ -4,7 +4,7 @@ import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { Conversation, type Shared } from "./conversation.ts";
 import { kindOf, type LineKind, messageIdOf } from "./lines.ts";
-import { commandOutputOf } from "./progress.ts";
+import { commandOutputOf, isRunning } from "./progress.ts";
 
 interface HeldLine {
   readonly line: LineRecord;
@@ -78,8 +78,8 @@ export class Lane {
     this.#heldBytes += PASSED_BYTES;
   }
 
-  /** What is held comes out. */
-  flush(): void {
+  /** What is held comes out; while the file may still grow, without what commands under way have put out so far. */
+  flush(isGrowing = false): void {
     const held = this.#held;
     const passed = this.#passed;
     const copiedBytes = this.#copiedBytes;
@@ -93,7 +93,11 @@ export class Lane {
     const others = held.filter(({ kind }) => kind !== "assistant");
     const neighbours = others.map(({ line }) => line);
     this.#conversation.message(held.flatMap(({ line, kind }) => (kind === "assistant" ? [line] : [])));
-    for (const { line, kind } of others) this.#conversation.line(line, kind, neighbours);
+    for (const { line, kind } of others) {
+      const output = isGrowing ? commandOutputOf(line.record) : undefined;
+      if (output && isRunning(output, neighbours)) this.#conversation.pass(line.record);
+      else this.#conversation.line(line, kind, neighbours);
+    }
     for (const record of passed) this.#conversation.pass(record);
     if (copiedBytes > 0) this.#shared.tell({ type: "copy", bytes: copiedBytes });
   }

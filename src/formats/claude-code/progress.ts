@@ -53,6 +53,11 @@ export function commandOutputOf(record: JsonObject): CommandOutput | undefined {
   return { callId, text };
 }
 
+/** Tells whether no line holds the result of a command yet. */
+export function isRunning({ callId }: CommandOutput, lines: readonly LineRecord[]): boolean {
+  return !lines.some(({ record }) => resultsOf(record).some((block) => block.tool_use_id === callId));
+}
+
 /** Tells whether lines hold the final result of a command with this output in it. */
 export function isInResult({ callId, text }: CommandOutput, lines: readonly LineRecord[]): boolean {
   const wanted = text.trim();

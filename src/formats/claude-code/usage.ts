@@ -1,11 +1,12 @@
-import type { Usage } from "../../index.ts";
+import type { Json, Usage } from "../../index.ts";
 import { definedFields, numberOf, objectOf } from "../content/fields.ts";
+import { isEmpty } from "../content/told-fields.ts";
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { RepeatedFields } from "./repeated-fields.ts";
+import { FORMAT } from "./line-records.ts";
 
-/** Fields of a usage report that our own has a place for. */
-export const USAGE_FIELDS: ReadonlySet<string> = new Set([
+/** Fields of a report that our usage has a place for. */
+const USAGE_FIELDS: ReadonlySet<string> = new Set([
   "input_tokens",
   "output_tokens",
   "cache_read_input_tokens",
@@ -13,33 +14,41 @@ export const USAGE_FIELDS: ReadonlySet<string> = new Set([
   "cache_creation",
 ]);
 
-/** Fields of a usage report that repeat. */
-export const REPEATED_USAGE = ["service_tier", "inference_geo", "speed", "server_tool_use"];
+/** What nearly all reports say besides: it is kept only where it is something else. */
+const USUAL: ReadonlyMap<string, string> = new Map([
+  ["service_tier", "standard"],
+  ["inference_geo", "not_available"],
+  ["speed", "standard"],
+]);
 
-/** What a model call used; undefined for messages that no model wrote. `facts` learns what repeats. */
-export function usageBodyOf(
-  record: JsonObject,
-  facts: RepeatedFields,
-): (RecordBody & { kind: "usage" }) | undefined {
+/** What a model call used; undefined for messages that no model wrote. */
+export function usageBodyOf(record: JsonObject): (RecordBody & { kind: "usage" }) | undefined {
   const message = objectOf(record.message);
   const report = objectOf(message?.usage);
-  if (!report) return undefined;
-  const usage = usageOf(report);
+  const usage = report && usageOf(report);
   // Messages that no model wrote carry a report all the same.
-  if (Object.values(usage).every((count) => count === 0)) return undefined;
-  facts.learn(report);
-  const differing = facts.besides(report, USAGE_FIELDS);
+  if (!usage || Object.values(usage).every((count) => count === 0)) return undefined;
+  const rest = Object.entries(report).filter(
+    ([field, value]) => !USAGE_FIELDS.has(field) && !isUsual(field, value),
+  );
   return {
     kind: "usage",
     usage,
     ...(typeof message?.model === "string" && { model: message.model }),
     ...(typeof record.requestId === "string" && { request: record.requestId }),
-    ...(differing && { meta: { "claude-code": differing } }),
+    ...(rest.length > 0 && { meta: { [FORMAT]: Object.fromEntries(rest) as { [field: string]: Json } } }),
   };
 }
 
+function isUsual(field: string, value: unknown): boolean {
+  if (isEmpty(value) || USUAL.get(field) === value) return true;
+  return (
+    field === "server_tool_use" && Object.values(objectOf(value) ?? { value }).every((count) => count === 0)
+  );
+}
+
 /** Our usage of the provider's report. */
-export function usageOf(report: JsonObject): Usage {
+function usageOf(report: JsonObject): Usage {
   const written = objectOf(report.cache_creation);
   const brief = numberOf(written?.ephemeral_5m_input_tokens);
   const hour = numberOf(written?.ephemeral_1h_input_tokens);

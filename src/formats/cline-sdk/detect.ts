@@ -2,6 +2,7 @@ import { definedFields, objectOf, textOf } from "../content/fields.ts";
 import type { Source } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 
 const SUFFIX = ".messages.json";
 
@@ -21,7 +22,7 @@ function factsIn(head: string): JsonObject | undefined {
   const end = head.search(/"messages"\s*:/);
   if (end < 0 || !/^\s*\{/.test(head)) return undefined;
   try {
-    const facts = objectOf(JSON.parse(`${head.slice(0, end).replace(/,\s*$/, "")}}`));
+    const facts = objectOf(parseJson(`${head.slice(0, end).replace(/,\s*$/, "")}}`));
     const isOurs = facts && (textOf(facts.sessionId) ?? textOf(facts.agent)) !== undefined;
     return isOurs && facts.version !== undefined ? facts : undefined;
   } catch {

@@ -1,5 +1,5 @@
 import type { Json, PartInput } from "../../index.ts";
-import { arrayOf, definedFields, numberOf, textOf, timeOf } from "../content/fields.ts";
+import { arrayOf, definedFields, timeOf } from "../content/fields.ts";
 import type { Item, ProblemItem } from "../item.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -56,7 +56,7 @@ export class ContextEdits {
       if (problem !== undefined && !(isCut && this.#input.isLive)) this.#report(line, value, problem);
       if (value === undefined) this.isWhole = false;
       else if (bytes <= HELD_BYTES) {
-        const { edits, others } = editsOf(value, this.#startedAt);
+        const { edits, others } = editsOf(value, index, this.#startedAt);
         this.#held.push(...edits);
         bytes += edits.reduce((sum, { text }) => sum + text.length, 0);
         this.#heldElements = index + 1;
@@ -93,7 +93,7 @@ export class ContextEdits {
     if (!this.#hasMore) return;
     for await (const { value, index = 0 } of this.#input.jsonElements(this.#path)) {
       if (value === undefined || index < this.#heldElements) continue;
-      const { edits, others } = editsOf(value, this.#startedAt);
+      const { edits, others } = editsOf(value, index, this.#startedAt);
       yield* others;
       for (const edit of edits) yield* this.#itemsOf(edit);
     }
@@ -138,6 +138,7 @@ export class ContextEdits {
 /** The edits of one message; what has another shape is kept as it is. */
 function editsOf(
   value: unknown,
+  place: number,
   startedAt: number | undefined,
 ): {
   readonly edits: readonly ContextEdit[];
@@ -147,33 +148,38 @@ function editsOf(
   const [type, blocks] = arrayOf(inner);
   const edits: ContextEdit[] = [];
   const others: Item[] = [];
-  const index = numberOf(message);
-  for (const entry of arrayOf(blocks)) {
-    const [block, updates] = arrayOf(entry);
-    const at = numberOf(block);
-    for (const [count, update] of arrayOf(updates).entries()) {
-      const [time, kind, texts, metadata] = arrayOf(update);
-      const [text] = arrayOf(texts);
-      const id = `context:${index}.${at}.${count}`;
-      if (index !== undefined && at !== undefined && kind === "text" && typeof text === "string")
-        edits.push({
-          id,
-          message: index,
-          block: at,
-          type: numberOf(type) ?? 0,
-          at: timeOf(time),
-          text,
-          metadata: arrayOf(metadata),
-        });
-      else
-        others.push({
-          type: "record",
-          id: `${id}:${textOf(kind) ?? "edit"}`,
-          version: versionOf(update),
-          ...definedFields({ at: startedAt }),
-          body: { kind: "raw", value: { context: [message, type, block, update] as Json } },
-        });
+  const keep = (context: unknown) =>
+    others.push({
+      type: "record",
+      id: `context#${place}.${others.length}`,
+      version: versionOf(context),
+      ...definedFields({ at: startedAt }),
+      body: { kind: "raw", value: { context: context as Json } },
+    });
+  if (!isPlace(message) || !Array.isArray(blocks)) keep(value);
+  else
+    for (const entry of blocks) {
+      const [block, updates] = arrayOf(entry);
+      for (const [count, update] of arrayOf(updates).entries()) {
+        const [time, kind, texts, metadata] = arrayOf(update);
+        const [text] = arrayOf(texts);
+        if (!isPlace(block) || kind !== "text" || typeof text !== "string")
+          keep([message, type, block, update]);
+        else
+          edits.push({
+            id: `context:${message}.${block}.${count}`,
+            message,
+            block,
+            type: isPlace(type) ? type : 0,
+            at: timeOf(time),
+            text,
+            metadata: arrayOf(metadata),
+          });
+      }
     }
-  }
   return { edits, others };
+}
+
+function isPlace(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,5 +1,6 @@
 import { arrayOf, objectOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 
 /**
  * A stretch of a text that stands in a message nearby: the message's distance (0 is the next one of the conversation),
@@ -120,7 +121,7 @@ function candidatesIn(nearby: readonly Nearby[]): readonly Candidate[] {
 /** The long texts of an object in JSON. */
 function longFields(text: string): readonly string[] {
   try {
-    return stringsIn(JSON.parse(text)).filter(({ length }) => length >= MIN_LENGTH);
+    return stringsIn(parseJson(text)).filter(({ length }) => length >= MIN_LENGTH);
   } catch {
     return [];
   }

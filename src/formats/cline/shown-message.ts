@@ -11,6 +11,7 @@ import {
 import { dataPartOfUrl } from "../content/media.ts";
 import type { Item, RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 import { copiedBytes, type Nearby, type Pieces, piecesOf } from "./copies.ts";
 import type { FileElement } from "./element-file.ts";
 import { versionOf } from "./version.ts";
@@ -137,7 +138,7 @@ export function withoutCached(usage: Usage): Usage {
 export function parsedObject(text: unknown): JsonObject | undefined {
   if (typeof text !== "string" || !text.startsWith("{")) return undefined;
   try {
-    return objectOf(JSON.parse(text));
+    return objectOf(parseJson(text));
   } catch {
     return undefined;
   }

@@ -69,17 +69,34 @@ export interface FoundTask {
 }
 
 /** Groups the files of a folder into tasks: what belongs to a conversation or to what was shown of one. */
-export function tasksIn(folder: Pick<Folder, "files">): readonly FoundTask[] {
+export async function tasksIn(folder: Folder): Promise<readonly FoundTask[]> {
   const groups = Map.groupBy(folder.files, ({ name }) => namedFile(name)?.label);
   groups.delete(undefined);
-  return [...groups].flatMap(([label = "", files]) => {
-    const isTask = files.some(({ name }) => {
-      const kind = namedFile(name)?.kind;
-      return kind === "conversation" || kind === "shown";
-    });
-    return isTask ? [{ label, files: files.filter(({ name }) => name !== "taskHistory.json") }] : [];
-  });
+  const tasks: FoundTask[] = [];
+  for (const [label = "", all] of groups) {
+    const files = all.filter(({ name }) => name !== "taskHistory.json");
+    if (await isTask(folder, { label, files })) tasks.push({ label, files });
+  }
+  return tasks;
 }
+
+/** Others may call their files the same: unless the folder has the name of a task, its files must look like one. */
+async function isTask(folder: Folder, { label, files }: FoundTask): Promise<boolean> {
+  for (const file of files) {
+    const kind = namedFile(file.name)?.kind;
+    const marks = kind === "conversation" || kind === "shown" ? MARKS[kind] : undefined;
+    if (!marks) continue;
+    if (label === "" && isTaskId(folder.name)) return true;
+    const head = await folder.head(file);
+    if (marks.every((mark) => mark.test(head))) return true;
+  }
+  return false;
+}
+
+const MARKS = {
+  conversation: [/^\s*[[{]\s*["{]/, /"role"\s*:\s*"/, /"content"\s*:/],
+  shown: [/^\s*\[\s*\{/, /"ts"\s*:/, /"(say|ask)"\s*:\s*"/],
+};
 
 /** The source of a task found in a folder. */
 export async function sourceOfTask(

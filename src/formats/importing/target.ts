@@ -107,7 +107,9 @@ export class Target {
     const stretches = this.#lineage.stretches() ?? [[1, this.#head.seq] as const];
     const ranges = stretches.map(([from, to]) => ({ session: this.session.id, from, to }));
     try {
-      const { seq, at } = await this.session.setLine(ranges, `as in ${this.#author}`);
+      // With the time of what it follows: records that come later are older than now.
+      const at = this.#head.at;
+      const { seq } = await this.session.setLine(ranges, `as in ${this.#author}`, { at });
       this.#head = { seq, at };
     } catch (error) {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;

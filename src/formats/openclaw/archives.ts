@@ -57,6 +57,23 @@ function archiveOf(table: string, row: DatabaseRow): Archive {
   };
 }
 
+/**
+ * Archives by the id of their source: the session's own if nothing else has it, else with the generation, for a session
+ * may have been reset more than once.
+ */
+export function namedArchives(database: SourceDatabase): ReadonlyMap<string, Archive> {
+  const archives = [...archivesOf(database)];
+  const counts = Map.groupBy(archives, ({ session }) => session);
+  const named = new Map<string, Archive>();
+  for (const archive of archives) {
+    const { session, generation } = archive;
+    const [live] = database.rows("SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1", session);
+    const isAlone = !live && counts.get(session)?.length === 1;
+    named.set(isAlone ? session : `${session}@${generation}`, archive);
+  }
+  return named;
+}
+
 /** Where the file of an archive lies, if it lies in one. */
 export function archivePath(database: string, { file }: Archive): string | undefined {
   return file === undefined ? undefined : join(dirname(database), "cold", file);

@@ -2,6 +2,7 @@ import * as zlib from "node:zlib";
 import { objectOf } from "../content/fields.ts";
 import type { DatabaseRow } from "../reading/database.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { jsonFault, parseJson } from "../reading/parse-json.ts";
 
 /** The most that OpenClaw compresses into one event. */
 export const MAX_PACKED_BYTES = 4 * 1024 * 1024;
@@ -14,10 +15,10 @@ export function payloadOf(row: DatabaseRow, maxBytes: number): Payload {
   const text = textOfRow(row, maxBytes);
   if (typeof text !== "string") return text;
   try {
-    const event = objectOf(JSON.parse(text));
+    const event = objectOf(parseJson(text));
     return event ? { event, text } : { reason: "not a JSON object" };
   } catch (error) {
-    return { reason: `not JSON: ${(error as Error).message.slice(0, 120)}` };
+    return { reason: jsonFault(error) };
   }
 }
 

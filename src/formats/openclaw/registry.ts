@@ -1,5 +1,7 @@
 import { definedFields, objectOf, textOf } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
+import type { SourceDatabase } from "../reading/database.ts";
+import { parseJson } from "../reading/parse-json.ts";
 
 /** What OpenClaw's list of sessions says of one. */
 export interface RegisteredSession {
@@ -28,4 +30,34 @@ export function sessionsOf(
     sessions.set(id, { key, entry, ...definedFields({ title, parent: parent === id ? undefined : parent }) });
   }
   return sessions;
+}
+
+/** What the database says of its sessions, besides the transcripts. */
+export function registeredIn(database: SourceDatabase): Map<string, RegisteredSession> {
+  const list: [string, unknown][] = [];
+  const hasNodes = ["session_key", "current_session_id", "entry_json"].every((column) =>
+    database.hasColumn("session_nodes", column),
+  );
+  if (hasNodes) {
+    for (const row of database.rows("SELECT session_key, current_session_id, entry_json FROM session_nodes"))
+      list.push([String(row.session_key), { ...entryOf(row.entry_json), sessionId: row.current_session_id }]);
+  }
+  const sessions = sessionsOf(list);
+  if (!database.hasColumn("session_windows", "session_key")) return sessions;
+  for (const { session_id, session_key } of database.rows(
+    "SELECT session_id, session_key FROM session_windows",
+  )) {
+    const id = textOf(session_id);
+    const key = textOf(session_key);
+    if (id !== undefined && key !== undefined && !sessions.has(id)) sessions.set(id, { key, entry: {} });
+  }
+  return sessions;
+}
+
+function entryOf(json: unknown): object {
+  try {
+    return objectOf(parseJson(String(json))) ?? {};
+  } catch {
+    return {};
+  }
 }

@@ -1,77 +1,28 @@
 import type { Json } from "../../index.ts";
-import { definedFields, numberOf, objectOf, textOf } from "../content/fields.ts";
+import { objectOf } from "../content/fields.ts";
 import type { Source } from "../format.ts";
 import type { ProblemItem } from "../item.ts";
-import { type DatabaseRow, openDatabase, type SourceDatabase } from "../reading/database.ts";
-import type { FileFacts } from "../reading/folder.ts";
+import type { DatabaseRow, SourceDatabase } from "../reading/database.ts";
+import { databaseFault } from "../reading/database-fault.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { jsonFault, parseJson } from "../reading/parse-json.ts";
 import { messageOfRow } from "./session-messages.ts";
 import type { Stored } from "./stored.ts";
-
-/**
- * Conversations in a database; none if it is not opencode's. `migrated` are files of the time before the database, by
- * session: they are claimed with it and not read.
- */
-export async function databaseSources(
-  file: FileFacts,
-  migrated: ReadonlyMap<string, string> = new Map(),
-): Promise<readonly Source[]> {
-  const database = await openDatabase(file.path).catch(() => undefined);
-  if (!database) return [];
-  try {
-    if (!isOurs(database)) return [];
-    const counts = new Map<unknown, number>();
-    let total = 0;
-    for (const { session_id, count } of database.rows(
-      "SELECT session_id, count(*) AS count FROM message GROUP BY session_id",
-    )) {
-      counts.set(session_id, Number(count));
-      total += Number(count);
-    }
-    const sources: Source[] = [];
-    for (const row of database.rows("SELECT * FROM session ORDER BY time_created, id")) {
-      const id = textOf(row.id);
-      if (id === undefined) continue;
-      const share = (counts.get(id) ?? 0) / Math.max(1, total);
-      sources.push({
-        format: "opencode",
-        id,
-        path: file.path,
-        paths: [file.path, migrated.get(id)].filter((path) => path !== undefined),
-        // Nobody knows how much of the file is whose; messages are counted because an index holds them.
-        sizeBytes: Math.round(share * file.sizeBytes),
-        modifiedAt: numberOf(row.time_updated) ?? file.modifiedAt,
-        ...definedFields({
-          parent: textOf(row.parent_id),
-          title: textOf(row.title),
-          cwd: textOf(row.directory),
-        }),
-      });
-    }
-    return sources;
-  } finally {
-    await database.close();
-  }
-}
-
-function isOurs(database: SourceDatabase): boolean {
-  return (
-    ["session", "message", "part"].every((table) => database.hasTable(table)) &&
-    database.hasColumn("session", "time_created") &&
-    database.hasColumn("message", "data") &&
-    database.hasColumn("part", "data")
-  );
-}
 
 /** One conversation of a database, a message at a time. */
 export async function* readDatabase(source: Source, input: Input): AsyncGenerator<Stored> {
   const { path, id } = source;
-  const database = await input.database(path);
+  let database: SourceDatabase | undefined;
   try {
+    database = await input.database(path);
     const max = input.limits.maxRecordBytes;
-    for (const row of database.rows("SELECT * FROM session WHERE id = ?", id))
-      yield { type: "session", info: sessionOf(row) };
+    const [session] = database.rows("SELECT * FROM session WHERE id = ?", id);
+    if (!session) {
+      yield { type: "problem", path, severity: "lost", reason: `holds no session ${id}` };
+      return;
+    }
+    yield { type: "session", info: sessionOf(session) };
     const parse = (table: string, row: DatabaseRow): JsonObject | ProblemItem =>
       parseRow(row, table, path, max);
     const order = database.hasColumn("message", "time_created") ? "time_created, id" : "id";
@@ -94,8 +45,10 @@ export async function* readDatabase(source: Source, input: Input): AsyncGenerato
     }
     if (!hasMessages) yield* laterMessages(database, source, max);
     yield* todos(database, id);
+  } catch (error) {
+    yield { type: "problem", path, severity: "lost", reason: databaseFault(error) };
   } finally {
-    await database.close();
+    await database?.close();
   }
 }
 
@@ -136,10 +89,10 @@ function parseRow(row: DatabaseRow, table: string, path: string, max: number): J
   });
   if (typeof row.data !== "string") return problem(`longer than ${max} characters (${row.size}); not read`);
   try {
-    const data = objectOf(JSON.parse(row.data));
+    const data = objectOf(parseJson(row.data));
     return data ? { ...data, id: row.id } : problem("not a JSON object");
   } catch (error) {
-    return problem(`not JSON: ${(error as Error).message.slice(0, 120)}`);
+    return problem(jsonFault(error));
   }
 }
 
@@ -177,7 +130,7 @@ function sessionOf(row: DatabaseRow): JsonObject {
 function parsed(value: string | number): unknown {
   if (typeof value !== "string" || !/^[[{]/.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return value;
   }

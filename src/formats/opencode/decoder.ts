@@ -1,5 +1,5 @@
 import type { Json } from "../../index.ts";
-import { definedFields, fieldsBesides, numberOf, objectOf, textOf } from "../content/fields.ts";
+import { definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item, Span } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -58,7 +58,7 @@ export class OpencodeDecoder {
 
   *#session(info: JsonObject): Generator<Item> {
     const time = objectOf(info.time);
-    const at = numberOf(time?.created);
+    const at = timeOf(time?.created);
     const { small, large } = splitLeftovers(fieldsBesides(info, ["title"]));
     this.#facts = small ?? {};
     this.#revert = objectOf(info.revert);
@@ -108,7 +108,7 @@ export class OpencodeDecoder {
     const spans = this.#leftOut(info.parentID, before);
     if (spans.length === 0) return;
     const edit = { type: "summarize", spans, record: id } as const;
-    const at = numberOf(objectOf(info.time)?.completed);
+    const at = timeOf(objectOf(info.time)?.completed);
     yield recordItem(`${id}:summary`, { kind: "overlay", edit, reason: "compaction" }, { at });
   }
 

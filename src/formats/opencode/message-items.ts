@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Json, Usage } from "../../index.ts";
-import { arrayOf, definedFields, fieldsBesides, numberOf, objectOf, textOf } from "../content/fields.ts";
+import { arrayOf, definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { rawItem, recordItem } from "./records.ts";
 import type { Step } from "./steps.ts";
 import { resultItems } from "./tool-results.ts";
-import { usageOfTokens } from "./usage.ts";
+import { oddTotalOf, usageOfTokens } from "./usage.ts";
 
 /** A message that can be told. */
 export interface TellableMessage {
@@ -22,7 +22,7 @@ export interface TellableMessage {
 /** A message step by step: what was said, what it used, what the tools answered. */
 export function* messageItems({ id, role, info, steps, known }: TellableMessage): Generator<Item> {
   const time = objectOf(info.time);
-  const at = numberOf(time?.created);
+  const at = timeOf(time?.created);
   const { rest, changes, usages, bytes } = leftoversOf(role, info, steps, known);
   if (bytes > 0) yield { type: "copy", bytes };
   if (changes) yield rawItem(`${id}:changes`, changes, { at, version: digestOf(changes) });
@@ -47,7 +47,7 @@ export function* messageItems({ id, role, info, steps, known }: TellableMessage)
     yield recordItem(own, { kind: "message", message }, { at: index === 0 ? at : undefined, version });
     for (const usage of index === 0 ? usages : step.usages) {
       const name = `${id}/${++request}`;
-      const ended = step.tools.length === 0 ? numberOf(time?.completed) : undefined;
+      const ended = step.tools.length === 0 ? timeOf(time?.completed) : undefined;
       yield recordItem(`${name}:usage`, { kind: "usage", usage, ...who, request: name }, { at: ended ?? at });
     }
     for (const { part, state, callId, place } of step.tools)
@@ -89,8 +89,11 @@ function leftoversOf(
   }
   const reported = steps.flatMap(({ usages }) => usages);
   const own = usageOfTokens(info.tokens, info.cost);
-  if (reported.length === 0)
-    return { rest: restBesides(["modelID", "tokens", "cost"]), usages: own ? [own] : [], bytes: 0 };
+  if (reported.length === 0) {
+    const total = oddTotalOf(info.tokens);
+    const rest = { ...restBesides(["modelID", "tokens", "cost"]), ...definedFields({ total }) };
+    return { rest, usages: own ? [own] : [], bytes: 0 };
+  }
   const usages = steps[0]?.usages ?? [];
   if (!own || !isSumOf(own, reported)) return { rest: restBesides(["modelID"]), usages, bytes: 0 };
   const bytes = Buffer.byteLength(JSON.stringify([info.tokens, info.cost]));
@@ -106,7 +109,7 @@ function isSumOf({ cost = 0, ...tokens }: Usage, steps: readonly Usage[]): boole
 
 /** Differs when the message has grown since: opencode writes it again with every piece that arrives. */
 function versionOf(info: JsonObject, { parts, words, states }: Step): string {
-  const completed = numberOf(objectOf(info.time)?.completed) ?? "";
+  const completed = timeOf(objectOf(info.time)?.completed) ?? "";
   const outcome = info.error ? "error" : (textOf(info.finish) ?? "");
   return `${completed}:${outcome}:${parts.length}:${words}:${states}`;
 }

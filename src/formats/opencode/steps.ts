@@ -1,10 +1,10 @@
 import type { PartInput, Usage } from "../../index.ts";
-import { fieldsBesides, objectOf } from "../content/fields.ts";
+import { definedFields, fieldsBesides, objectOf } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { CallIds } from "./call-ids.ts";
 import { callOf, isEnded, partOf } from "./parts.ts";
-import { usageOfTokens } from "./usage.ts";
+import { oddTotalOf, usageOfTokens } from "./usage.ts";
 
 /** A tool that has answered. */
 export interface EndedTool {
@@ -66,7 +66,7 @@ function openStep(): OpenStep {
 
 function markStep(part: JsonObject, step: OpenStep): void {
   const mark = fieldsBesides(part, ["messageID", "sessionID", "tokens", "cost"]);
-  if (mark) step.marks.push(mark);
+  if (mark) step.marks.push({ ...mark, ...definedFields({ total: oddTotalOf(part.tokens) }) });
   const usage = part.type === "step-finish" ? usageOfTokens(part.tokens, part.cost) : undefined;
   if (usage) step.usages.push(usage);
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 /** Shorter strings are kept even where they repeat something. */
 const MIN_LENGTH = 16;
 const MIN_LENGTH_IN_OUTPUT = 64;
+const MIN_LINE_LENGTH_IN_OUTPUT = 256;
 /** What the read tool puts before each line. */
 const LINE_NUMBER = /^(?:<(?:content|file)>)?[ \t]*\d+[:|] ?/gm;
 
@@ -20,7 +21,8 @@ export function copyFinder(state: JsonObject): (text: string, field: string) => 
   return (text, field) => {
     if (text.length < MIN_LENGTH) return false;
     if (said.has(text) || (field === "diff" && text === allDiffs)) return true;
-    if (text.length < MIN_LENGTH_IN_OUTPUT) return false;
+    // A single line, like the path of a file, may be in the output and still mean something here.
+    if (text.length < (text.includes("\n") ? MIN_LENGTH_IN_OUTPUT : MIN_LINE_LENGTH_IN_OUTPUT)) return false;
     if (output.includes(text)) return true;
     if (text.endsWith("\n\n...") && output.startsWith(text.slice(0, -"\n\n...".length))) return true;
     unnumbered ??= output.replace(LINE_NUMBER, "");

@@ -1,6 +1,6 @@
 import type { Json, PartInput } from "../../index.ts";
 import { withoutCopies } from "../content/copies.ts";
-import { arrayOf, definedFields, fieldsBesides, numberOf, objectOf, textOf } from "../content/fields.ts";
+import { arrayOf, definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -17,7 +17,7 @@ export function* resultItems(
   { id, callId }: { readonly id: string; readonly callId: string },
 ): Generator<Item> {
   const time = objectOf(state.time);
-  const at = numberOf(time?.end);
+  const at = timeOf(time?.end);
   const { output, attachments } = outputOf(state);
   const { rest, bytes } = leftoversOf(state);
   const { small, large } = splitLeftovers(rest);
@@ -47,7 +47,7 @@ export function* resultItems(
       },
     },
   };
-  const madeAt = numberOf(time?.compacted);
+  const madeAt = timeOf(time?.compacted);
   if (madeAt === undefined) return;
   yield {
     ...base,

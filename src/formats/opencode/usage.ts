@@ -27,3 +27,13 @@ export function usageOfTokens(tokens: unknown, cost: unknown): Usage | undefined
   });
   return Object.values(usage).some((count) => count !== 0) ? usage : undefined;
 }
+
+/** The total that was reported, if it does not follow from the counts. */
+export function oddTotalOf(tokens: unknown): number | undefined {
+  const fields = objectOf(tokens);
+  const cache = objectOf(fields?.cache);
+  const total = numberOf(fields?.total);
+  const counts = [fields?.input, fields?.output, cache?.read, cache?.write];
+  const sum = counts.reduce<number>((all, count) => all + (numberOf(count) ?? 0), 0);
+  return total === sum || total === sum + (numberOf(fields?.reasoning) ?? 0) ? undefined : total;
+}

@@ -1,5 +1,5 @@
 import type { Json, MessageInput } from "../../index.ts";
-import { definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { definedFields, fieldsBesides, numberOf, objectOf, textOf, timeOf } from "../content/fields.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import type { Item, RecordBody } from "../item.ts";
@@ -110,7 +110,7 @@ function* spokenItems(entry: JsonObject, context: EntryContext): Generator<Item>
 function* compactionItems(entry: JsonObject, context: EntryContext): Generator<Item> {
   const edit = compactionEdit(entry, context.id, context.recent, context.format);
   if (!edit) return yield rawItem(entry, context);
-  const tokensBefore = typeof entry.tokensBefore === "number" ? entry.tokensBefore : undefined;
+  const tokensBefore = numberOf(entry.tokensBefore);
   const held = ["summary", "retainedTail", "usage", ...(tokensBefore === undefined ? [] : ["tokensBefore"])];
   yield extraItem(entry, context.id, held);
   yield item(entry, context.id, {

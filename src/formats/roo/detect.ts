@@ -10,7 +10,7 @@ const MARKS =
 
 /** Tells whether a folder with the files of a task is Roo's and not Cline's, whose names are the same. */
 export async function isRooTask(folder: Folder): Promise<boolean> {
-  const tasks = tasksIn(folder);
+  const tasks = await tasksIn(folder);
   if (tasks.length === 0) return false;
   if (folder.files.some(({ name }) => name === "history_item.json")) return true;
   if (isUuid(folder.name) || EXTENSIONS.test(`${folder.path}/`)) return true;

@@ -66,29 +66,37 @@ export class BodyReader {
     const { leadFields, responseFields, messageFields } = this.#dialect;
     const body = objectOf(value);
     if (index !== undefined) yield* this.#message(value, `${this.#placeOf(field)}#${index}`);
-    else if (leadFields.includes(field)) yield* this.#dialect.decodeLead(value, this.#prefix + field);
+    else if (leadFields.includes(field)) yield* this.#dialect.decodeLead(value, this.#named(field));
     else if (messageFields.includes(field) && typeof value === "string")
       yield* this.#message({ role: "user", content: value }, `${this.#placeOf(field)}#0`);
     else if (REQUEST_FIELDS.includes(field) && body) yield* this.#request(body);
     else if (RESPONSE_FIELDS.includes(field) && body) this.#responses.push(body);
     else if (responseFields.includes(field)) this.#responseFields.push([field, value]);
-    else if (isSmall(value)) this.#restFields.push([field, value as Json]);
-    else yield { id: this.#prefix + field, body: { kind: "raw", value: { [field]: value as Json } } };
+    else yield* this.#keep(field, value);
   }
 
   /** What was held back, and the response. */
   *end(): Generator<Piece> {
     const fields: JsonObject = Object.fromEntries(this.#responseFields);
     this.#responseId = textOf(fields.id);
-    yield* this.#dialect.decodeResponse(fields, `${this.#prefix}response`, this.#decoder);
+    const response = [...this.#dialect.decodeResponse(fields, this.#named("response"), this.#decoder)];
+    yield* response;
+    // Without a response they belong to the request.
+    if (response.length === 0)
+      for (const [field, value] of this.#responseFields) yield* this.#keep(field, value);
     for (const body of this.#responses) {
-      const response = new BodyReader(this.#dialect, this.#decoder, `${this.#prefix}response`);
+      const response = new BodyReader(this.#dialect, this.#decoder, this.#named("response"));
       for (const element of elementsOfBody(body, this.#dialect)) yield* response.take(element);
       yield* response.end();
       this.#responseId = response.#responseId ?? this.#responseId;
       this.#restFields.push(...response.#restFields);
     }
     yield* this.#decoder.end();
+  }
+
+  *#keep(field: string, value: unknown): Generator<Piece> {
+    if (isSmall(value)) this.#restFields.push([field, value as Json]);
+    else yield { id: this.#named(field), body: { kind: "raw", value: { [field]: value as Json } } };
   }
 
   *#request(body: JsonObject): Generator<Piece> {
@@ -104,7 +112,11 @@ export class BodyReader {
   /** Messages of the first field are counted plainly; those of others carry its name. */
   #placeOf(field: string): string {
     const isFirst = field === "" || field === this.#dialect.messageFields[0];
-    return isFirst ? this.#prefix : this.#prefix + field;
+    return isFirst ? this.#prefix : this.#named(field);
+  }
+
+  #named(field: string): string {
+    return this.#prefix === "" ? field : `${this.#prefix}:${field}`;
   }
 }
 

@@ -7,8 +7,10 @@ export type Layout = "whole" | "lines";
 /** What the beginning of a file shows. */
 export interface Head {
   readonly layout: Layout;
-  /** The root, or the values of the first lines; the last one may be cut short. */
+  /** The root, or the values of the first lines. */
   readonly values: readonly unknown[];
+  /** True if the last value, or the last one in it, may be cut short. */
+  readonly isCut: boolean;
 }
 
 const MAX_LINES = 20;
@@ -25,9 +27,10 @@ export function parseHead(text: string, { name }: Pick<FileFacts, "name">): Head
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const isNamedLines = /\.(jsonl|ndjson)$/i.test(name);
   const isLines = isNamedLines || (lines.length > 1 && isJson(lines[0]) && /^\s*\{/.test(lines[1] ?? ""));
-  const values = isLines ? lines.slice(0, MAX_LINES).map(parseCutJson) : [parseCutJson(text)];
+  const texts = isLines ? lines.slice(0, MAX_LINES) : [text];
+  const values = texts.map(parseCutJson);
   if (values[0] === undefined) return undefined;
-  return { layout: isLines ? "lines" : "whole", values };
+  return { layout: isLines ? "lines" : "whole", values, isCut: !isJson(texts.at(-1)) };
 }
 
 function isJson(text: string | undefined): boolean {

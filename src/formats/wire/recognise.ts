@@ -55,28 +55,30 @@ export const RESPONSES_ITEMS: ReadonlySet<string> = new Set([
 ]);
 
 /** The wire format that the beginning of a file shows; undefined for what is no conversation. */
-export function recogniseWire({ layout, values }: Head): WireName | undefined {
-  if (layout === "whole") return bodySign(values[0]);
-  // The last line may be cut short and is believed only if it is the only one.
-  const lines = values.length > 1 ? values.slice(0, -1) : values;
-  const signs = lines.map((line) => messageSign(line) ?? bodySign(line));
-  return decide(signs);
+export function recogniseWire({ layout, values, isCut }: Head): WireName | undefined {
+  if (layout === "whole") return bodySign(values[0], isCut);
+  return decide(wholeOnes(values, isCut).map((line) => messageSign(line) ?? bodySign(line, false)));
+}
+
+/** What is cut short is believed only if there is nothing else. */
+function wholeOnes(values: readonly unknown[], isCut: boolean): readonly unknown[] {
+  return isCut && values.length > 1 ? values.slice(0, -1) : values;
 }
 
 /** The format of an array of messages, a request, a response, or both. */
-function bodySign(value: unknown): WireName | undefined {
-  if (Array.isArray(value)) return messagesSign(value);
+function bodySign(value: unknown, isCut: boolean): WireName | undefined {
+  if (Array.isArray(value)) return messagesSign(value, isCut);
   const body = objectOf(value);
   if (!body) return undefined;
   const nested = objectOf(body.request) ?? objectOf(body.request_body) ?? objectOf(body.body);
-  if (nested) return bodySign(nested);
+  if (nested) return bodySign(nested, isCut);
   const response = objectOf(body.response) ?? objectOf(body.response_body);
-  if (response && !Array.isArray(body.messages)) return bodySign(response);
+  if (response && !Array.isArray(body.messages)) return bodySign(response, isCut);
 
-  if (isNonEmpty(body.input)) return messagesSign(body.input);
+  if (isNonEmpty(body.input)) return messagesSign(body.input, isCut);
   if (typeof body.input === "string" && typeof body.model === "string" && !("messages" in body))
     return "openai-responses";
-  if (isNonEmpty(body.messages)) return requestSign(body);
+  if (isNonEmpty(body.messages)) return requestSign(body, isCut);
   if (isNonEmpty(body.output) && body.object === "response") return "openai-responses";
   if (isNonEmpty(body.choices) && objectOf(objectOf(body.choices[0])?.message)) return "openai-chat";
   const sign = decide([messageSign(body)]);
@@ -84,25 +86,22 @@ function bodySign(value: unknown): WireName | undefined {
   return typeof body.model === "string" ? toolsSign(body) : undefined;
 }
 
-function requestSign(body: JsonObject): WireName | undefined {
-  const sign = messagesSign(arrayOf(body.messages));
+function requestSign(body: JsonObject, isCut: boolean): WireName | undefined {
+  const signs = sampleSigns(arrayOf(body.messages), isCut);
+  const sign = decide(signs);
   const isAnthropic =
     body.system !== undefined ||
     body.anthropic_version !== undefined ||
     (typeof body.model === "string" && /^claude\b/.test(body.model));
-  return isAnthropic && sign === "openai-chat" && sampleSigns(arrayOf(body.messages)).every(isUnsure)
-    ? "anthropic"
-    : sign;
+  return isAnthropic && sign === "openai-chat" && signs.every(isUnsure) ? "anthropic" : sign;
 }
 
-function messagesSign(messages: readonly unknown[]): WireName | undefined {
-  return decide(sampleSigns(messages));
+function messagesSign(messages: readonly unknown[], isCut: boolean): WireName | undefined {
+  return decide(sampleSigns(messages, isCut));
 }
 
-/** Signs of the first messages; the last one in sight may be cut short and counts only if it is the only one. */
-function sampleSigns(messages: readonly unknown[]): readonly Sign[] {
-  const whole = messages.length > 1 ? messages.slice(0, -1) : messages;
-  return whole.slice(0, MAX_SAMPLE).map(messageSign);
+function sampleSigns(messages: readonly unknown[], isCut: boolean): readonly Sign[] {
+  return wholeOnes(messages, isCut).slice(0, MAX_SAMPLE).map(messageSign);
 }
 
 function isUnsure(sign: Sign): boolean {

@@ -2,7 +2,7 @@ import type { BlobPart, Json, Part, RawPart, ToolResultPart } from "../../index.
 import { optionsOfOpaque } from "../content/ai-sdk-parts.ts";
 import { fieldsBesides, objectOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { isMedia, type Piece } from "./turns.ts";
+import { type Answer, isMedia, type Piece } from "./turns.ts";
 import type { ExportedSession } from "./writer.ts";
 
 const NAME = "ai-sdk";
@@ -84,10 +84,9 @@ async function filePart(part: BlobPart, extra: JsonObject, session: ExportedSess
   return { type: "file", mediaType: part.mime, ...filename, data: { type: "data", data }, ...extra };
 }
 
-/** The result of a tool in a ModelMessage; `toolName` is that of its call. */
+/** The result of a tool in a ModelMessage. */
 export async function resultPart(
-  { part, extra }: Piece<ToolResultPart>,
-  toolName: string,
+  { part, callName, extra }: Answer,
   session: ExportedSession,
 ): Promise<JsonObject> {
   const { output: told, ...rest } = modelExtra(extra);
@@ -97,7 +96,7 @@ export async function resultPart(
   return {
     type: "tool-result",
     toolCallId: part.callId,
-    toolName: part.name ?? toolName,
+    toolName: part.name ?? callName,
     output,
     ...options,
     ...rest,

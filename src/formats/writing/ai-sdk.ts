@@ -21,22 +21,10 @@ export const aiSdkWriter: Writer = {
 };
 
 async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject> {
-  /** Names of the calls of the last turn: a result has to repeat its own. */
-  let names = new Map<string, string>();
-  for await (const turn of turnsOf(session, NAME)) {
-    if (turn.role === "assistant")
-      names = new Map(
-        turn.pieces.flatMap(({ part }) => (part.type === "tool-call" ? [[part.callId, part.name]] : [])),
-      );
-    yield* messagesOfTurn(turn, names, session);
-  }
+  for await (const turn of turnsOf(session, NAME)) yield* messagesOfTurn(turn, session);
 }
 
-async function* messagesOfTurn(
-  turn: Turn,
-  names: ReadonlyMap<string, string>,
-  session: ExportedSession,
-): AsyncGenerator<JsonObject> {
+async function* messagesOfTurn(turn: Turn, session: ExportedSession): AsyncGenerator<JsonObject> {
   switch (turn.role) {
     case "missing": {
       const content = turn.calls.map(({ callId, name }) => ({
@@ -49,8 +37,7 @@ async function* messagesOfTurn(
     }
     case "tool": {
       const content: JsonObject[] = [];
-      for (const piece of turn.pieces)
-        content.push(await resultPart(piece, names.get(piece.part.callId) ?? "tool", session));
+      for (const answer of turn.pieces) content.push(await resultPart(answer, session));
       return yield { role: "tool", content, ...ownOptions(turn.message) };
     }
     case "system":

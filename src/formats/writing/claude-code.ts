@@ -1,5 +1,12 @@
 import { objectOf, textOf } from "../content/fields.ts";
-import { agentFactsOf, agentIdOf, type Identity, identityOf, sessionIdOf } from "./claude-code/identity.ts";
+import {
+  agentFactsOf,
+  agentIdentityOf,
+  agentIdOf,
+  type Identity,
+  identityOf,
+  sessionIdOf,
+} from "./claude-code/identity.ts";
 import { Transcript } from "./claude-code/transcript.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 
@@ -15,12 +22,7 @@ export const claudeCodeWriter: Writer = {
     for await (const agent of descendantsOf(session)) {
       const agentId = agentIdOf(agent.record);
       const file = `${id}/subagents/agent-${agentId}`;
-      yield* writeTranscript(
-        agent,
-        identityOf(agent.record, identity.sessionId, agentId),
-        `${file}.jsonl`,
-        id,
-      );
+      yield* writeTranscript(agent, agentIdentityOf(agent.record, identity), `${file}.jsonl`, id);
       const facts = agentFactsOf(agent.record);
       if (facts !== undefined) yield { file: `${file}.meta.json`, text: JSON.stringify(facts) };
     }

@@ -1,5 +1,5 @@
 import type { BlobPart, Message, Part, ToolCallPart, ToolResultPart } from "../../index.ts";
-import { objectOf, textOf } from "../content/fields.ts";
+import { arrayOf, objectOf, textOf } from "../content/fields.ts";
 import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/marks.ts";
 import { mediaLabel, mediaMark } from "../content/openai-chat-media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -31,7 +31,13 @@ interface Written {
 async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject> {
   let media: JsonObject[] = [];
   let spoken = 0;
+  /** An assistant's message with calls: those of the next one belong to it if nothing comes between. */
+  let calling: JsonObject | undefined;
   for await (const turn of turnsOf(session, NAME)) {
+    if (turn.role !== "assistant" && calling) {
+      yield calling;
+      calling = undefined;
+    }
     if (turn.role === "missing") {
       for (const { callId } of turn.calls) yield { role: "tool", tool_call_id: callId, content: NO_RESULT };
       continue;
@@ -45,15 +51,33 @@ async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject>
       continue;
     }
     // Only when all results are there may anything else follow.
-    if (media.length > 0) yield { role: "user", content: media };
-    const written: Written =
-      turn.role === "assistant"
-        ? await assistantMessage(turn, session, `message ${++spoken}`)
-        : { message: await plainMessage(turn, session), media: [] };
-    if (written.message) yield written.message;
-    media = [...written.media];
+    if (media.length > 0 && !calling) {
+      yield { role: "user", content: media };
+      media = [];
+    }
+    if (turn.role !== "assistant") {
+      const message = await plainMessage(turn, session);
+      if (message) yield message;
+      continue;
+    }
+    const written = await assistantMessage(turn, session, `message ${++spoken}`);
+    media.push(...written.media);
+    const message =
+      calling && written.message ? joined(calling, written.message) : (written.message ?? calling);
+    calling = message?.tool_calls ? message : undefined;
+    if (message && !calling) yield message;
   }
+  if (calling) yield calling;
   if (media.length > 0) yield { role: "user", content: media };
+}
+
+/** Two messages of an assistant as one: the results of all its calls have to follow it. */
+function joined(first: JsonObject, second: JsonObject): JsonObject {
+  const contents = [first.content, second.content].flatMap((content) =>
+    typeof content === "string" ? [{ type: "text", text: content }] : arrayOf(content),
+  );
+  const calls = [...arrayOf(first.tool_calls), ...arrayOf(second.tool_calls)];
+  return { ...first, ...second, content: contents.length > 0 ? contents : null, tool_calls: calls };
 }
 
 async function plainMessage(

@@ -20,7 +20,12 @@ export interface SpokenTurn {
 export interface ResultsTurn {
   readonly role: "tool";
   readonly message: Message;
-  readonly pieces: readonly Piece<ToolResultPart>[];
+  readonly pieces: readonly Answer[];
+}
+
+/** A result, with the name that its call has. */
+export interface Answer extends Piece<ToolResultPart> {
+  readonly callName: string;
 }
 
 /** Calls that got no result, in the place where a request must have one. */
@@ -40,22 +45,27 @@ export type Turn = SpokenTurn | ResultsTurn | MissingTurn;
 
 /**
  * The active line as turns that make a valid request: results directly after their calls, before anything else is said;
- * calls without a result followed by a note of that; results without a call as words of the user. Extras are those that
- * an import from `format` left. Only what is said while calls are open is held.
+ * calls without a result followed by a note of that; results without a call as words of the user. A model may call in
+ * several messages before it is answered. Extras are those that an import from `format` left. Only what is said while
+ * calls are open is held.
  */
 export async function* turnsOf(session: ExportedSession, format: string): AsyncGenerator<Turn> {
   const open = new Map<string, OpenCall>();
   let held: SpokenTurn[] = [];
+  /** True while nobody but the model has spoken since its calls: more of the same turn may follow. */
+  let isCalling = false;
   for await (const entry of session.entries("line")) {
     if (entry.kind !== "message") continue;
     const { message } = entry;
     const pieces = await piecesOf(message, session, format);
     const said = pieces.filter(({ part }) => part.type !== "tool-result");
     if (message.role === "assistant") {
-      if (open.size > 0) yield { role: "missing", calls: [...open.values()] };
-      open.clear();
-      yield* held;
-      held = [];
+      if (open.size > 0 && !isCalling) {
+        yield { role: "missing", calls: [...open.values()] };
+        open.clear();
+        yield* held;
+        held = [];
+      }
       yield { role: "assistant", message, pieces: said };
       for (const { part } of said)
         if (part.type === "tool-call") open.set(part.callId, { callId: part.callId, name: part.name });
@@ -63,9 +73,16 @@ export async function* turnsOf(session: ExportedSession, format: string): AsyncG
     const results = pieces.filter(
       (piece): piece is Piece<ToolResultPart> => piece.part.type === "tool-result",
     );
-    const answers = results.filter(({ part }) => open.delete(part.callId));
+    isCalling = message.role === "assistant" && results.length === 0;
+    const answers = results.flatMap((piece): Answer[] => {
+      const call = open.get(piece.part.callId);
+      open.delete(piece.part.callId);
+      return call ? [{ ...piece, callName: call.name }] : [];
+    });
     if (answers.length > 0) yield { role: "tool", message, pieces: answers };
-    const late = results.filter((piece) => !answers.includes(piece)).flatMap(wordsOfLateResult);
+    const late = results
+      .filter(({ part }) => !answers.some((answer) => answer.part === part))
+      .flatMap(wordsOfLateResult);
     if (late.length > 0) held.push({ role: "user", message, pieces: late });
     if (message.role !== "assistant" && said.length > 0)
       held.push({ role: message.role === "system" ? "system" : "user", message, pieces: said });

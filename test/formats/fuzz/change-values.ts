@@ -12,14 +12,14 @@ type Change = (values: Json[], random: Random, hostile: readonly Json[]) => void
 
 /** What can go wrong with the records of a file, each by chance somewhere. */
 export const VALUE_CHANGES: Readonly<Record<string, Change>> = {
-  "a value is replaced": (values, random, hostile) => set(anySlot(values, random), random.pick(hostile)),
+  "a value is replaced": (values, random, hostile) => set(anySlot(values, random), anyOf(hostile, random)),
   "a field is missing": (values, random) => {
     const slot = anySlot(values, random);
     if (slot && !Array.isArray(slot.holder)) delete slot.holder[slot.key];
   },
   "a field is added": (values, random, hostile) => {
     const holder = anySlot(values, random)?.holder;
-    if (holder && !Array.isArray(holder)) define(holder, hostileName(random), random.pick(hostile));
+    if (holder && !Array.isArray(holder)) define(holder, hostileName(random), anyOf(hostile, random));
   },
   "a value is that of another field of the same name": (values, random) => {
     const slot = anySlot(values, random);
@@ -71,9 +71,14 @@ export const VALUE_CHANGES: Readonly<Record<string, Change>> = {
     if (values.length > 1) values.splice(random.below(values.length), 1);
   },
   "a record is something else": (values, random, hostile) => {
-    values[random.below(values.length)] = random.pick(hostile);
+    values[random.below(values.length)] = anyOf(hostile, random);
   },
 };
+
+/** A value of its own, for others may change it. */
+function anyOf(hostile: readonly Json[], random: Random): Json {
+  return structuredClone(random.pick(hostile));
+}
 
 function set(slot: Slot | undefined, value: Json): void {
   if (slot) define(slot.holder, slot.key, value);

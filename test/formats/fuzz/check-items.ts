@@ -5,25 +5,27 @@ import { inputParts } from "../../../src/model/check-message.ts";
 export function checkItem(item: Item): void {
   switch (item.type) {
     case "record":
-      return checkRecord(item);
+      checkRecord(item);
+      break;
     case "session":
       expectType(item.title, ["undefined", "string"], "session.title");
       expectTime(item.createdAt, "session.createdAt");
-      return;
+      break;
     case "rewind":
-      return expectType(item.to ?? "", ["string"], "rewind.to");
+      expectType(item.to ?? "", ["string"], "rewind.to");
+      break;
     case "line":
       for (const record of item.records) expectType(record, ["string"], "line.records");
-      return;
+      break;
     case "problem":
       expectType(item.path, ["string"], "problem.path");
       expectType(item.reason, ["string"], "problem.reason");
-      return;
+      break;
     case "copy":
       if (!(Number.isFinite(item.bytes) && item.bytes >= 0)) throw new Error(`copy.bytes is ${item.bytes}`);
-      return;
+      break;
     case "checkpoint":
-      return;
+      break;
     default:
       throw new Error(`an item of type ${(item as { type: unknown }).type}`);
   }
@@ -39,24 +41,24 @@ function checkRecord({ id, version, at, parent, child, body }: RecordItem): void
     case "message":
       inputParts(body.message);
       expectType(body.message.model, ["undefined", "string"], "message.model");
-      return;
+      break;
     case "usage":
       for (const [name, value] of Object.entries(body.usage))
         if (!Number.isFinite(value)) throw new Error(`usage.${name} is ${value}`);
       expectType(body.model, ["undefined", "string"], "usage.model");
       expectType(body.request, ["undefined", "string"], "usage.request");
-      return;
+      break;
     case "notice":
-      return expectType(body.text, ["string"], "notice.text");
+      expectType(body.text, ["string"], "notice.text");
+      break;
     case "raw":
       if (body.value === undefined) throw new Error("raw.value is undefined");
-      return;
+      break;
     case "overlay":
       expectType(body.reason, ["string"], "overlay.reason");
-      for (const message of body.edit.type === "summarize" ? (body.edit.messages ?? []) : [])
-        inputParts(message);
+      if (body.edit.type === "summarize") for (const message of body.edit.messages ?? []) inputParts(message);
       if (body.edit.type === "replace") inputParts({ role: "user", parts: body.edit.parts });
-      return;
+      break;
     default:
       throw new Error(`a record of kind ${(body as { kind: unknown }).kind}`);
   }

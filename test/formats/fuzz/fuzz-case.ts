@@ -1,54 +1,53 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Json } from "../../../src/index.ts";
 import { BYTE_CHANGES, type FileBytes } from "./change-bytes.ts";
 import { VALUE_CHANGES } from "./change-values.ts";
 import { hostileText, hostileValues } from "./hostile.ts";
 import { Random } from "./random.ts";
-import { bytesOf, copyOf, put, type Sample } from "./sample.ts";
+import { bytesOf, copyOf, type Sample, type SampleFile } from "./sample.ts";
 
-/** What was done to a sample. */
+/** A sample after something was done to it. */
 export interface FuzzCase {
-  readonly seed: number;
-  readonly sample: Sample;
   readonly changes: readonly string[];
+  readonly files: ReadonlyMap<string, Buffer>;
 }
 
-/** Writes a changed sample into an empty folder. The same seed changes it in the same way. */
-export function writeCase(sample: Sample, seed: number, folder: string, secret: string): FuzzCase {
+/** Where a case may make a database, and the path of a file that must never be read. */
+export interface FuzzPlaces {
+  readonly database: string;
+  readonly secret: string;
+}
+
+/** Changes a sample by chance: the same seed changes it in the same way. */
+export function makeCase(sample: Sample, seed: number, { database, secret }: FuzzPlaces): FuzzCase {
   const random = new Random(seed);
   const changes: string[] = [];
-  const changed = changeValues(copyOf(sample), random, hostileValues(secret), changes);
-  const paths = Object.keys(changed.files);
-  const broken = random.chance(0.6) ? random.pick(paths) : undefined;
-  for (const path of paths) {
-    const file = changed.files[path] as Sample["files"][string];
-    const full = join(folder, path);
-    const bytes = bytesOf(file, full, hostileText);
-    if (path !== broken) {
-      if (bytes) put(folder, path, bytes);
-      continue;
-    }
-    const names = Object.keys(BYTE_CHANGES);
-    let out: FileBytes = { path, bytes: bytes ?? readFileSync(full) };
-    for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
-      const name = random.pick(names);
-      changes.push(`${path}: ${name}`);
-      out = (BYTE_CHANGES[name] as (typeof BYTE_CHANGES)[string])(out, random);
-    }
-    put(folder, out.path, out.bytes);
-  }
-  return { seed, sample, changes };
+  const { files } = changeValues(copyOf(sample), random, hostileValues(secret), changes);
+  const broken = random.chance(0.6) ? random.pick(Object.keys(files)) : undefined;
+  const written = Object.entries(files).map(([path, file]): [string, Buffer] => {
+    const whole = { path, bytes: bytesOf(file, database, hostileText) };
+    const out = path === broken ? changeBytes(whole, random, changes) : whole;
+    return [out.path, out.bytes];
+  });
+  return { changes, files: new Map(written) };
 }
 
 function changeValues(sample: Sample, random: Random, hostile: readonly Json[], changes: string[]): Sample {
   const files = Object.entries(sample.files).filter(([, { values }]) => values.length > 0);
-  const names = Object.keys(VALUE_CHANGES);
   for (let times = random.below(4); times > 0; times--) {
-    const [path, { values }] = random.pick(files);
-    const name = random.pick(names);
+    const [path, { values }] = random.pick(files) as [string, SampleFile];
+    const [name, change] = random.pick(Object.entries(VALUE_CHANGES));
     changes.push(`${path}: ${name}`);
-    (VALUE_CHANGES[name] as (typeof VALUE_CHANGES)[string])(values, random, hostile);
+    change(values, random, hostile);
   }
   return sample;
+}
+
+function changeBytes(file: FileBytes, random: Random, changes: string[]): FileBytes {
+  let out = file;
+  for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
+    const [name, change] = random.pick(Object.entries(BYTE_CHANGES));
+    changes.push(`${file.path}: ${name}`);
+    out = change(out, random);
+  }
+  return out;
 }

@@ -7,7 +7,7 @@ const DEEP = 10_000;
 /** Stand-ins for what JSON.stringify cannot write, with the text they become. */
 const WRITTEN: Readonly<Record<string, string>> = {
   "@deep-array": "[".repeat(DEEP) + "]".repeat(DEEP),
-  "@deep-object": '{"a":'.repeat(DEEP) + "1" + "}".repeat(DEEP),
+  "@deep-object": `${'{"a":'.repeat(DEEP)}1${"}".repeat(DEEP)}`,
   "@infinite": "1e400",
   "@negative-infinite": "-1e400",
   "@many-digits": "9".repeat(400),

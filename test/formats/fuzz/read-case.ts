@@ -12,7 +12,7 @@ const MAX_ITEMS = 100_000;
 export interface ReadCase {
   readonly sources: number;
   readonly records: number;
-  readonly problems: number;
+  readonly lost: number;
 }
 
 /** Finds and reads all sources of a folder, and each once more from its last checkpoint. Throws if anything does. */
@@ -21,10 +21,10 @@ export async function readCase(
   formats: readonly Format[],
   secretWords: string,
 ): Promise<ReadCase> {
-  const counts = { sources: 0, records: 0, problems: 0 };
+  const counts = { sources: 0, records: 0, lost: 0 };
   for await (const found of findSources([folder], formats)) {
     if (!("source" in found)) {
-      counts.problems++;
+      counts.lost++;
       continue;
     }
     counts.sources++;
@@ -34,7 +34,7 @@ export async function readCase(
       check(item, secretWords);
       if (item.type === "checkpoint") resume = item.state;
       if (item.type === "record") counts.records++;
-      if (item.type === "problem") counts.problems++;
+      if (item.type === "problem" && item.severity === "lost") counts.lost++;
     }
     if (resume === undefined) continue;
     const input = new Input({ root, paths: source.paths, resume: JSON.parse(JSON.stringify(resume)) });

@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { FormatName } from "../../../src/formats/format.ts";
 import type { Json } from "../../../src/index.ts";
@@ -31,8 +31,8 @@ export function copyOf(sample: Sample): Sample {
   return structuredClone(sample);
 }
 
-/** The bytes of a file; databases are written to `path` by SQLite itself. */
-export function bytesOf(file: SampleFile, path: string, textOf: (value: Json) => string): Buffer | undefined {
+/** The bytes of a file. SQLite makes those of a database at `path`, in place. */
+export function bytesOf(file: SampleFile, path: string, textOf: (value: Json) => string): Buffer {
   switch (file.kind) {
     case "lines":
       return Buffer.from(file.values.map((value) => `${textOf(value)}\n`).join(""));
@@ -42,14 +42,8 @@ export function bytesOf(file: SampleFile, path: string, textOf: (value: Json) =>
       return Buffer.from(file.values.join(""));
     case "database":
       makeDatabase(path, file, textOf);
-      return undefined;
+      return readFileSync(path);
   }
-}
-
-/** Writes a file of a sample. */
-export function put(folder: string, path: string, bytes: Buffer | string): void {
-  mkdirSync(dirname(join(folder, path)), { recursive: true });
-  writeFileSync(join(folder, path), bytes);
 }
 
 function makeDatabase(

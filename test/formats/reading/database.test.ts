@@ -135,11 +135,13 @@ describe("a foreign database", () => {
 
   test("that is damaged gives the rows before the damage", async () => {
     const { path, db } = makeDatabase("delete", true);
+    db.exec("BEGIN");
     for (let row = 0; row < 2_000; row++)
       db.prepare("INSERT INTO message VALUES (?, ?)").run(
         `d${String(row).padStart(5, "0")}`,
         "words ".repeat(50),
       );
+    db.exec("COMMIT");
     db.close();
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0x55, bytes.length - 100_000, bytes.length - 50_000));

@@ -103,7 +103,7 @@ describe("a JSONL file that is decoded", () => {
         const rest = texts(await decode(last ? { resume: last.state } : {}));
         expect([...before, ...rest]).toEqual(expected);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

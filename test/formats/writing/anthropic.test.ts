@@ -108,6 +108,28 @@ describe("writing Anthropic messages", () => {
     expect(after).toEqual(before);
   });
 
+  test("a model may call in several messages before it is answered", async () => {
+    const call = (callId: string): MessageInput => ({
+      role: "assistant",
+      parts: [{ type: "tool-call", callId, name: "run", input: {} }],
+    });
+    const answer = (callId: string) => ({ type: "tool-result", callId, output: "ok" }) as const;
+    const { messages } = (await exported(
+      [
+        call("a"),
+        call("b"),
+        { role: "tool", parts: [answer("a"), answer("b")] },
+        { role: "assistant", text: "done" },
+      ],
+      anthropicWriter,
+    )) as { messages: { content: { type: string }[] }[] };
+    expect(messages.map(({ content }) => content.map(({ type }) => type))).toEqual([
+      ["tool_use", "tool_use"],
+      ["tool_result", "tool_result"],
+      ["text"],
+    ]);
+  });
+
   test("a result whose call is not open becomes words, for it would be refused", async () => {
     const { messages } = (await exported(
       [

@@ -1,13 +1,15 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cline } from "../../../src/formats/cline.ts";
 import { exportedSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
+import type { Item } from "../../../src/formats/item.ts";
 import { clineWriter } from "../../../src/formats/writing/cline.ts";
-import type { Kernel } from "../../../src/index.ts";
+import type { Kernel, MessageInput } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { toyFormat } from "../../support/toy-format.ts";
 import { exportTo, PNG, readJson, writeTask } from "../cline/task-folder.ts";
 
 const formats = [cline];
@@ -151,18 +153,22 @@ describe("writing a task of Cline", () => {
 });
 
 describe("writing any session as a task of Cline", () => {
-  test("makes up what Cline would have shown, with what was used and what left the window", async () => {
-    const [kernel, out] = [await testKernel(), testFolder()];
-    await using session = await kernel.session("mine");
-    await session.append({ role: "system", text: "Be good." });
-    await session.append({
+  const said = (id: string, message: MessageInput): Item => ({
+    type: "record",
+    id,
+    at: START + Number(id) * 1000,
+    body: { kind: "message", message },
+  });
+  const items: Item[] = [
+    said("1", { role: "system", text: "Be good." }),
+    said("2", {
       role: "user",
       parts: [
         { type: "text", text: "Make it" },
         { type: "data", data: PNG },
       ],
-    });
-    await session.append({
+    }),
+    said("3", {
       role: "assistant",
       model: "model-a",
       parts: [
@@ -171,38 +177,86 @@ describe("writing any session as a task of Cline", () => {
         { type: "tool-call", callId: "t1", name: "bash", input: { command: "make" } },
         { type: "tool-call", callId: "t2", name: "odd_tool", input: { a: 1 } },
       ],
-    });
-    await session.recordUsage({ inputTokens: 7, outputTokens: 8, cost: 0.5 }, { model: "model-a" });
-    await session.append({ role: "tool", parts: [{ type: "tool-result", callId: "t1", output: "done" }] });
-    await session.append({ role: "assistant", text: "It is made." });
-    await exportTo(out, kernel, "mine", clineWriter);
+    }),
+    {
+      type: "record",
+      id: "4",
+      body: { kind: "usage", usage: { inputTokens: 7, outputTokens: 8, cost: 0.5 }, model: "model-a" },
+    },
+    said("5", { role: "tool", parts: [{ type: "tool-result", callId: "t1", output: "done" }] }),
+    said("6", { role: "assistant", text: "It is made." }),
+    { type: "record", id: "7", body: { kind: "notice", text: "A note." } },
+    {
+      type: "record",
+      id: "8",
+      body: {
+        kind: "overlay",
+        edit: { type: "replace", target: { callId: "t1" }, parts: [{ type: "text", text: "[gone]" }] },
+        reason: "cleared",
+        madeAt: START + 8000,
+      },
+    },
+    {
+      type: "record",
+      id: "9",
+      body: {
+        kind: "overlay",
+        edit: { type: "hide", spans: [{ from: "3", through: "5" }] },
+        reason: "too long",
+      },
+    },
+  ];
+
+  async function written() {
+    const [kernel, folder, out] = [await testKernel(), testFolder(), testFolder()];
+    writeFileSync(join(folder, "talk.toy"), items.map((item) => `${JSON.stringify(item)}\n`).join(""));
+    await importSources(kernel, [folder], { formats: [toyFormat] });
+    await exportTo(out, kernel, "pi/talk", clineWriter);
     const [id = ""] = readdirSync(out);
+    return { out, id };
+  }
+
+  test("makes up what Cline would have shown, with what was used", async () => {
+    const { out, id } = await written();
     expect(id).toMatch(/^\d{16}$/);
     const shown = readJson(join(out, id), "ui_messages.json") as { ts: number; say: string; text: string }[];
     expect(shown.map(({ say: kind }) => kind)).toEqual([
-      ...["text", "user_feedback", "api_req_started", "reasoning", "text", "command", "text"],
-      ...["command_output", "api_req_started", "text"],
+      ...["text", "api_req_started", "reasoning", "text", "command", "text"],
+      ...["command_output", "api_req_started", "text", "info"],
     ]);
-    expect(JSON.parse(shown[2]?.text ?? "")).toEqual({
+    expect(JSON.parse(shown[1]?.text ?? "")).toEqual({
       request: "Make it",
       tokensIn: 7,
       tokensOut: 8,
       cost: 0.5,
     });
-    expect(shown[1]).toMatchObject({ images: [url] });
+    expect(shown[0]).toMatchObject({ text: "Make it", images: [url] });
     expect(new Set(shown.map(({ ts }) => ts)).size).toBe(shown.length);
+  });
 
-    const again = await testKernel();
-    const report = await importSources(again, [out], { formats });
+  test("says what left the window as far as Cline can", async () => {
+    const { out, id } = await written();
+    const shown = readJson(join(out, id), "ui_messages.json") as object[];
+    expect(shown.at(-1)).toMatchObject({ conversationHistoryDeletedRange: [2, 3] });
+    expect(readJson(join(out, id), "context_history.json")).toEqual([
+      [3, [0, [[0, [[START + 8000, "text", ["[gone]"], []]]]]]],
+    ]);
+  });
+
+  test("can be imported as what it was", async () => {
+    const { out, id } = await written();
+    const kernel = await testKernel();
+    const report = await importSources(kernel, [out], { formats });
     expect(report.totals.found).toMatchObject({
       messages: 5,
       toolCalls: 2,
       toolResults: 1,
       images: 1,
       usage: 1,
+      overlays: 2,
     });
-    const messages = (await entriesOf(again, `cline/${id}`)).flatMap((entry) =>
-      entry.kind === "message" ? [entry.message] : [],
+    const messages = (await entriesOf(kernel, `cline/${id}`)).flatMap((entry) =>
+      entry.kind === "message" ? [{ ...entry.message, at: entry.at }] : [],
     );
     expect(messages.map(({ role }) => role)).toEqual(["user", "user", "assistant", "tool", "assistant"]);
     expect(messages[2]?.model).toBe("model-a");

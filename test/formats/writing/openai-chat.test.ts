@@ -110,6 +110,31 @@ describe("writing chat completions", () => {
     expect(after).toEqual(before);
   });
 
+  test("calls of several messages before the first result are made in one", async () => {
+    const call = (callId: string): MessageInput => ({
+      role: "assistant",
+      parts: [{ type: "tool-call", callId, name: "run", input: {} }],
+    });
+    const result = (callId: string): MessageInput => ({
+      role: "tool",
+      parts: [{ type: "tool-result", callId, output: callId }],
+    });
+    const { messages } = (await exported(
+      [call("a"), { role: "assistant", text: "and" }, call("b"), result("b"), result("a"), call("c")],
+      openaiChatWriter,
+    )) as Request;
+    expect(
+      messages.map(({ role, tool_calls: calls }) => [role, (calls as unknown[] | undefined)?.length]),
+    ).toEqual([
+      ["assistant", 2],
+      ["tool", undefined],
+      ["tool", undefined],
+      ["assistant", 1],
+      ["tool", undefined],
+    ]);
+    expect(messages[0]?.content).toEqual([{ type: "text", text: "and" }]);
+  });
+
   test("reasoning of others is left out, for OpenAI has no field for it", async () => {
     const { messages } = (await exported(
       [

@@ -1,5 +1,7 @@
 import type { Json, SessionRecord } from "../../../index.ts";
+import { OWN_FIELD } from "../../claude-code/own-fields.ts";
 import { objectOf, textOf } from "../../content/fields.ts";
+import type { JsonObject } from "../../reading/json-lines.ts";
 import { derivedUuid } from "./derived-ids.ts";
 
 /** What every line of a conversation says. */
@@ -9,8 +11,6 @@ export interface Identity {
   readonly agentId?: string;
   /** Fields that all lines repeat. */
   readonly repeated: { readonly [field: string]: Json };
-  /** Fields that all usage reports repeat. */
-  readonly repeatedUsage: { readonly [field: string]: Json };
   /** The conversation came from Claude Code itself. */
   readonly isOwn: boolean;
 }
@@ -32,22 +32,30 @@ export function agentIdOf(record: SessionRecord): string {
   return own ?? derivedUuid(record.id).replaceAll("-", "").slice(0, 8);
 }
 
-/** What the lines of a session say, or of a sub-agent of it. */
-export function identityOf(record: SessionRecord, sessionId: string, agentId?: string): Identity {
+/** What the lines of a session say. */
+export function identityOf(record: SessionRecord, sessionId: string): Identity {
   const facts = objectOf(record.meta?.["claude-code"]) as Identity["repeated"] | undefined;
-  const { usage, agent: _, sessionId: named, agentId: __, ...repeated } = facts ?? {};
+  const { agent: _, sessionId: named, agentId: __, ...repeated } = facts ?? {};
   return {
     sessionId: textOf(named) ?? sessionId,
-    ...(agentId !== undefined && { agentId }),
     repeated: facts ? repeated : { ...DEFAULTS, cwd: cwdOf(record) },
-    repeatedUsage: (objectOf(usage) as Identity["repeatedUsage"] | undefined) ?? {},
     isOwn: sourceOf(record)?.format === "claude-code",
   };
 }
 
-/** What is known of a sub-agent besides its conversation. */
-export function agentFactsOf(record: SessionRecord): Json | undefined {
-  return objectOf(record.meta?.["claude-code"])?.agent as Json | undefined;
+/** What the lines of a sub-agent say: where nothing is known of them, as in the session that started it. */
+export function agentIdentityOf(record: SessionRecord, starter: Identity): Identity {
+  const isKnown = objectOf(record.meta?.["claude-code"]) !== undefined;
+  const own = identityOf(record, starter.sessionId);
+  return { ...own, ...(!isKnown && { repeated: starter.repeated }), agentId: agentIdOf(record) };
+}
+
+/** What is known of a sub-agent besides its conversation; undefined if nothing. */
+export function agentFactsOf({ meta }: SessionRecord): JsonObject | undefined {
+  const facts = objectOf(objectOf(meta?.["claude-code"])?.agent);
+  const callId = textOf(meta?.callId);
+  const own = callId === undefined ? {} : { [OWN_FIELD]: { callId } };
+  return facts || callId !== undefined ? { ...facts, ...own } : undefined;
 }
 
 function sourceOf(record: SessionRecord) {

@@ -142,7 +142,7 @@ export class Transcript {
   #completed(fields: JsonObject, { usage, entry }: Pending): JsonObject {
     const message = objectOf(fields.message) ?? {};
     if (fields.type === "assistant") {
-      const report = usageReport(usage, this.#identity.repeatedUsage);
+      const report = usageReport(usage);
       const request = usage?.request === undefined ? {} : { requestId: usage.request };
       return { ...fields, message: { ...message, usage: report }, ...request };
     }

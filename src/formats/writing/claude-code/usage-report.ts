@@ -1,12 +1,9 @@
-import type { Json, UsageBody } from "../../../index.ts";
+import type { UsageBody } from "../../../index.ts";
 import { objectOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
 /** The provider's report of what a message used; of nothing, where it is not known. */
-export function usageReport(
-  body: Pick<UsageBody, "usage" | "meta"> | undefined,
-  repeated: { readonly [field: string]: Json },
-): JsonObject {
+export function usageReport(body: Pick<UsageBody, "usage" | "meta"> | undefined): JsonObject {
   const { usage = {}, meta } = body ?? {};
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const hour = usage.cacheWriteHourTokens;
@@ -21,7 +18,7 @@ export function usageReport(
         ephemeral_1h_input_tokens: hour,
       },
     }),
-    ...(body && repeated),
+    service_tier: "standard",
     ...objectOf(meta?.["claude-code"]),
   };
 }

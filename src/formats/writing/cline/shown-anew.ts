@@ -4,6 +4,7 @@ import type { JsonObject } from "../../reading/json-lines.ts";
 import { isMedia } from "../turns.ts";
 import type { ExportedSession } from "../writer.ts";
 import type { SentMessage } from "./sent-window.ts";
+import type { TaskFormat } from "./task-session.ts";
 
 /** A message to be shown, before its time is settled. */
 export interface ToShow {
@@ -51,28 +52,37 @@ export async function shownAnew(
 }
 
 /** The request that sends a message; what it used is known only later. */
-export function requestShown(at: number, sent: SentMessage | undefined, usage: Usage | undefined): ToShow {
+export function requestShown(
+  at: number,
+  sent: SentMessage | undefined,
+  usage: Usage | undefined,
+  format: TaskFormat,
+): ToShow {
   const texts = sent?.blocks.flatMap(({ type, text }) =>
     type === "text" && typeof text === "string" ? [text] : [],
   );
-  const text = JSON.stringify({ request: texts?.join("\n\n") ?? "", ...usageInfo(usage) });
+  const text = JSON.stringify({ request: texts?.join("\n\n") ?? "", ...usageInfo(usage, format) });
   return { at, fields: { type: "say", say: "api_req_started", text } };
 }
 
 /** What was used by a request of which nothing else is shown: Cline keeps the sums of such. */
-export function usageShown(at: number, usage: Usage): ToShow {
-  return { at, fields: { type: "say", say: "deleted_api_reqs", text: JSON.stringify(usageInfo(usage)) } };
+export function usageShown(at: number, usage: Usage, format: TaskFormat): ToShow {
+  return {
+    at,
+    fields: { type: "say", say: "deleted_api_reqs", text: JSON.stringify(usageInfo(usage, format)) },
+  };
 }
 
-/** What a request used, in the extension's words. */
-function usageInfo(usage: Usage | undefined): JsonObject {
-  if (!usage) return {};
+/** What a request used, in the extension's words: Roo's input includes what is cached. */
+function usageInfo(usage: Usage | undefined, format: TaskFormat): JsonObject {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cost } = usage ?? {};
+  const cached = format === "roo" ? (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) : 0;
   return definedFields({
-    tokensIn: usage.inputTokens,
-    tokensOut: usage.outputTokens,
-    cacheWrites: usage.cacheWriteTokens,
-    cacheReads: usage.cacheReadTokens,
-    cost: usage.cost,
+    tokensIn: inputTokens === undefined ? undefined : inputTokens + cached,
+    tokensOut: outputTokens,
+    cacheWrites: cacheWriteTokens,
+    cacheReads: cacheReadTokens,
+    cost,
   });
 }
 

@@ -30,8 +30,12 @@ export async function* shownMessages(
   }
 }
 
+/** Most messages that wait for a request to tell what it used. */
+const MAX_WAITING = 1_000;
+
 class ShownWriter {
   readonly #session: ExportedSession;
+  readonly #format: TaskFormat;
   readonly #window: SentWindow;
   /** Whether messages of the task's own come with what was shown of them. */
   readonly #hasShown: boolean;
@@ -47,6 +51,7 @@ class ShownWriter {
 
   constructor(session: ExportedSession, format: TaskFormat, window: SentWindow) {
     this.#session = session;
+    this.#format = format;
     this.#window = window;
     this.#hasShown = taskOrigin(session.record, format)?.hasShown ?? false;
   }
@@ -66,11 +71,12 @@ class ShownWriter {
     const [here, next] = [this.#window.at(0), this.#window.at(1)];
     const index = this.#window.place - 1;
     this.#window.pass();
-    if (isOwn && this.#hasShown) return [];
+    // What the program told the model was never shown.
+    if ((isOwn && this.#hasShown) || role === "system") return [];
     const shown = await shownAnew(entry, this.#session, this.#isFirst);
     this.#isFirst = false;
     const isRequest = role !== "assistant" && next?.role === "assistant";
-    const ready = isRequest ? [...this.flush()] : [];
+    const ready = isRequest || this.#waiting.length > MAX_WAITING ? [...this.flush()] : [];
     for (const one of shown) this.#waiting.push([one, index]);
     if (isRequest) {
       ready.push(...this.flush());
@@ -81,9 +87,9 @@ class ShownWriter {
 
   /** Tells what the request before has used; of several reports of one request the last one counts. */
   used(entry: Entry<UsageBody>): void {
-    const isSame = this.#usage && (entry.request === undefined || entry.request === this.#usage.request);
+    const isSame = entry.request !== undefined && entry.request === this.#usage?.request;
     if (this.#request && (!this.#usage || isSame)) this.#usage = entry;
-    else this.#waiting.push([usageShown(entry.at, entry.usage), this.#window.place - 1]);
+    else this.#waiting.push([usageShown(entry.at, entry.usage, this.#format), this.#window.place - 1]);
   }
 
   /** A notice that was shown already is not shown twice. */
@@ -98,7 +104,7 @@ class ShownWriter {
     this.#request = undefined;
     this.#usage = undefined;
     if (request) {
-      const shown = requestShown(request.at, request.sent, used?.usage);
+      const shown = requestShown(request.at, request.sent, used?.usage, this.#format);
       const modelInfo =
         used?.model === undefined
           ? undefined

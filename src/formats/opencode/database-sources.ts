@@ -1,0 +1,88 @@
+import { definedFields, textOf, timeOf } from "../content/fields.ts";
+import type { Source } from "../format.ts";
+import { openDatabase, type SourceDatabase } from "../reading/database.ts";
+import { databaseFault } from "../reading/database-fault.ts";
+import type { FileFacts } from "../reading/folder.ts";
+
+/**
+ * Conversations in a database; none if it is not opencode's. `migrated` are files of the time before the database, by
+ * session: they are claimed with it and not read. A list that cannot be read to its end is one more source, named like
+ * the file, so that reading it can tell.
+ */
+export async function databaseSources(
+  file: FileFacts,
+  migrated: ReadonlyMap<string, string> = new Map(),
+): Promise<readonly Source[]> {
+  const sources: Source[] = [];
+  let database: SourceDatabase | undefined;
+  try {
+    database = await openDatabase(file.path);
+    if (!isOurs(database)) return [];
+    const shareOf = sharesIn(database);
+    const changedAt = changesIn(database);
+    for (const row of database.rows("SELECT * FROM session ORDER BY time_created, id")) {
+      const id = textOf(row.id);
+      if (id === undefined) continue;
+      sources.push({
+        format: "opencode",
+        id,
+        path: file.path,
+        paths: [file.path, migrated.get(id)].filter((path) => path !== undefined),
+        sizeBytes: Math.round(shareOf(id) * file.sizeBytes),
+        modifiedAt: Math.max(timeOf(row.time_updated) ?? 0, changedAt(id)) || file.modifiedAt,
+        ...definedFields({
+          parent: textOf(row.parent_id),
+          title: textOf(row.title),
+          cwd: textOf(row.directory),
+        }),
+      });
+    }
+  } catch (error) {
+    databaseFault(error);
+    const { name: id, path, sizeBytes, modifiedAt } = file;
+    sources.push({ format: "opencode", id, path, paths: [path], sizeBytes, modifiedAt });
+  } finally {
+    await database?.close();
+  }
+  return sources;
+}
+
+function isOurs(database: SourceDatabase): boolean {
+  return (
+    ["session", "message", "part"].every((table) => database.hasTable(table)) &&
+    database.hasColumn("session", "time_created") &&
+    database.hasColumn("message", "data") &&
+    database.hasColumn("part", "data")
+  );
+}
+
+/** How much of the file is whose, about: messages are counted because an index holds them. */
+function sharesIn(database: SourceDatabase): (session: string) => number {
+  const counts = new Map<unknown, number>();
+  let total = 0;
+  for (const row of database.rows("SELECT session_id, count(*) AS count FROM message GROUP BY session_id")) {
+    counts.set(row.session_id, Number(row.count));
+    total += Number(row.count);
+  }
+  return (session) => (counts.get(session) ?? 0) / Math.max(1, total);
+}
+
+/** When a conversation last grew: while an answer arrives, only its parts are written to. */
+function changesIn(database: SourceDatabase): (session: string) => number {
+  const tables = ["message", "part"];
+  const columns = ["time_created", "time_updated"];
+  const isTold = tables.every((table) => columns.every((column) => database.hasColumn(table, column)));
+  if (!isTold) return () => 0;
+  return (session) => {
+    const [message] = database.rows(
+      "SELECT id, time_updated FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 1",
+      session,
+    );
+    if (!message) return 0;
+    const [part] = database.rows(
+      "SELECT max(time_updated) AS time FROM part WHERE message_id = ?",
+      String(message.id),
+    );
+    return Math.max(timeOf(message.time_updated) ?? 0, timeOf(part?.time) ?? 0);
+  };
+}

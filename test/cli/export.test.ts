@@ -1,0 +1,142 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { withinFolder } from "../../src/cli/exporting/placing.ts";
+import { testFolder } from "../support/folder.ts";
+import { runJson, runProgram } from "./support/program.ts";
+import { storeWithTicket } from "./support/store.ts";
+
+const filesBelow = (folder: string) => readdirSync(folder, { recursive: true }).map(String).sort();
+
+describe("longhaul export", () => {
+  test("writes a single file to the output", async () => {
+    const store = await storeWithTicket();
+    const { code, stdout, stderr } = await runProgram([
+      "export",
+      "4711",
+      "--to",
+      "anthropic",
+      "--store",
+      store,
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toBe("");
+    const roles = JSON.parse(stdout).messages.map(({ role }: { role: string }) => role);
+    expect(roles).toEqual(["user", "assistant", "user", "assistant"]);
+    const byDash = await runProgram(["export", "4711", "--to", "anthropic", "--out", "-", "--store", store]);
+    expect(byDash.stdout).toBe(stdout);
+  });
+
+  test("writes a file, and never over another one unless told so", async () => {
+    const store = await storeWithTicket();
+    const folder = testFolder();
+    const out = join(folder, "conversation.json");
+    const args = ["export", "4711", "--to", "anthropic", "--out", "conversation.json", "--store", store];
+    const first = await runProgram(args, { cwd: folder });
+    expect(first).toMatchObject({ code: 0, stdout: "" });
+    expect(first.stderr).toMatch(/^wrote .*conversation\.json, \d+ (B|KB)\n$/);
+    const whole = readFileSync(out, "utf8");
+    expect(JSON.parse(whole).messages).toHaveLength(4);
+
+    writeFileSync(out, "mine");
+    const second = await runProgram(args, { cwd: folder });
+    expect(second.code).toBe(1);
+    expect(second.stderr).toBe(`longhaul: ${out} is there already; --force replaces it.\n`);
+    expect(readFileSync(out, "utf8")).toBe("mine");
+
+    const forced = await runJson([...args, "--force"], { cwd: folder });
+    expect(forced.value).toEqual({
+      session: "ticket-4711",
+      writer: "anthropic",
+      files: [out],
+      sizeBytes: Buffer.byteLength(whole),
+    });
+    expect(readFileSync(out, "utf8")).toBe(whole);
+    expect(readdirSync(folder)).toEqual(["conversation.json"]);
+  });
+
+  test("writes into a folder that is there, and beside nothing that is not", async () => {
+    const store = await storeWithTicket();
+    const folder = testFolder();
+    expect(
+      (await runProgram(["export", "4711", "--to", "markdown", "--out", folder, "--store", store])).code,
+    ).toBe(0);
+    expect(readdirSync(folder)).toEqual(["conversation.md"]);
+    const missing = join(folder, "missing", "x.md");
+    const { code, stderr } = await runProgram([
+      "export",
+      "4711",
+      "--to",
+      "markdown",
+      "-o",
+      missing,
+      "--store",
+      store,
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`There is no folder ${join(folder, "missing")}`);
+  });
+
+  test("writes a folder of files, keeps what else is in it, and refuses if one of them is there", async () => {
+    const store = await storeWithTicket();
+    const out = join(testFolder(), "tasks");
+    const args = ["export", "4711", "--to", "cline", "--store", store];
+    const unnamed = await runProgram(args);
+    expect(unnamed.code).toBe(2);
+    expect(unnamed.stderr).toContain("cline is a folder of files; name it with --out");
+
+    mkdirSync(out);
+    writeFileSync(join(out, "mine.txt"), "mine");
+    expect((await runProgram([...args, "--out", out])).code).toBe(0);
+    const files = filesBelow(out);
+    expect(files.some((name) => name.endsWith("api_conversation_history.json"))).toBe(true);
+    expect(files).toContain("mine.txt");
+    const again = await runProgram([...args, "--out", out]);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain("is there already; --force replaces it.");
+    expect(filesBelow(out)).toEqual(files);
+    expect((await runProgram([...args, "--out", out, "--force"])).code).toBe(0);
+    expect(filesBelow(out)).toEqual(files);
+  });
+
+  test("writes sub-agents into files of their own", async () => {
+    const store = await storeWithTicket();
+    const out = join(testFolder(), "all");
+    const args = ["export", "4711", "--to", "markdown", "--children", "--store", store];
+    expect((await runProgram(args)).stderr).toContain(
+      "--children makes several files; name a folder with --out",
+    );
+    expect((await runProgram([...args, "--out", out])).code).toBe(0);
+    expect(filesBelow(out)).toEqual(["ticket-4711.md", "ticket-4711_explorer.md"]);
+    expect(readFileSync(join(out, "ticket-4711_explorer.md"), "utf8")).toContain("Where is the server?");
+  });
+
+  test("leaves nothing behind when it fails", async () => {
+    const store = await storeWithTicket();
+    for (const name of readdirSync(join(store, "blobs")))
+      rmSync(join(store, "blobs", name), { recursive: true });
+    const folder = testFolder();
+    const args = ["export", "4711", "--to", "anthropic", "--out", "x.json", "--store", store];
+    const { code, value } = await runJson(args, { cwd: folder });
+    expect(code).toBe(1);
+    expect(value.error.code).toBe("BLOB_NOT_FOUND");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("knows its writers and sessions", async () => {
+    const store = await storeWithTicket();
+    const wrong = await runProgram(["export", "4711", "--to", "anthropik", "--store", store]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('--to is "anthropik"; did you mean anthropic?');
+    expect((await runProgram(["export", "4711", "--store", store])).stderr).toContain("--to is missing");
+    expect((await runProgram(["export", "nobody", "--to", "anthropic", "--store", store])).code).toBe(1);
+  });
+
+  test("writes nothing outside the folder, whatever a file is called", () => {
+    const place = withinFolder(join("/", "out"));
+    expect(place("a/../b/c.json")).toBe(join("/", "out", "b", "c.json"));
+    for (const file of ["../x", "a/../../x", "/etc/passwd", ".", ""]) {
+      expect(() => place(file)).toThrow("which is not below its folder");
+    }
+  });
+});

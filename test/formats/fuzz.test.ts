@@ -1,0 +1,125 @@
+import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { FORMATS } from "../../src/formats/formats.ts";
+import { openKernel } from "../../src/index.ts";
+import { testFolder } from "../support/folder.ts";
+import { fuzz, SECRET_WORDS } from "./fuzz/fuzz.ts";
+import { importCase } from "./fuzz/import-case.ts";
+import { Lane } from "./fuzz/lane.ts";
+import { expectCleanPrototypes, readCase } from "./fuzz/read-case.ts";
+import { HAS_TRANSCRIPTS, realSamples } from "./fuzz/real-samples.ts";
+import { bytesOf, type Sample } from "./fuzz/sample.ts";
+import { SAMPLES } from "./fuzz/samples/index.ts";
+
+/** Another one tries other cases: `LONGHAUL_FUZZ_SEED=7 npx vitest run test/formats/fuzz.test.ts`. */
+const SEED = Number(process.env.LONGHAUL_FUZZ_SEED ?? 1) * 1_000_003;
+const SHARES = { samples: 8_500, real: 1_200, imports: 270, disk: 30 };
+
+const names = new Set(FORMATS.map(({ name }) => name));
+const known = SAMPLES.filter(({ format }) => names.has(format));
+const read = (folder: string, formats: typeof FORMATS) => readCase(folder, formats, SECRET_WORDS);
+
+/** The folder with every file below it, its time and its content. */
+function treeOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .sort()
+    .map((path) => {
+      const facts = statSync(join(folder, path));
+      const content = facts.isFile() ? readFileSync(join(folder, path)).toString("base64") : "";
+      return `${path} ${facts.mtimeMs} ${content}`;
+    });
+}
+
+describe("conversations of other agents", () => {
+  test("have a sample for every format that can be read", () => {
+    expect([...names].filter((name) => !SAMPLES.some(({ format }) => format === name))).toEqual([]);
+  });
+
+  test.each(known.map((sample): [string, Sample] => [`${sample.format}: ${sample.name}`, sample]))(
+    "are found by their format among all and read without a loss, as %s",
+    async (_, sample) => {
+      const lane = new Lane(realpathSync(testFolder()));
+      const database = join(testFolder(), "sample.db");
+      const files = Object.entries(sample.files);
+      lane.hold(new Map(files.map(([path, file]) => [path, bytesOf(file, database, JSON.stringify)])));
+      const own = await read(
+        lane.folder,
+        FORMATS.filter(({ name }) => name === sample.format),
+      );
+      expect(own.sources).toBeGreaterThan(0);
+      expect(own.records).toBeGreaterThan(1);
+      expect(own.lost).toBe(0);
+      expect(await read(lane.folder, FORMATS)).toEqual(own);
+    },
+  );
+});
+
+describe("broken conversations", () => {
+  test("are read without an exception, without end, or without a trace in what all objects share", async () => {
+    const folder = realpathSync(testFolder());
+    const failures = await fuzz({
+      samples: known,
+      formats: FORMATS,
+      seed: SEED,
+      count: SHARES.samples,
+      folder,
+      run: read,
+    });
+    expect(failures).toEqual([]);
+    expectCleanPrototypes();
+  });
+
+  test.skipIf(!HAS_TRANSCRIPTS)("are read so too where they were real ones", async () => {
+    const folder = realpathSync(testFolder());
+    const samples = realSamples(SEED).filter(({ format }) => names.has(format));
+    const failures = await fuzz({
+      samples,
+      formats: FORMATS,
+      seed: SEED,
+      count: SHARES.real,
+      folder,
+      run: read,
+    });
+    expect(failures).toEqual([]);
+  });
+
+  test("are imported, and a second time nothing of them is new", async () => {
+    const folder = realpathSync(testFolder());
+    const run = async (path: string, formats: typeof FORMATS) => {
+      await using kernel = await openKernel({ path: ":memory:" });
+      await importCase(kernel, path, formats);
+    };
+    const failures = await fuzz({
+      samples: known,
+      formats: FORMATS,
+      seed: SEED + 1,
+      count: SHARES.imports,
+      folder,
+      run,
+    });
+    expect(failures).toEqual([]);
+  });
+
+  test("are imported without a change to anything but the store", async () => {
+    const sandbox = realpathSync(testFolder());
+    const [sources, stores, temporary] = ["sources", "stores", "temporary"].map((name) => {
+      mkdirSync(join(sandbox, name));
+      return join(sandbox, name);
+    }) as [string, string, string];
+    vi.stubEnv("TMPDIR", temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    let count = 0;
+    const run = async (path: string, formats: typeof FORMATS) => {
+      const before = treeOf(path);
+      await using kernel = await openKernel({ path: join(stores, String(count++)) });
+      await importCase(kernel, path, formats);
+      expect(treeOf(path)).toEqual(before);
+    };
+    const options = { samples: known, formats: FORMATS, seed: SEED + 2, count: SHARES.disk };
+    expect(await fuzz({ ...options, folder: sources, run })).toEqual([]);
+    expect(readdirSync(sandbox).sort()).toEqual(["sources", "stores", "temporary"]);
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(readdirSync(stores)).toHaveLength(SHARES.disk);
+  });
+});

@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Format } from "../../../src/formats/format.ts";
+import { type FuzzPlaces, makeCase } from "./fuzz-case.ts";
+import { Lane } from "./lane.ts";
+import type { Sample } from "./sample.ts";
+
+/** What stands in the file that no case may read. */
+export const SECRET_WORDS = "words that nobody named";
+
+/** A case that went wrong, with what is needed to see it again. */
+export interface Failure {
+  readonly sample: string;
+  readonly seed: number;
+  readonly changes: readonly string[];
+  readonly error: string;
+}
+
+/** How samples are broken and what is done with them. */
+export interface FuzzOptions {
+  readonly samples: readonly Sample[];
+  readonly formats: readonly Format[];
+  readonly seed: number;
+  /** Cases of all samples together. */
+  readonly count: number;
+  readonly folder: string;
+  /** Fails by throwing. */
+  readonly run: (folder: string, formats: readonly Format[]) => Promise<unknown>;
+}
+
+const MAX_CASE_MS = 20_000;
+const MAX_FAILURES = 10;
+/** Samples at a time: reading waits for the disk more than for anything else. */
+const LANES = 4;
+
+/** Breaks samples by chance and runs each case. Returns the first that went wrong. */
+export async function fuzz(options: FuzzOptions): Promise<readonly Failure[]> {
+  const { folder, samples, count } = options;
+  const secret = join(folder, "secret.txt");
+  writeFileSync(secret, SECRET_WORDS);
+  const failures: Failure[] = [];
+  const waiting = [...samples.entries()];
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const [index, sample] = next;
+      const cases = Math.floor(count / samples.length) + (index < count % samples.length ? 1 : 0);
+      const lane = new Lane(join(folder, `sample-${index}`));
+      mkdirSync(lane.folder);
+      const places = { database: join(folder, `sample-${index}.db`), secret };
+      for (let number = 0; number < cases && failures.length < MAX_FAILURES; number++) {
+        const failure = await runCase(
+          options,
+          sample,
+          options.seed + number * samples.length + index,
+          lane,
+          places,
+        );
+        if (failure) failures.push(failure);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, work));
+  return failures;
+}
+
+async function runCase(
+  { formats, run }: FuzzOptions,
+  sample: Sample,
+  seed: number,
+  lane: Lane,
+  places: FuzzPlaces,
+): Promise<Failure | undefined> {
+  const { changes, files } = makeCase(sample, seed, places);
+  lane.hold(files);
+  const startedAt = performance.now();
+  const failure = (error: string) => ({ sample: `${sample.format}: ${sample.name}`, seed, changes, error });
+  try {
+    await run(
+      lane.folder,
+      formats.filter(({ name }) => name === sample.format),
+    );
+  } catch (error) {
+    return failure(String((error as Error).stack));
+  }
+  const took = performance.now() - startedAt;
+  return took < MAX_CASE_MS ? undefined : failure(`it took ${Math.round(took)} ms`);
+}

@@ -1,0 +1,51 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Format, Source } from "../../../src/formats/format.ts";
+import type { Item, RecordItem, SessionItem } from "../../../src/formats/item.ts";
+import type { InputOptions } from "../../../src/formats/reading/input.ts";
+import { testFolder } from "../../support/folder.ts";
+import { readAll } from "../../support/items.ts";
+
+/** What a format reads from one file. */
+export interface Reading {
+  readonly source: Source;
+  readonly items: readonly Item[];
+  readonly records: readonly RecordItem[];
+  /** Messages as `[id, role, parts]`, with the child they belong to. */
+  readonly messages: readonly (readonly unknown[])[];
+  readonly session: SessionItem | undefined;
+}
+
+/** Reads a text as the only file of a folder; throws if the format does not claim it. */
+export async function readText(
+  format: Format,
+  text: string,
+  name = "talk.json",
+  options: Partial<InputOptions> = {},
+): Promise<Reading> {
+  const path = join(testFolder(), name);
+  writeFileSync(path, text);
+  const [found] = await readAll([path], [format], options);
+  if (!found) throw new Error(`${name} was not claimed by ${format.name}`);
+  const records = found.items.filter((item) => item.type === "record");
+  return {
+    ...found,
+    records,
+    messages: records.flatMap(({ id, child, body }) => {
+      if (body.kind !== "message") return [];
+      const { role, parts } = body.message;
+      return [child === undefined ? [id, role, parts] : [id, role, parts, child]];
+    }),
+    session: found.items.findLast((item) => item.type === "session"),
+  };
+}
+
+/** Values as a JSONL text. */
+export function lines(...values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join("");
+}
+
+/** A text part. */
+export function words(text: string): { readonly type: "text"; readonly text: string } {
+  return { type: "text", text };
+}
