@@ -6,6 +6,7 @@ import type { ImportOptions } from "./importing/options.ts";
 import { previewSource } from "./importing/preview-source.ts";
 import { type ImportReport, type SourceReport, totalsOf } from "./importing/report.ts";
 import type { ProblemItem } from "./item.ts";
+import { DatabaseCopies } from "./reading/database.ts";
 
 /** Most problems that a report lists; its totals count all. */
 const MAX_PROBLEMS = 1_000;
@@ -41,6 +42,7 @@ export async function importSources(
   const problems: ProblemItem[] = survey.problems.slice(0, MAX_PROBLEMS);
   const reports: SourceReport[] = [];
   const totalBytes = survey.sources.reduce((total, { source }) => total + source.sizeBytes, 0);
+  await using databases = new DatabaseCopies();
   let bytesRead = 0;
   let messages = 0;
   for (const [index, found] of survey.sources.entries()) {
@@ -48,6 +50,7 @@ export async function importSources(
     const tell = () =>
       options.onProgress?.({ index, count: survey.sources.length, path, bytesRead, totalBytes, messages });
     const sourceOptions = {
+      databases,
       ...(options.limits && { limits: options.limits }),
       ...(options.signal && { signal: options.signal }),
       onBytes: (count: number) => {

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFi
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { conversationId, turnLines, writeConversation } from "./support/conversation.ts";
 import { runJson, runProgram, startProgram } from "./support/program.ts";
@@ -86,7 +87,10 @@ describe("longhaul import with a path", () => {
     const { env, projects, store } = homeWithConversations(150, 120);
     const running = startProgram(["import", projects], { env });
     while (!existsSync(join(store, "log.db"))) await sleep(10);
-    await sleep(300);
+    {
+      await using kernel = await openKernel({ path: store });
+      while ((await kernel.sessions({ limit: 5 })).length < 5) await sleep(10);
+    }
     running.process.kill("SIGINT");
     const { code, stdout } = await running.ended;
     expect(code).toBe(130);
@@ -143,13 +147,13 @@ describe("longhaul import --watch", () => {
     const path = join(projects, "-project", `${conversationId(1)}.jsonl`);
     const running = startProgram(["import", projects, "--watch"], { env });
     await running.says("up to date, following");
-    appendFileSync(path, turnLines(conversationId(1), 1));
-    await running.says(`imported claude-code/${conversationId(1)}: 2 messages, 1 tool call\n`);
+    appendFileSync(path, turnLines(conversationId(1), 1) + turnLines(conversationId(1), 2));
+    await running.says(`imported claude-code/${conversationId(1)}: 4 messages, 2 tool calls\n`);
     running.process.kill("SIGINT");
     const { code, stdout, stderr } = await running.ended;
     expect(code).toBe(130);
     expect(stderr).toBe("");
-    expect(stdout).toMatch(/Stopped: 4 messages of 1 conversation imported\.\n$/);
+    expect(stdout).toMatch(/Stopped: 6 messages of 1 conversation imported\.\n$/);
   });
 
   test("tells the same as JSON lines", async () => {

@@ -99,6 +99,7 @@ export class Conversation {
         this.#progress(line, neighbours);
         break;
       case "other":
+        if (ownFieldsOf(line.record[OWN_FIELD])?.isRewind) return this.#rewind(line.record);
         this.#raw(line);
         this.#made(replacementRecords(recordIdOf(line), line.record), []);
         break;
@@ -164,6 +165,15 @@ export class Conversation {
       this.pass(record);
       this.#copied(line.sizeBytes);
     }
+  }
+
+  /** A line that our writer put there because nothing has followed a rewind yet. */
+  #rewind(record: JsonObject): void {
+    const to = this.#places.branchAt(record.parentUuid);
+    if (typeof to !== "string") return this.pass(record);
+    const child = this.#child === undefined ? {} : { child: this.#child };
+    this.#shared.tell({ type: "rewind", to, ...child });
+    this.#places.goBack(textOf(record.uuid) ?? "", record.parentUuid as string);
   }
 
   #isReported(record: JsonObject): boolean {

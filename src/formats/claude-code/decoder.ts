@@ -6,9 +6,8 @@ import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { Shared } from "./conversation.ts";
 import { KnownContents } from "./known-contents.ts";
-import { Lane } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
 import { type Fields, FORMAT } from "./line-records.ts";
-import { resultsOf } from "./lines.ts";
 import { plainId } from "./plain-id.ts";
 import { type AgentMessage, agentMessageOf, saysOnly } from "./progress.ts";
 import { RecentMap } from "./recent-map.ts";
@@ -22,9 +21,7 @@ const REPEATED_BY_AGENT = [...REPEATED, "agentId"];
 
 /** Lines that are held go into a checkpoint up to here; above it, the next checkpoint waits until they are whole. */
 const MAX_SAVED_BYTES = 64 * 1024;
-const MAX_LANES = 32;
-/** A sub-agent that was silent for so many lines has nothing more to add to its last message. */
-const MAX_SILENT_LINES = 300;
+const MAX_PROMPTS = 32;
 const MAX_SIDECHAIN_LINES = 10_000;
 const SAVED_SIDECHAIN_LINES = 50;
 const MAX_REPORTED = 64;
@@ -48,10 +45,7 @@ class Decoder implements LineDecoder {
   readonly #file: DecodedFile;
   readonly #shared: Shared;
   readonly #titles: Titles;
-  /** The conversation of the file itself is "". */
-  readonly #lanes = new Map<string, Lane>();
-  /** Where each sub-agent was heard of last, and the call that started it. */
-  readonly #agents = new Map<string, { line: number; readonly callId: string | undefined }>();
+  readonly #lanes: Lanes;
   /** Which sub-agent lines of old files belong to, which name none. */
   readonly #sidechains: RecentMap<string>;
   /** What sub-agents were asked. */
@@ -76,36 +70,30 @@ class Decoder implements LineDecoder {
     };
     this.#titles = new Titles(state.title);
     this.#sidechains = new RecentMap(MAX_SIDECHAIN_LINES, arrayOf(state.sidechains) as [string, string][]);
-    this.#prompts = new RecentMap(MAX_LANES, arrayOf(state.prompts) as [string, string][]);
-    for (const [child, lane] of Object.entries(objectOf(state.lanes) ?? {}))
-      this.#lanes.set(child, new Lane(this.#shared, child === "" ? undefined : child, lane as Json));
-    for (const [child, line, callId] of arrayOf(state.agents) as [string, number, string | null][])
-      this.#agents.set(child, { line, callId: callId ?? undefined });
+    this.#prompts = new RecentMap(MAX_PROMPTS, arrayOf(state.prompts) as [string, string][]);
+    this.#lanes = new Lanes(this.#shared, state);
     this.#told = this.#shared.facts.toJSON();
   }
 
   get isSettled(): boolean {
-    let bytes = 0;
-    for (const lane of this.#lanes.values()) bytes += lane.heldBytes;
-    return bytes <= MAX_SAVED_BYTES;
+    return this.#lanes.heldBytes <= MAX_SAVED_BYTES;
   }
 
   decode(line: LineRecord): readonly Item[] {
-    const agent = this.#file.agentId === undefined ? agentMessageOf(line) : undefined;
-    if (agent) this.#agentMessage(agent, line);
+    const agent = agentMessageOf(line);
+    if (agent && agent.agentId !== this.#file.agentId) this.#agentMessage(agent, line);
     else {
-      const child = this.#childOf(line.record);
-      this.#lane(child, line.line).take(line);
-      if (this.#agents.size > 0) this.#retireAgents(line);
+      this.#lanes.get(this.#childOf(line.record), line.line).take(line);
+      this.#lanes.retireAgents(line);
     }
-    const title = this.#titles.see(line.record, (uuid) => this.#lanes.get("")?.has(uuid) ?? false);
+    const title = this.#titles.see(line.record, (uuid) => this.#lanes.has(uuid));
     if (title !== undefined) this.#shared.tell({ type: "session", title });
     this.#tell();
     return this.#taken();
   }
 
   end(): readonly Item[] {
-    for (const lane of this.#lanes.values()) lane.flush(this.#file.isLive);
+    this.#lanes.flush(this.#file.isLive ?? false);
     this.#tell();
     return this.#taken();
   }
@@ -118,9 +106,8 @@ class Decoder implements LineDecoder {
       reported: reported.newest(MAX_REPORTED).map(([gist]) => gist),
       title: this.#titles.toJSON(),
       sidechains: this.#sidechains.newest(SAVED_SIDECHAIN_LINES).map((pair) => [...pair]),
-      prompts: this.#prompts.newest(MAX_LANES).map((pair) => [...pair]),
-      lanes: Object.fromEntries([...this.#lanes].map(([child, lane]) => [child, lane.toJSON()])),
-      agents: [...this.#agents].map(([child, { line, callId = null }]) => [child, line, callId]),
+      prompts: this.#prompts.newest(MAX_PROMPTS).map((pair) => [...pair]),
+      ...this.#lanes.toJSON(),
     };
   }
 
@@ -132,10 +119,10 @@ class Decoder implements LineDecoder {
 
   #agentMessage({ agentId, line, prompt, callId }: AgentMessage, outer: LineRecord): void {
     const child = childName(agentId);
-    const lane = this.#lane(child, line.line, callId);
+    const lane = this.#lanes.get(child, line.line, callId);
     if (prompt !== undefined) this.#prompt(child, prompt, line.record);
     lane.take(line);
-    this.#lane("", line.line).pass(outer.record);
+    this.#lanes.get("", line.line).pass(outer.record);
   }
 
   /** What a sub-agent was asked is its first message; where it is not, it is kept beside. */
@@ -166,37 +153,6 @@ class Decoder implements LineDecoder {
     const child = this.#sidechains.get(textOf(record.parentUuid) ?? "") ?? childName(uuid);
     this.#sidechains.set(uuid, child);
     return child;
-  }
-
-  #lane(child: string, line: number, callId?: string): Lane {
-    const agent = this.#agents.get(child);
-    if (agent) agent.line = line;
-    const known = this.#lanes.get(child);
-    if (known) return known;
-    for (const oldest of this.#agents.keys()) {
-      if (this.#lanes.size < MAX_LANES) break;
-      this.#retire(oldest);
-    }
-    const lane = new Lane(this.#shared, child === "" ? undefined : child);
-    this.#lanes.set(child, lane);
-    if (child !== "") this.#agents.set(child, { line, callId });
-    if (child !== "" && callId !== undefined) this.#shared.tell({ type: "session", child, meta: { callId } });
-    return lane;
-  }
-
-  /** Sub-agents whose call is answered, or that are long silent, have ended: what is held of them comes out. */
-  #retireAgents({ record, line }: LineRecord): void {
-    const answered = record.isSidechain === true ? [] : resultsOf(record).map(({ tool_use_id: id }) => id);
-    for (const [child, agent] of this.#agents) {
-      const isAnswered = agent.callId !== undefined && answered.includes(agent.callId);
-      if (isAnswered || line - agent.line > MAX_SILENT_LINES) this.#retire(child);
-    }
-  }
-
-  #retire(child: string): void {
-    this.#lanes.get(child)?.flush();
-    this.#lanes.delete(child);
-    this.#agents.delete(child);
   }
 }
 

@@ -24,6 +24,8 @@ export interface OwnFields {
   readonly isFiller?: true;
   /** It is not known which model wrote the message: the line had to name one. */
   readonly isModelUnknown?: true;
+  /** The line is there only to say where the conversation goes on from. */
+  readonly isRewind?: true;
   /** The line is a summary that is no message of the conversation: given here, or the message of that record. */
   readonly summary?: { readonly messages: readonly MessageInput[] } | { readonly record: string };
 }
@@ -45,6 +47,7 @@ export function ownFieldsOf(value: unknown): OwnFields | undefined {
     ...(parts.length > 0 && { parts }),
     ...(names.length > 0 && { names }),
     ...(fields.isFiller === true && { isFiller: true }),
+    ...(fields.isRewind === true && { isRewind: true }),
     ...(fields.isModelUnknown === true && { isModelUnknown: true }),
     ...(summary && { summary }),
   };

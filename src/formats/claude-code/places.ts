@@ -87,6 +87,16 @@ export class Places {
     else this.joins(uuid);
   }
 
+  /** The conversation goes on from a line further back, which `uuid` hangs below. */
+  goBack(uuid: string, parent: string): void {
+    const place = this.#lines.get(parent);
+    const record = place?.record ?? this.#turnings.get(parent);
+    this.#turn++;
+    for (const line of [parent, uuid])
+      this.#lines.set(line, { record, before: place?.before, turn: this.#turn });
+    this.#last = record;
+  }
+
   /** The record before that of a line; undefined if it is not known. */
   before(uuid: unknown): string | undefined {
     return typeof uuid === "string" ? this.#lines.get(uuid)?.before : undefined;

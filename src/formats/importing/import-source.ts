@@ -2,6 +2,7 @@ import { type Json, type Kernel, LonghaulError, type Session, type SessionId } f
 import type { FoundSource } from "../find-sources.ts";
 import type { Source } from "../format.ts";
 import type { Item, ProblemItem, SessionItem } from "../item.ts";
+import type { DatabaseCopies } from "../reading/database.ts";
 import { Input } from "../reading/input.ts";
 import type { ReadLimits } from "../reading/limits.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./report.ts";
@@ -13,6 +14,7 @@ export interface SourceOptions {
   readonly isLive?: boolean;
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
+  readonly databases?: DatabaseCopies;
   readonly onBytes?: (count: number) => void;
   readonly onMessage?: () => void;
   readonly onProblem?: (problem: ProblemItem) => void;
@@ -77,7 +79,7 @@ class SourceImport {
 
   async read(): Promise<void> {
     const { source, format, root } = this.#found;
-    const { limits, signal, isLive } = this.#options;
+    const { limits, signal, isLive, databases } = this.#options;
     const known = await this.#kernel.find(sessionIdOf(source));
     const resume = known && (await this.#targetOf(this.#lane(undefined))).state;
     const input = new Input({
@@ -86,6 +88,7 @@ class SourceImport {
       ...(resume !== undefined && { resume }),
       ...(limits && { limits }),
       ...(signal && { signal }),
+      ...(databases && { databases }),
       ...(isLive && { isLive }),
       onBytes: (count) => this.#countBytes(count),
     });

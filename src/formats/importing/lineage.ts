@@ -46,14 +46,23 @@ export class Lineage {
     this.#anchor = anchor;
   }
 
+  /** What stands on the line from one entry through another; through the last one if none is given. */
+  between(from: number, to?: number): readonly Stretch[] {
+    const last = this.#follows === ANCHOR ? this.#end : this.#follows;
+    const [first, through] = [this.#place(from), to === undefined ? last : this.#place(to)];
+    if (first > through) return [];
+    const newer = [...this.#moved].filter(([place]) => first <= place && place <= through);
+    return [[first, through], ...newer.map(([, seq]) => [seq, seq] as const)];
+  }
+
   /** The entry that the next one follows; 0 for none. */
-  get tip(): number {
+  get #follows(): number {
     return this.#rewound ?? this.#tip;
   }
 
   /** An entry was appended; it follows `parent`, or what came last. */
   add(seq: number, parent?: number): void {
-    const follows = parent === undefined ? this.tip : this.#place(parent);
+    const follows = parent === undefined ? this.#follows : this.#place(parent);
     if (follows !== this.#end) this.#segments.push([seq, follows]);
     this.#end = seq;
     this.#tip = seq;
@@ -89,8 +98,8 @@ export class Lineage {
   /** The line, oldest first; undefined while it is simply everything. */
   stretches(): readonly Stretch[] | undefined {
     const isPlain = this.#segments.length === 0 && this.#moved.size === 0 && this.#anchor.length === 0;
-    if (isPlain && this.tip === this.#end) return undefined;
-    return this.#inPlace(this.#path(this.tip));
+    if (isPlain && this.#follows === this.#end) return undefined;
+    return this.#inPlace(this.#path(this.#follows));
   }
 
   /** Changes when the line has to be chosen anew: what merely goes on at its end does not count. */

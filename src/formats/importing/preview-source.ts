@@ -11,7 +11,7 @@ const MAX_REMEMBERED = 100_000;
 /** Reads one source and counts what is in it, without a store. */
 export async function previewSource(found: FoundSource, options: SourceOptions = {}): Promise<SourceReport> {
   const { source, format, root } = found;
-  const { limits, signal } = options;
+  const { limits, signal, databases } = options;
   const counts = { ...NO_COUNTS };
   const versions = new Map<string, Counts>();
   const children = new Set<string>();
@@ -22,6 +22,7 @@ export async function previewSource(found: FoundSource, options: SourceOptions =
     paths: source.paths,
     ...(limits && { limits }),
     ...(signal && { signal }),
+    ...(databases && { databases }),
     onBytes: (count) => {
       seen.bytesRead += count;
       options.onBytes?.(count);

@@ -7,8 +7,8 @@ export interface Resolution {
   readonly author: string;
   /** The seq a record was or will be appended at. */
   readonly seqOf: (record: string) => number | undefined;
-  /** The entry that the next one follows; 0 for none. */
-  readonly tip: number;
+  /** What stands on the line from one entry through another; through the last one if none is given. */
+  readonly between: (from: number, to?: number) => readonly (readonly [from: number, to: number])[];
 }
 
 /** The body of a record with seqs in place of record ids; undefined if it refers to a record that is not there. */
@@ -39,8 +39,9 @@ function resolveEdit(edit: ForeignEdit, resolution: Resolution): EditInput | und
   };
 }
 
-function rangeOf(span: Span, { session, seqOf, tip }: Resolution) {
+function rangeOf(span: Span, { session, seqOf, between }: Resolution) {
   const from = span.from === undefined ? 1 : seqOf(span.from);
-  const to = span.through === undefined ? tip : seqOf(span.through);
-  return from !== undefined && to !== undefined && from <= to ? [{ session, from, to }] : [];
+  const to = span.through === undefined ? undefined : seqOf(span.through);
+  if (from === undefined || (span.through !== undefined && to === undefined)) return [];
+  return between(from, to).map(([first, last]) => ({ session, from: first, to: last }));
 }

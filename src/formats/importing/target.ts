@@ -234,7 +234,7 @@ export class Target {
       session: this.session.id,
       author: this.#author,
       seqOf: (record: string) => plan.seqOf(record),
-      tip: lineage.tip,
+      between: (from: number, to?: number) => lineage.between(from, to),
     };
     const body = resolveBody(item.body, resolution);
     if (body) return body;

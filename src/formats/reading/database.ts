@@ -20,6 +20,7 @@ export interface SourceDatabase extends AsyncDisposable {
 }
 
 const MAX_TRIES = 5;
+const COPY_NAME = "source.db";
 
 /** What SQLite keeps beside a database while it is in use: the write-ahead log, or the pages to roll back to. */
 const JOURNALS = ["-wal", "-journal"];
@@ -29,47 +30,83 @@ const JOURNALS = ["-wal", "-journal"];
  * journal is copied first; one that has none is opened as unchanging.
  */
 export async function openDatabase(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
+  const copies = new DatabaseCopies();
   try {
-    if ((await journalsOf(path)).length === 0) {
-      const url = pathToFileURL(path);
-      url.searchParams.set("immutable", "1");
-      return wrap(new DatabaseSync(url, { readOnly: true }), path, async () => undefined);
-    }
-    const folder = await mkdtemp(join(tmpdir(), "longhaul-source-"));
-    const remove = () => rm(folder, { recursive: true, force: true });
-    try {
-      const copy = await copyDatabase(path, folder, signal);
-      return wrap(new DatabaseSync(copy), path, remove);
-    } catch (error) {
-      await remove();
-      throw error;
-    }
+    const database = await copies.open(path, signal);
+    const close = async () => {
+      await database.close();
+      await copies.close();
+    };
+    return { ...database, close, [Symbol.asyncDispose]: close };
   } catch (error) {
-    signal?.throwIfAborted();
-    throw new LonghaulError(
-      "SOURCE_UNREADABLE",
-      `${path} cannot be read as a SQLite database: ${(error as Error).message}.`,
-      { cause: error, details: { path } },
-    );
+    await copies.close();
+    throw error;
+  }
+}
+
+/** Opens databases as `openDatabase` does; one with a journal is copied once for all who ask, until it changes. */
+export class DatabaseCopies implements AsyncDisposable {
+  /** The database copied last. */
+  #copy: { readonly path: string; readonly state: string; readonly folder: string } | undefined;
+
+  async open(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
+    try {
+      if ((await journalsOf(path)).length === 0) {
+        const url = pathToFileURL(path);
+        url.searchParams.set("immutable", "1");
+        return wrap(new DatabaseSync(url, { readOnly: true }), path);
+      }
+      return wrap(new DatabaseSync(await this.#copyOf(path, signal)), path);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new LonghaulError(
+        "SOURCE_UNREADABLE",
+        `${path} cannot be read as a SQLite database: ${(error as Error).message}.`,
+        { cause: error, details: { path } },
+      );
+    }
+  }
+
+  /** Removes the copy; databases opened from it must be closed before. */
+  async close(): Promise<void> {
+    const copy = this.#copy;
+    this.#copy = undefined;
+    if (copy) await rm(copy.folder, { recursive: true, force: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #copyOf(path: string, signal: AbortSignal | undefined): Promise<string> {
+    const state = await stateOf(path);
+    if (this.#copy?.path !== path || this.#copy.state !== state) {
+      await this.close();
+      this.#copy = { path, state, folder: await mkdtemp(join(tmpdir(), "longhaul-source-")) };
+      await copyDatabase(path, this.#copy.folder, signal);
+    }
+    return join(this.#copy.folder, COPY_NAME);
   }
 }
 
 /** Copies database and journal as they were at one moment: if either changed meanwhile, again. */
-async function copyDatabase(path: string, folder: string, signal: AbortSignal | undefined): Promise<string> {
-  const copy = join(folder, "source.db");
-  const look = async () => {
-    const main = await lstat(path);
-    return [main.size, main.mtimeMs, ...(await journalsOf(path)).map(({ state }) => state)].join();
-  };
+async function copyDatabase(path: string, folder: string, signal: AbortSignal | undefined): Promise<void> {
+  const copy = join(folder, COPY_NAME);
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
     for (const suffix of JOURNALS) await rm(copy + suffix, { force: true });
-    const before = await look();
+    const before = await stateOf(path);
     await copyFile(path, copy, constants.COPYFILE_FICLONE);
     for (const { suffix } of await journalsOf(path))
       await copyFile(path + suffix, copy + suffix, constants.COPYFILE_FICLONE).catch(() => undefined);
-    if ((await look()) === before || tries === MAX_TRIES) return copy;
+    if ((await stateOf(path)) === before || tries === MAX_TRIES) return;
   }
+}
+
+/** Changes whenever the database or one of its journals does. */
+async function stateOf(path: string): Promise<string> {
+  const main = await lstat(path);
+  return [main.size, main.mtimeMs, ...(await journalsOf(path)).map(({ state }) => state)].join();
 }
 
 /** The journals of a database that hold something. A link is none: what it leads to was not named. */
@@ -81,7 +118,7 @@ async function journalsOf(path: string): Promise<readonly { suffix: string; stat
   return (await Promise.all(facts)).flat();
 }
 
-function wrap(db: DatabaseSync, path: string, remove: () => Promise<void>): SourceDatabase {
+function wrap(db: DatabaseSync, path: string): SourceDatabase {
   try {
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
   } catch (error) {
@@ -91,7 +128,6 @@ function wrap(db: DatabaseSync, path: string, remove: () => Promise<void>): Sour
   const has = (sql: string, ...values: string[]) => db.prepare(sql).get(...values) !== undefined;
   const close = async () => {
     if (db.isOpen) db.close();
-    await remove();
   };
   return {
     *rows(sql, ...values) {

@@ -4,7 +4,7 @@ import { type Json, LonghaulError } from "../../index.ts";
 import type { ProblemItem } from "../item.ts";
 import { readBytes } from "./bytes.ts";
 import { isDamaged } from "./damage.ts";
-import { openDatabase, type SourceDatabase } from "./database.ts";
+import { type DatabaseCopies, openDatabase, type SourceDatabase } from "./database.ts";
 import { type FileFacts, type Folder, fileFacts, isWithin, listFolder } from "./folder.ts";
 import { type JsonElement, readJsonElements } from "./json-elements.ts";
 import { CHECK_BYTES, type JsonLine, type Position, positionCheck, readJsonLines } from "./json-lines.ts";
@@ -25,6 +25,8 @@ export interface InputOptions {
   readonly isLive?: boolean;
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
+  /** Copies of databases that several sources share; without, each makes its own. */
+  readonly databases?: DatabaseCopies;
   /** Told how many bytes were read, for progress. */
   readonly onBytes?: (count: number) => void;
 }
@@ -37,6 +39,7 @@ export class Input {
   readonly signal: AbortSignal | undefined;
   readonly #root: string;
   readonly #paths: readonly string[];
+  readonly #databases: DatabaseCopies | undefined;
   readonly #onBytes: (count: number) => void;
 
   constructor(options: InputOptions) {
@@ -46,6 +49,7 @@ export class Input {
     this.signal = options.signal;
     this.#root = options.root;
     this.#paths = options.paths;
+    this.#databases = options.databases;
     this.#onBytes = options.onBytes ?? (() => undefined);
   }
 
@@ -128,7 +132,7 @@ export class Input {
   /** A SQLite database, for reading; the source is not touched. To be closed. */
   async database(path: string): Promise<SourceDatabase> {
     if (!(await fileFacts(await this.#own(path)))) throw notOwn(path);
-    return openDatabase(path, this.signal);
+    return this.#databases ? this.#databases.open(path, this.signal) : openDatabase(path, this.signal);
   }
 
   /** The position behind a line, to be put into a checkpoint. */

@@ -1,10 +1,10 @@
-import type { BlobPart, Message, Part, ToolCallPart, ToolResultPart } from "../../index.ts";
-import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import type { Message, ToolCallPart, ToolResultPart } from "../../index.ts";
+import { arrayOf, objectOf } from "../content/fields.ts";
 import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/marks.ts";
-import { mediaLabel, mediaMark } from "../content/openai-chat-media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { jsonArrayPieces } from "./json-text.ts";
-import { allowedName, isMedia, type Piece, type SpokenTurn, turnsOf } from "./turns.ts";
+import { contentOf, withMarks } from "./openai-chat-content.ts";
+import { allowedName, type Piece, type SpokenTurn, turnsOf } from "./turns.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
 const NAME = "openai-chat";
@@ -112,25 +112,6 @@ async function assistantMessage(turn: SpokenTurn, session: ExportedSession, owne
   return { message, media };
 }
 
-/** Pieces with marks in place of their media. */
-async function withMarks(
-  pieces: readonly Piece[],
-  owner: string,
-  session: ExportedSession,
-): Promise<{ readonly pieces: readonly Piece[]; readonly media: readonly JsonObject[] }> {
-  const marked: Piece[] = [];
-  const media: JsonObject[] = [];
-  for (const piece of pieces) {
-    if (!isMedia(piece.part)) marked.push(piece);
-    else {
-      const number = media.length / 2 + 1;
-      marked.push({ part: { type: "text", text: mediaMark(number, owner) } });
-      media.push({ type: "text", text: mediaLabel(number, owner) }, await mediaPart(piece.part, session));
-    }
-  }
-  return { pieces: marked, media };
-}
-
 /** Reasoning in the field in which it came. */
 function reasoningFields(pieces: readonly Piece[], field: unknown): JsonObject {
   const part = pieces.map((piece) => piece.part).find(({ type }) => type === "reasoning");
@@ -148,47 +129,6 @@ function toolCall({ callId, name, input }: ToolCallPart, extra: JsonObject = {})
   if (rest.type === "custom") return { id: callId, ...rest, custom: { name, input } };
   const text = typeof written === "string" ? written : JSON.stringify(input);
   return { id: callId, type: "function", ...rest, function: { name: allowedName(name), arguments: text } };
-}
-
-/** Content of text, media and own raw parts: a string where that says all; undefined if nothing can be said. */
-async function contentOf(
-  pieces: readonly Piece[],
-  session: ExportedSession,
-): Promise<string | JsonObject[] | undefined> {
-  const content: JsonObject[] = [];
-  for (const { part, extra } of pieces) {
-    const written = await contentPart(part, session);
-    if (written) content.push(merged(written, extra));
-  }
-  const [first] = content;
-  if (!first) return undefined;
-  const isPlain = content.length === 1 && first.type === "text" && Object.keys(first).length === 2;
-  return isPlain ? (textOf(first.text) ?? "") : content;
-}
-
-async function contentPart(part: Part, session: ExportedSession): Promise<JsonObject | undefined> {
-  if (part.type === "text") return { type: "text", text: part.text };
-  if (part.type === "raw" && part.format === NAME) return objectOf(part.value);
-  return isMedia(part) ? mediaPart(part, session) : undefined;
-}
-
-async function mediaPart(part: BlobPart, session: ExportedSession): Promise<JsonObject> {
-  const data = await session.base64(part);
-  const url = `data:${part.mime};base64,${data}`;
-  if (part.mime.startsWith("image/")) return { type: "image_url", image_url: { url } };
-  if (part.mime.startsWith("audio/"))
-    return { type: "input_audio", input_audio: { data, format: part.mime.slice("audio/".length) } };
-  const filename = part.name === undefined ? {} : { filename: part.name };
-  return { type: "file", file: { ...filename, file_data: url } };
-}
-
-/** A content part with the fields that were kept beside it, those inside its object included. */
-function merged(part: JsonObject, extra: JsonObject = {}): JsonObject {
-  const inner = Object.entries(extra).map(([field, value]) => {
-    const [own, kept] = [objectOf(part[field]), objectOf(value)];
-    return [field, own && kept ? { ...own, ...kept } : value];
-  });
-  return { ...part, ...Object.fromEntries(inner) };
 }
 
 async function toolMessage(

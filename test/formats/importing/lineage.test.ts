@@ -55,6 +55,21 @@ describe("the lineage of a source", () => {
     expect(flat(lineage.stretches())).toEqual([4, 1, 6]);
   });
 
+  test("tells what stands between two entries, newer versions included", () => {
+    const lineage = new Lineage();
+    for (const seq of [1, 2, 3]) lineage.add(seq);
+    lineage.replace(2, 4);
+    expect(lineage.between(4, 3)).toEqual([
+      [2, 3],
+      [4, 4],
+    ]);
+    expect(lineage.between(3, 1)).toEqual([]);
+    expect(lineage.between(1)).toEqual([
+      [1, 3],
+      [4, 4],
+    ]);
+  });
+
   test("does not change its signature when it merely grows", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);

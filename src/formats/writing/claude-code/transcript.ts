@@ -1,4 +1,5 @@
 import type { Entry, Json, MessageBody, OverlayBody, RawBody, UsageBody } from "../../../index.ts";
+import { OWN_FIELD } from "../../claude-code/own-fields.ts";
 import { arrayOf, objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
@@ -51,7 +52,10 @@ export class Transcript {
     this.#flush();
     // Claude Code goes on from the line that stands last.
     const { id, createdAt, title } = this.#session.record;
-    if (!this.#written.isAtTip) this.#write(noticeLine(`${id}#end`, createdAt, "Rewound"), true);
+    if (!this.#written.isAtTip) {
+      const { fields, ...notice } = noticeLine(`${id}#end`, createdAt, "Rewound");
+      this.#write({ ...notice, fields: { ...fields, [OWN_FIELD]: { isRewind: true } } }, true);
+    }
     if (title !== undefined && !this.#identity.isOwn)
       this.#print({ type: "custom-title", customTitle: title, sessionId: this.#identity.sessionId });
     if (this.#out.length > 0) yield this.#drain();

@@ -5,16 +5,15 @@ import type { JsonObject } from "../../reading/json-lines.ts";
 /** The provider's report of what a message used; of nothing, where it is not known. */
 export function usageReport(body: Pick<UsageBody, "usage" | "meta"> | undefined): JsonObject {
   const { usage = {}, meta } = body ?? {};
-  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  const hour = usage.cacheWriteHourTokens;
+  const { cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens: hour } = usage;
   return {
-    input_tokens: inputTokens,
-    cache_creation_input_tokens: cacheWriteTokens,
-    cache_read_input_tokens: cacheReadTokens,
-    output_tokens: outputTokens,
+    input_tokens: usage.inputTokens ?? 0,
+    output_tokens: usage.outputTokens ?? 0,
+    ...(cacheReadTokens !== undefined && { cache_read_input_tokens: cacheReadTokens }),
+    ...(cacheWriteTokens !== undefined && { cache_creation_input_tokens: cacheWriteTokens }),
     ...(hour !== undefined && {
       cache_creation: {
-        ephemeral_5m_input_tokens: Math.max(0, cacheWriteTokens - hour),
+        ephemeral_5m_input_tokens: Math.max(0, (cacheWriteTokens ?? hour) - hour),
         ephemeral_1h_input_tokens: hour,
       },
     }),

@@ -1,0 +1,94 @@
+import type { Json } from "../../index.ts";
+import { arrayOf, objectOf } from "../content/fields.ts";
+import type { LineRecord } from "../reading/decode-lines.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { Shared } from "./conversation.ts";
+import { Lane } from "./lane.ts";
+import { resultsOf } from "./lines.ts";
+
+/** Sub-agents that are followed at once. */
+const MAX_AGENTS = 32;
+/** A sub-agent that was silent for so many lines has nothing more to add to its last message. */
+const MAX_SILENT_LINES = 300;
+
+interface Agent {
+  /** Where it was heard of last. */
+  line: number;
+  /** The call that started it. */
+  readonly callId: string | undefined;
+}
+
+/** The conversations of a file: its own, which is "", and those of sub-agents while they go on. */
+export class Lanes {
+  readonly #shared: Shared;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(shared: Shared, state: JsonObject) {
+    this.#shared = shared;
+    for (const [child, lane] of Object.entries(objectOf(state.lanes) ?? {}))
+      this.#lanes.set(child, new Lane(shared, child === "" ? undefined : child, lane as Json));
+    for (const [child, line, callId] of arrayOf(state.agents) as [string, number, string | null][])
+      this.#agents.set(child, { line, callId: callId ?? undefined });
+  }
+
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const lane of this.#lanes.values()) bytes += lane.heldBytes;
+    return bytes;
+  }
+
+  /** Tells whether a line of this id was met in the file's own conversation. */
+  has(uuid: string): boolean {
+    return this.#lanes.get("")?.has(uuid) ?? false;
+  }
+
+  /** The conversation of that name, to which something comes at a line. */
+  get(child: string, line: number, callId?: string): Lane {
+    const agent = this.#agents.get(child);
+    if (agent) agent.line = line;
+    return this.#lanes.get(child) ?? this.#open(child, line, callId);
+  }
+
+  /** Sub-agents whose call a line answers, or that are long silent, have ended: what is held of them comes out. */
+  retireAgents({ record, line }: LineRecord): void {
+    if (this.#agents.size === 0) return;
+    const answered = record.isSidechain === true ? [] : resultsOf(record).map(({ tool_use_id: id }) => id);
+    for (const [child, agent] of this.#agents) {
+      const isAnswered = agent.callId !== undefined && answered.includes(agent.callId);
+      if (isAnswered || line - agent.line > MAX_SILENT_LINES) this.#retire(child);
+    }
+  }
+
+  /** All that is held comes out. */
+  flush(isGrowing: boolean): void {
+    for (const lane of this.#lanes.values()) lane.flush(isGrowing);
+  }
+
+  toJSON(): { readonly [field: string]: Json } {
+    return {
+      lanes: Object.fromEntries([...this.#lanes].map(([child, lane]) => [child, lane.toJSON()])),
+      agents: [...this.#agents].map(([child, { line, callId = null }]) => [child, line, callId]),
+    };
+  }
+
+  #open(child: string, line: number, callId: string | undefined): Lane {
+    const lane = new Lane(this.#shared, child === "" ? undefined : child);
+    if (child !== "") {
+      for (const oldest of this.#agents.keys()) {
+        if (this.#agents.size < MAX_AGENTS) break;
+        this.#retire(oldest);
+      }
+      this.#agents.set(child, { line, callId });
+      if (callId !== undefined) this.#shared.tell({ type: "session", child, meta: { callId } });
+    }
+    this.#lanes.set(child, lane);
+    return lane;
+  }
+
+  #retire(child: string): void {
+    this.#lanes.get(child)?.flush();
+    this.#lanes.delete(child);
+    this.#agents.delete(child);
+  }
+}
