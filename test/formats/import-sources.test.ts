@@ -206,6 +206,18 @@ describe("importing", () => {
     expect(log[1]).toMatchObject({ message: { meta: { at: 4_000 } } });
   });
 
+  test("gives records without a time the time of what they stand before", async () => {
+    const kernel = await testKernel();
+    const file = join(testFolder(), "talk.toy");
+    writeFileSync(
+      file,
+      lines([said("a", "one"), said("b", "two", { at: 4_000 }), said("c", "three", { at: 5_000 })]),
+    );
+    await importSources(kernel, [file], { formats });
+    expect((await logOf(kernel, "pi/talk")).map(({ at }) => at)).toEqual([4_000, 4_000, 5_000]);
+    expect((await kernel.find("pi/talk"))?.createdAt).toBe(4_000);
+  });
+
   test("keeps a record that is too large for an entry as raw, in a blob", async () => {
     const kernel = await testKernel({
       path: ":memory:",

@@ -1,19 +1,19 @@
 import type { Json } from "../../index.ts";
-import { arrayOf, objectOf, textOf } from "../content/fields.ts";
+import { arrayOf, textOf } from "../content/fields.ts";
 import type { Item } from "../item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { assistantRecords, groupIdOf } from "./assistant-group.ts";
+import { Calls } from "./calls.ts";
 import { type Boundary, boundaryOf, compactionRecord, replacementRecords } from "./compaction.ts";
 import type { KnownContents } from "./known-contents.ts";
 import { type BareRecord, rawRecord } from "./line-records.ts";
-import { type LineKind, messageIdOf, recordIdOf, resultsOf, timeOfLine } from "./lines.ts";
+import { type LineKind, messageIdOf, recordIdOf, timeOfLine } from "./lines.ts";
 import { OWN_FIELD, ownFieldsOf } from "./own-fields.ts";
 import { Places } from "./places.ts";
 import { commandOutputOf, gistOf, isInResult } from "./progress.ts";
 import { RecentMap } from "./recent-map.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
-import { remainderOf } from "./tool-use-result.ts";
 import { userRecords } from "./user-line.ts";
 
 /** What the conversations of one source know together. */
@@ -26,11 +26,6 @@ export interface Shared {
   readonly tell: (item: Item) => void;
 }
 
-interface Call {
-  readonly uuid: string | undefined;
-  readonly input: unknown;
-}
-
 /** Messages of the model that are remembered, to know one that goes on later than it should. */
 const MAX_PIECES = 1_000;
 const SAVED_PIECES = 20;
@@ -38,16 +33,16 @@ const SAVED_PIECES = 20;
 /** Turns the lines of one conversation into records, each where it belongs. */
 export class Conversation {
   readonly #shared: Shared;
-  readonly #child: string | undefined;
+  readonly #ofChild: { readonly child?: string };
   readonly #places: Places;
   readonly #pieces: RecentMap<number>;
   /** The calls of the message made last. */
-  #calls: ReadonlyMap<string, Call> = new Map();
+  #calls = new Calls([]);
   #boundary: Boundary | undefined;
 
   constructor(shared: Shared, child: string | undefined, state: JsonObject = {}) {
     this.#shared = shared;
-    this.#child = child;
+    this.#ofChild = child === undefined ? {} : { child };
     this.#places = new Places(state.places as Json | undefined);
     this.#pieces = new RecentMap(MAX_PIECES, arrayOf(state.pieces) as readonly (readonly [string, number])[]);
     this.#boundary = state.boundary as Boundary | undefined;
@@ -71,6 +66,7 @@ export class Conversation {
     const piece = this.#nextPiece(first.record);
     const id = groupIdOf(first, piece);
     this.#places.begin(undefined);
+    this.#boundary = undefined;
     const { facts } = this.#shared;
     for (const { record } of lines) facts.learn(record);
     const records = assistantRecords(
@@ -84,7 +80,7 @@ export class Conversation {
       lines.flatMap(({ record }) => textOf(record.uuid) ?? []),
       branch,
     );
-    this.#calls = callsOf(lines);
+    this.#calls = new Calls(lines);
   }
 
   /** Any other line; `neighbours` came with it. */
@@ -99,9 +95,7 @@ export class Conversation {
         this.#progress(line, neighbours);
         break;
       case "other":
-        if (ownFieldsOf(line.record[OWN_FIELD])?.isRewind) return this.#rewind(line.record);
-        this.#raw(line);
-        this.#made(replacementRecords(recordIdOf(line), line.record), []);
+        this.#other(line);
         break;
       default:
         this.#user(line, kind);
@@ -127,13 +121,13 @@ export class Conversation {
     const { facts } = this.#shared;
     const isSummary = record.isCompactSummary === true;
     const boundary = isSummary ? (this.#boundary ?? boundaryOf({}, this.#places)) : undefined;
-    this.#boundary = isSummary ? undefined : this.#boundary;
+    this.#boundary = undefined;
     if (ownFieldsOf(record[OWN_FIELD])?.summary) this.pass(record);
     else {
       const branch =
         isSummary && record.parentUuid === null ? undefined : this.#places.branchAt(record.parentUuid);
       if (branch !== undefined || kind === "prompt") this.#places.begin(record.parentUuid);
-      const { left, copiedBytes, caller } = this.#result(record);
+      const { left, copiedBytes, caller } = this.#calls.answer(record, this.#shared.contents);
       const records = userRecords(line, facts, {
         ...(branch !== undefined && { branch: record.parentUuid as Json }),
         ...(left !== undefined && { left }),
@@ -146,14 +140,13 @@ export class Conversation {
     if (overlay) this.#made([overlay], []);
   }
 
-  /** What a tool's result says besides, and the line of its call. */
-  #result(record: JsonObject): { left?: Json; copiedBytes: number; caller?: string } {
-    const results = resultsOf(record);
-    const calls = results.flatMap(({ tool_use_id: id }) => this.#calls.get(id as string) ?? []);
-    const caller = calls[0]?.uuid === undefined ? {} : { caller: calls[0].uuid };
-    if (record.toolUseResult === undefined) return { copiedBytes: 0, ...caller };
-    const known = [...results, ...calls.map(({ input }) => input)];
-    return { ...remainderOf(record.toolUseResult, known, this.#shared.contents), ...caller };
+  #other(line: LineRecord): void {
+    const { record } = line;
+    if (ownFieldsOf(record[OWN_FIELD])?.isRewind) this.#rewind(record);
+    else {
+      this.#raw(line);
+      this.#made(replacementRecords(recordIdOf(line), record), []);
+    }
   }
 
   #progress(line: LineRecord, neighbours: readonly LineRecord[]): void {
@@ -170,10 +163,10 @@ export class Conversation {
   /** A line that our writer put there because nothing has followed a rewind yet. */
   #rewind(record: JsonObject): void {
     const to = this.#places.branchAt(record.parentUuid);
-    if (typeof to !== "string") return this.pass(record);
-    const child = this.#child === undefined ? {} : { child: this.#child };
-    this.#shared.tell({ type: "rewind", to, ...child });
-    this.#places.goBack(textOf(record.uuid) ?? "", record.parentUuid as string);
+    if (typeof to === "string") {
+      this.#shared.tell({ type: "rewind", to, ...this.#ofChild });
+      this.#places.goBack(textOf(record.uuid) ?? "", record.parentUuid as string);
+    } else this.pass(record);
   }
 
   #isReported(record: JsonObject): boolean {
@@ -214,10 +207,9 @@ export class Conversation {
   }
 
   #made(records: readonly BareRecord[], uuids: readonly string[], parent?: string | null): void {
-    const child = this.#child === undefined ? {} : { child: this.#child };
     for (const [index, record] of records.entries()) {
       const isBranch = index === 0 && parent !== undefined;
-      this.#shared.tell({ type: "record", ...record, ...child, ...(isBranch && { parent }) });
+      this.#shared.tell({ type: "record", ...record, ...this.#ofChild, ...(isBranch && { parent }) });
       this.#places.made(record.id, index === 0 ? uuids : []);
     }
   }
@@ -226,15 +218,4 @@ export class Conversation {
 function uuidsOf(record: JsonObject): readonly string[] {
   const uuid = textOf(record.uuid);
   return uuid === undefined ? [] : [uuid];
-}
-
-function callsOf(lines: readonly LineRecord[]): ReadonlyMap<string, Call> {
-  const calls = new Map<string, Call>();
-  for (const { record } of lines) {
-    for (const block of arrayOf(objectOf(record.message)?.content)) {
-      const { type, id, input } = objectOf(block) ?? {};
-      if (type === "tool_use" && typeof id === "string") calls.set(id, { uuid: textOf(record.uuid), input });
-    }
-  }
-  return calls;
 }

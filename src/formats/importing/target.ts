@@ -46,6 +46,7 @@ export class Target {
   readonly #report: TargetReport;
   /** The head when this import began: what is known above it was met in this very reading. */
   readonly #headAtStart: number;
+  readonly #createdAt: number;
   #head: { readonly seq: number; readonly at: number };
   #lineage: Lineage;
   /** The lineage's signature when its line was chosen last. */
@@ -58,6 +59,7 @@ export class Target {
     author: string;
     report: TargetReport;
     head: { seq: number; at: number };
+    createdAt: number;
   }) {
     this.session = parts.session;
     this.#intake = parts.intake;
@@ -65,6 +67,7 @@ export class Target {
     this.#report = parts.report;
     this.#head = parts.head;
     this.#headAtStart = parts.head.seq;
+    this.#createdAt = parts.createdAt;
     const saved = parts.intake.checkpoint as TargetCheckpoint | undefined;
     this.#lineage = new Lineage(saved?.lineage);
     this.#chosen = saved?.chosen ?? "";
@@ -73,7 +76,8 @@ export class Target {
 
   static async open(session: Session, name: string, author: string, report: TargetReport): Promise<Target> {
     const intake = await session.intake(name);
-    return new Target({ session, intake, author, report, head: await session.head() });
+    const { createdAt } = await session.record();
+    return new Target({ session, intake, author, report, head: await session.head(), createdAt });
   }
 
   /** The format's own state at its last checkpoint. */
@@ -140,7 +144,7 @@ export class Target {
   }
 
   async #tryTake(items: readonly TargetItem[], state: Json | undefined): Promise<void> {
-    const plan = new Plan(await this.#intake.find(mentioned(items)), this.#head.seq);
+    const plan = new Plan(await this.#intake.find(mentioned(items)), this.#head.seq, this.#timeBefore(items));
     const lineage = new Lineage(this.#lineage.toJSON());
     for (const item of items) await this.#place(item, plan, lineage);
     const nextState = state ?? this.#state;
@@ -253,11 +257,20 @@ export class Target {
 
   #intakeItem(item: RecordItem, body: BodyInput, record: NewRecord, plan: Plan): IntakeItem {
     const floor = Math.max(this.#head.at, plan.lastAt);
-    const at = item.at ?? (floor || undefined);
+    const at = item.at ?? floor;
     const versioned = item.version === undefined ? record : { ...record, version: item.version };
     // The log's times never fall; where the source's do, its own is kept beside.
     const kept = item.at !== undefined && item.at < floor ? withTime(body, item.at) : body;
-    return { record: versioned, body: kept, ...(at !== undefined && { at }) };
+    return { record: versioned, body: kept, at };
+  }
+
+  /** The time of records that have none and come first: that of the first one that has, or of the whole conversation. */
+  #timeBefore(items: readonly TargetItem[]): number {
+    if (this.#head.seq > 0) return this.#head.at;
+    const timed = items.find((item) => item.type === "record" && item.at !== undefined) as
+      | RecordItem
+      | undefined;
+    return timed?.at ?? this.#createdAt;
   }
 
   async #countsAt(seq: number, plan: Plan): Promise<Counts> {
@@ -280,13 +293,14 @@ export class Target {
 class Plan {
   readonly items: IntakeItem[] = [];
   readonly onTaken: (() => void)[] = [];
-  lastAt = 0;
+  lastAt: number;
   readonly #known: ReadonlyMap<string, TakenRecord>;
   readonly #planned = new Map<string, TakenRecord>();
   readonly #firstSeq: number;
 
-  constructor(known: ReadonlyMap<string, TakenRecord>, head: number) {
+  constructor(known: ReadonlyMap<string, TakenRecord>, head: number, lastAt: number) {
     this.#known = known;
+    this.lastAt = lastAt;
     this.#firstSeq = head + 1;
   }
 
