@@ -29,6 +29,11 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     "the rest kept:\n  Plan a trip to Rome → By night train, four days → Book it → Booked\n",
     "a fork after the question:\n  Plan a trip to Rome → By plane, two days\n",
   ],
+  "import-history.ts": [
+    "4 messages imported, then 0",
+    "# Why does login.test.ts fail?",
+    "await server.start()",
+  ],
   "two-processes.ts": [
     "the tail saw 1000 messages, the log holds 1000 entries",
     "lost or doubled: 0, out of order: 0",

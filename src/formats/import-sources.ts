@@ -1,4 +1,4 @@
-import { isLonghaulError, type Kernel } from "../index.ts";
+import type { Kernel } from "../index.ts";
 import { type FoundSource, findSources } from "./find-sources.ts";
 import { FORMATS } from "./formats.ts";
 import { importSource } from "./importing/import-source.ts";
@@ -65,17 +65,12 @@ export async function importSources(
       },
     };
     tell();
-    try {
-      const report = options.dryRun
-        ? await previewSource(found, sourceOptions)
-        : await importSource(kernel, found, sourceOptions);
-      reports.push(report);
-      options.onSource?.(report);
-    } catch (error) {
-      // What was imported until then is in the store and in the report.
-      if (options.signal?.aborted && !isLonghaulError(error, "CLOSED")) break;
-      throw error;
-    }
+    const report = options.dryRun
+      ? await previewSource(found, sourceOptions)
+      : await importSource(kernel, found, sourceOptions);
+    reports.push(report);
+    options.onSource?.(report);
+    if (report.status === "stopped") break;
   }
   return reportOf(reports, problems);
 }

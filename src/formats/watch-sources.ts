@@ -69,7 +69,6 @@ export async function* watchSources(
       hasChanged = true;
       if (before?.isStalled) yield { type: "resumed", source: found.source };
       const events = await importFollowed(kernel, found, options);
-      if (!events) return;
       followed.set(key, { ...found.source, isStalled: false });
       yield* events;
     }
@@ -93,21 +92,16 @@ async function importFollowed(
   kernel: Kernel,
   found: FoundSource,
   options: WatchOptions,
-): Promise<readonly WatchEvent[] | undefined> {
+): Promise<readonly WatchEvent[]> {
   const problems: WatchEvent[] = [];
-  try {
-    const report = await importSource(kernel, found, {
-      isLive: true,
-      ...(options.limits && { limits: options.limits }),
-      ...(options.signal && { signal: options.signal }),
-      onProblem: (problem) => problems.push({ type: "problem", problem }),
-    });
-    const isNews = report.status !== "unchanged";
-    return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
-  } catch (error) {
-    if (options.signal?.aborted) return undefined;
-    throw error;
-  }
+  const report = await importSource(kernel, found, {
+    isLive: true,
+    ...(options.limits && { limits: options.limits }),
+    ...(options.signal && { signal: options.signal }),
+    onProblem: (problem) => problems.push({ type: "problem", problem }),
+  });
+  const isNews = report.status !== "unchanged" && report.status !== "stopped";
+  return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
 }
 
 /** The agent of a conversation, if it runs and the conversation is the newest of its working folder. */

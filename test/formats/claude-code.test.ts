@@ -107,8 +107,8 @@ describe("finding sessions of Claude Code", () => {
   });
 
   test("they are looked for where the tool is set up to keep them", () => {
-    const system = { home: "/home/ada", platform: "linux", env: {} } as const;
-    expect(claudeCode.homes(system)).toContain("/home/ada/.claude/projects");
+    const system = { home: "/people/ada", platform: "linux", env: {} } as const;
+    expect(claudeCode.homes(system)).toContain("/people/ada/.claude/projects");
     expect(claudeCode.homes({ ...system, env: { CLAUDE_CONFIG_DIR: "/data/claude" } })).toEqual([
       "/data/claude/projects",
     ]);
@@ -655,7 +655,7 @@ describe("large results in files of their own", () => {
         said("a1", "u1", "m1", call("t1", "Bash")),
         result("r1", "a1", "t1", "<persisted-output>Preview</persisted-output>"),
         said("a2", "r1", "m2", call("t2", "Bash")),
-        result("r2", "a2", "t2", `Saved to: /home/ada/.claude/projects/x/${SESSION}/tool-results/mcp-7.txt`),
+        result("r2", "a2", "t2", `Saved to: /people/ada/.claude/projects/x/${SESSION}/tool-results/mcp-7.txt`),
       ],
       [`${SESSION}/tool-results/t1.txt`]: "the whole output",
       [`${SESSION}/tool-results/mcp-7.txt`]: "the other output",

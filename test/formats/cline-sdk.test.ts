@@ -18,7 +18,7 @@ const messages = [
     content: [
       { type: "text", text: "<user_input>Look at this</user_input>" },
       { type: "image", data: PNG, mediaType: "image/png" },
-      { type: "file", path: "/work/a.ts", content: "const a = 1" },
+      { type: "file", path: "/repo/a.ts", content: "const a = 1" },
     ],
     agent: "lead",
     sessionId: ID,
@@ -47,7 +47,7 @@ const messages = [
         content: [
           { type: "text", text: "seen" },
           { type: "image", data: PNG, mediaType: "image/png" },
-          { type: "file", path: "/work/b.ts", content: "b" },
+          { type: "file", path: "/repo/b.ts", content: "b" },
         ],
       },
     ],
@@ -113,7 +113,7 @@ describe("a session of the Cline SDK", () => {
       { type: "text", text: "const a = 1" },
     ]);
     expect(read[0]?.meta).toEqual({
-      "cline-sdk": { id: "m1", ts: TS, extras: { 2: { type: "file", path: "/work/a.ts" } } },
+      "cline-sdk": { id: "m1", ts: TS, extras: { 2: { type: "file", path: "/repo/a.ts" } } },
     });
     expect(read[1]?.parts).toEqual([
       { type: "reasoning", text: "", opaque: { redacted: "xyz" } },
@@ -128,7 +128,7 @@ describe("a session of the Cline SDK", () => {
         output: [
           { type: "text", text: "seen" },
           { type: "data", data: PNG },
-          { type: "raw", format: "cline-sdk", value: { type: "file", path: "/work/b.ts", content: "b" } },
+          { type: "raw", format: "cline-sdk", value: { type: "file", path: "/repo/b.ts", content: "b" } },
         ],
       },
     ]);

@@ -348,13 +348,13 @@ describe("finding tasks of Cline", () => {
   });
 
   test("looks where the editors keep what extensions store", () => {
-    const homes = (platform: NodeJS.Platform) => cline.homes({ home: "/home/a", platform, env: {} });
-    expect(homes("linux")).toContain("/home/a/.config/Cursor/User/globalStorage/saoudrizwan.claude-dev");
-    expect(homes("linux")).toContain("/home/a/.vscode-server/data/User/globalStorage/saoudrizwan.claude-dev");
+    const homes = (platform: NodeJS.Platform) => cline.homes({ home: "/people/a", platform, env: {} });
+    expect(homes("linux")).toContain("/people/a/.config/Cursor/User/globalStorage/saoudrizwan.claude-dev");
+    expect(homes("linux")).toContain("/people/a/.vscode-server/data/User/globalStorage/saoudrizwan.claude-dev");
     expect(homes("darwin")).toContain(
-      "/home/a/Library/Application Support/VSCodium/User/globalStorage/saoudrizwan.claude-dev",
+      "/people/a/Library/Application Support/VSCodium/User/globalStorage/saoudrizwan.claude-dev",
     );
-    expect(homes("linux")).toContain("/home/a/.cline/data");
+    expect(homes("linux")).toContain("/people/a/.cline/data");
   });
 });
 

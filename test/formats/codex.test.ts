@@ -507,8 +507,8 @@ describe("finding Codex rollouts", () => {
   });
 
   test("looks in the folder that the environment names", () => {
-    const system = { home: "/home/me", platform: "linux", env: {} } as const;
-    expect(codex.homes(system)).toEqual(["/home/me/.codex/sessions", "/home/me/.codex/archived_sessions"]);
+    const system = { home: "/people/me", platform: "linux", env: {} } as const;
+    expect(codex.homes(system)).toEqual(["/people/me/.codex/sessions", "/people/me/.codex/archived_sessions"]);
     expect(codex.homes({ ...system, env: { CODEX_HOME: "/else" } })[0]).toBe("/else/sessions");
   });
 });

@@ -331,8 +331,8 @@ describe("finding sessions of Copilot CLI", () => {
   });
 
   test("looks in the home of Copilot", () => {
-    const system = { home: "/home/me", platform: "linux", env: {} } as const;
-    expect(copilotCli.homes(system)).toEqual(["/home/me/.copilot/session-state"]);
+    const system = { home: "/people/me", platform: "linux", env: {} } as const;
+    expect(copilotCli.homes(system)).toEqual(["/people/me/.copilot/session-state"]);
   });
 });
 

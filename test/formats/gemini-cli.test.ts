@@ -335,8 +335,8 @@ describe("finding Gemini chats", () => {
   });
 
   test("looks in the home of Gemini", () => {
-    const system = { home: "/home/me", platform: "linux", env: {} } as const;
-    expect(geminiCli.homes(system)).toEqual(["/home/me/.gemini/tmp"]);
+    const system = { home: "/people/me", platform: "linux", env: {} } as const;
+    expect(geminiCli.homes(system)).toEqual(["/people/me/.gemini/tmp"]);
   });
 });
 

@@ -300,8 +300,8 @@ describe("OpenClaw", () => {
   });
 
   it("keeps its data below its state folder, or that of its former name", () => {
-    const system = { home: "/home/me", platform: "linux", env: {} } as const;
-    expect(openclaw.homes(system)).toEqual(["/home/me/.openclaw/agents", "/home/me/.clawdbot/agents"]);
+    const system = { home: "/people/me", platform: "linux", env: {} } as const;
+    expect(openclaw.homes(system)).toEqual(["/people/me/.openclaw/agents", "/people/me/.clawdbot/agents"]);
     expect(openclaw.homes({ ...system, env: { OPENCLAW_STATE_DIR: "/x" } })).toEqual(["/x/agents"]);
   });
 });

@@ -675,8 +675,8 @@ describe("opencode", () => {
   });
 
   it("keeps its data where the system keeps data", () => {
-    const system = { home: "/home/me", platform: "linux", env: {} } as const;
-    expect(opencode.homes(system)).toEqual(["/home/me/.local/share/opencode"]);
+    const system = { home: "/people/me", platform: "linux", env: {} } as const;
+    expect(opencode.homes(system)).toEqual(["/people/me/.local/share/opencode"]);
     expect(opencode.homes({ ...system, env: { XDG_DATA_HOME: "/data" } })).toEqual(["/data/opencode"]);
   });
 });

@@ -533,8 +533,8 @@ describe("pi", () => {
   });
 
   it("keeps sessions in the agent's folder, or where the environment says", () => {
-    const system = { home: "/home/me", platform: "linux", env: {} } as const;
-    expect(pi.homes(system)).toEqual(["/home/me/.pi/agent/sessions"]);
+    const system = { home: "/people/me", platform: "linux", env: {} } as const;
+    expect(pi.homes(system)).toEqual(["/people/me/.pi/agent/sessions"]);
     expect(pi.homes({ ...system, env: { PI_CODING_AGENT_DIR: "/x" } })).toEqual(["/x/sessions"]);
   });
 });

@@ -73,6 +73,7 @@ function summaryLine({ sources, totals }: ImportReport, { isDryRun }: ReportOpti
   const words = isDryRun
     ? [`${countOf(having("planned"), "conversation")} would be imported`]
     : [`${formatCount(having("imported"))} imported`, `${formatCount(having("unchanged"))} unchanged`];
+  if (having("stopped") > 0) words.push(`${formatCount(having("stopped"))} in part`);
   if (totals.failed > 0) words.push(`${formatCount(totals.failed)} failed`);
   if (totals.lost > 0) words.push(`${countOf(totals.lost, "record")} lost`);
   if (totals.damaged > 0) words.push(`${countOf(totals.damaged, "record")} damaged`);

@@ -2,14 +2,13 @@ import type { Json, PartInput } from "../../index.ts";
 import { contentOfBlocks, type Extras } from "../content/anthropic-blocks.ts";
 import { definedFields, objectOf, textOf, timeOf } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
-import type { JsonObject } from "../reading/json-lines.ts";
 import { type BareRecord, type Fields, FORMAT, knownFieldsOf, messageRecord } from "./line-records.ts";
 import { messageIdOf, recordIdOf } from "./lines.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
 import { usageBodyOf } from "./usage.ts";
 
 /** The fields of a message that its record holds. */
-const MESSAGE_FIELDS = ["id", "type", "role", "model", "content", "usage"];
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["id", "type", "role", "model", "content", "usage"]);
 
 /** The id of the message that lines belong to; `piece` counts what is left of it when it came in several. */
 export function groupIdOf(line: LineRecord, piece: number): string {
@@ -80,17 +79,18 @@ function placesOf(lines: readonly LineRecord[], counts: readonly number[]): Fiel
 
 /** What the message says besides: of several lines the last one that says it. */
 function messageRest(lines: readonly LineRecord[]): Fields | undefined {
-  const rest = lines.flatMap(({ record }) => withoutNulls(objectOf(record.message) ?? {}, MESSAGE_FIELDS));
+  const rest: [string, Json][] = [];
+  for (const { record } of lines) {
+    const message = objectOf(record.message) ?? {};
+    for (const field of Object.keys(message)) {
+      const value = message[field] as Json | undefined;
+      if (value !== null && value !== undefined && !MESSAGE_FIELDS.has(field)) rest.push([field, value]);
+    }
+  }
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;
 }
 
-function lineRest(lines: readonly LineRecord[], facts: RepeatedFields): Fields {
-  return Object.fromEntries(
-    lines.flatMap(({ record }) => Object.entries(facts.besides(record, knownFieldsOf(record)) ?? {})),
-  );
-}
-
-function withoutNulls(value: JsonObject, known: readonly string[]): readonly (readonly [string, Json])[] {
-  const entries = Object.entries(value) as [string, Json][];
-  return entries.filter(([field, one]) => one !== null && one !== undefined && !known.includes(field));
+function lineRest(lines: readonly LineRecord[], facts: RepeatedFields): Fields | undefined {
+  const rest = lines.flatMap(({ record }) => facts.besides(record, knownFieldsOf(record)) ?? []);
+  return rest.length > 0 ? Object.fromEntries(rest.flatMap((fields) => Object.entries(fields))) : undefined;
 }

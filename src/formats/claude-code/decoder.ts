@@ -1,7 +1,7 @@
 import type { Json } from "../../index.ts";
 import { arrayOf, objectOf, textOf } from "../content/fields.ts";
 import { fingerprint } from "../content/fingerprint.ts";
-import type { Item } from "../item.ts";
+import type { Item, RecordItem } from "../item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { Shared } from "./conversation.ts";
@@ -25,6 +25,7 @@ const MAX_PROMPTS = 32;
 const MAX_SIDECHAIN_LINES = 10_000;
 const SAVED_SIDECHAIN_LINES = 50;
 const MAX_REPORTED = 64;
+const MAX_UNTIMED = 1_000;
 
 /** Which conversation a file holds. */
 export interface DecodedFile {
@@ -52,6 +53,8 @@ class Decoder implements LineDecoder {
   readonly #prompts: RecentMap<string>;
   /** What came out and was not handed on yet. */
   #items: Item[] = [];
+  /** There was a record with a time: those before it wait for it, or they would count as of today. */
+  #isTimed: boolean;
   /** The facts that were told last. */
   #told: Fields;
 
@@ -72,11 +75,12 @@ class Decoder implements LineDecoder {
     this.#sidechains = new RecentMap(MAX_SIDECHAIN_LINES, arrayOf(state.sidechains) as [string, string][]);
     this.#prompts = new RecentMap(MAX_PROMPTS, arrayOf(state.prompts) as [string, string][]);
     this.#lanes = new Lanes(this.#shared, state);
+    this.#isTimed = state.facts !== undefined;
     this.#told = this.#shared.facts.toJSON();
   }
 
   get isSettled(): boolean {
-    return this.#lanes.heldBytes <= MAX_SAVED_BYTES;
+    return this.#isTimed && this.#lanes.heldBytes <= MAX_SAVED_BYTES;
   }
 
   decode(line: LineRecord): readonly Item[] {
@@ -95,7 +99,7 @@ class Decoder implements LineDecoder {
   end(): readonly Item[] {
     this.#lanes.flush(this.#file.isLive ?? false);
     this.#tell();
-    return this.#taken();
+    return this.#taken(true);
   }
 
   state(): Json {
@@ -111,10 +115,13 @@ class Decoder implements LineDecoder {
     };
   }
 
-  #taken(): readonly Item[] {
+  #taken(isEnd = false): readonly Item[] {
     const items = this.#items;
+    const at = this.#isTimed ? undefined : items.find(isTimed)?.at;
+    this.#isTimed ||= isEnd || at !== undefined || items.length > MAX_UNTIMED;
+    if (!this.#isTimed) return [];
     this.#items = [];
-    return items;
+    return at === undefined ? items : items.map((item) => (item.type === "record" ? { at, ...item } : item));
   }
 
   #agentMessage({ agentId, line, prompt, callId }: AgentMessage, outer: LineRecord): void {
@@ -154,6 +161,10 @@ class Decoder implements LineDecoder {
     this.#sidechains.set(uuid, child);
     return child;
   }
+}
+
+function isTimed(item: Item): item is RecordItem {
+  return item.type === "record" && item.at !== undefined;
 }
 
 function childName(agentId: string): string {

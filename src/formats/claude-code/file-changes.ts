@@ -37,15 +37,19 @@ export function followsFrom({ before, after }: FileChange, patch: unknown): bool
     const { oldStart, newStart, lines } = objectOf(hunk) ?? {};
     const pieces = arrayOf(lines);
     if (!pieces.every((line) => typeof line === "string")) return false;
-    return standsAt(before, oldStart, pieces, "-") && standsAt(after, newStart, pieces, "+");
+    const start = startOfLine(before, oldStart);
+    // Up to the first change both are the same, and so is the place of a line.
+    const isSame = oldStart === newStart && start >= 0 && after.startsWith(before.slice(0, start));
+    const newFrom = isSame ? start : startOfLine(after, newStart);
+    return standsAt(before, start, pieces, "-") && standsAt(after, newFrom, pieces, "+");
   });
 }
 
-/** Tells whether the lines of a patch that are marked so, or not at all, stand in a text from a line on. */
-function standsAt(text: string, start: unknown, lines: readonly string[], mark: "-" | "+"): boolean {
-  const own = lines.filter((line) => line.startsWith(" ") || line.startsWith(mark));
-  let from = typeof start === "number" ? startOfLine(text, start) : -1;
-  for (const line of own) {
+/** Tells whether the lines of a patch that are marked so, or not at all, stand in a text from a place on. */
+function standsAt(text: string, start: number, lines: readonly string[], mark: "-" | "+"): boolean {
+  let from = start;
+  for (const line of lines) {
+    if (!line.startsWith(" ") && !line.startsWith(mark)) continue;
     if (from < 0) return false;
     const end = text.indexOf("\n", from);
     if (withSpaces(text.slice(from, end < 0 ? undefined : end)) !== line.slice(1)) return false;
@@ -54,7 +58,8 @@ function standsAt(text: string, start: unknown, lines: readonly string[], mark: 
   return true;
 }
 
-function startOfLine(text: string, number: number): number {
+function startOfLine(text: string, number: unknown): number {
+  if (typeof number !== "number") return -1;
   let from = 0;
   for (let line = 1; line < number; line++) {
     from = text.indexOf("\n", from) + 1;

@@ -42,21 +42,19 @@ export class ToolResultFiles {
   async *#read(stem: string, { at, child }: Partial<RecordItem>): AsyncGenerator<Item> {
     const file = this.#files.get(stem) as FileFacts;
     this.#files.delete(stem);
-    const { maxRecordBytes } = this.#input.limits;
-    if (file.sizeBytes > maxRecordBytes) {
-      const reason = `longer than ${maxRecordBytes} bytes (${file.sizeBytes}); not read`;
-      yield { type: "problem", path: file.path, severity: "lost", reason };
+    const text = await this.#input.text(file.path);
+    if (text === undefined) return;
+    if (typeof text !== "string") {
+      yield text;
       return;
     }
-    yield {
-      type: "record",
-      id: `${stem}:tool-result-file`,
-      ...definedFields({ at, child }),
-      body: { kind: "raw", value: { toolResultFile: { name: file.name, ...(await this.#content(file)) } } },
-    };
+    const content = text.includes("\uFFFD") ? await this.#bytesAsText(file) : { text };
+    const body = { kind: "raw", value: { toolResultFile: { name: file.name, ...content } } } as const;
+    yield { type: "record", id: `${stem}:tool-result-file`, ...definedFields({ at, child }), body };
   }
 
-  async #content(file: FileFacts): Promise<{ readonly text: string } | { readonly base64: string }> {
+  /** What is not text is kept as base64. */
+  async #bytesAsText(file: FileFacts): Promise<{ readonly text: string } | { readonly base64: string }> {
     const pieces: Buffer[] = [];
     for await (const chunk of this.#input.bytes(file.path)) pieces.push(Buffer.from(chunk));
     const bytes = Buffer.concat(pieces);

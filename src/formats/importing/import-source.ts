@@ -5,6 +5,7 @@ import type { Item, ProblemItem, SessionItem } from "../item.ts";
 import type { DatabaseCopies } from "../reading/database.ts";
 import { Input } from "../reading/input.ts";
 import type { ReadLimits } from "../reading/limits.ts";
+import { openingOf } from "./opening.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./report.ts";
 import { OpenCalls } from "./tally.ts";
 import { Target, type TargetItem } from "./target.ts";
@@ -38,10 +39,9 @@ export async function importSource(
   const run = new SourceImport(kernel, found, options);
   try {
     await run.read();
-    return run.report();
+    return run.report("done");
   } catch (error) {
-    if (options.signal?.aborted) throw error;
-    return run.report(error);
+    return run.report(options.signal?.aborted ? "stopped" : "failed", error);
   } finally {
     await run.close();
   }
@@ -53,6 +53,8 @@ interface Lane {
   facts: Omit<SessionItem, "type" | "child">;
   items: TargetItem[];
   target: Target | undefined;
+  /** What the person asked first: the title where the tool has none. */
+  opening: string | undefined;
 }
 
 class SourceImport {
@@ -100,7 +102,7 @@ class SourceImport {
     for (const lane of this.#lanes.values()) await this.#finish(lane);
   }
 
-  report(error?: unknown): SourceReport {
+  report(outcome: "done" | "stopped" | "failed", error?: unknown): SourceReport {
     const { source } = this.#found;
     const targets = [...this.#lanes.values()].flatMap(({ target }) => target ?? []);
     const sum = (of: "found" | "added") =>
@@ -114,7 +116,7 @@ class SourceImport {
       path: source.path,
       session: sessionIdOf(source),
       sizeBytes: source.sizeBytes,
-      status: error ? "failed" : isNew ? "imported" : "unchanged",
+      status: outcome !== "done" ? outcome : isNew ? "imported" : "unchanged",
       found: { ...sum("found"), children },
       added,
       bytesRead: this.#bytesRead,
@@ -122,7 +124,7 @@ class SourceImport {
       openCalls: this.#openCalls.count,
       lost: this.#lost,
       damaged: this.#damaged,
-      ...(error !== undefined && { error: describe(error) }),
+      ...(outcome === "failed" && { error: describe(error) }),
     };
   }
 
@@ -151,6 +153,7 @@ class SourceImport {
         this.#lane(item.child).items.push(item);
         if (item.type === "record" && item.body.kind === "message") {
           this.#openCalls.see(item.body.message);
+          this.#lane(item.child).opening ??= openingOf(item.body.message);
           this.#options.onMessage?.();
         }
         if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
@@ -183,7 +186,7 @@ class SourceImport {
     await lane.target.chooseLine();
     const { session } = lane.target;
     const record = await session.record();
-    const { title, meta } = lane.facts;
+    const { title = record.title === undefined ? lane.opening : undefined, meta } = lane.facts;
     const nextMeta = { ...record.meta, ...meta };
     const isSame =
       (title === undefined || title === record.title) &&
@@ -235,7 +238,7 @@ class SourceImport {
   #lane(child: string | undefined): Lane {
     const known = this.#lanes.get(child);
     if (known) return known;
-    const lane: Lane = { child, facts: {}, items: [], target: undefined };
+    const lane: Lane = { child, facts: {}, items: [], target: undefined, opening: undefined };
     this.#lanes.set(child, lane);
     return lane;
   }

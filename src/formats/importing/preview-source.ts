@@ -50,7 +50,6 @@ export async function previewSource(found: FoundSource, options: SourceOptions =
       }
     }
   } catch (caught) {
-    if (signal?.aborted) throw caught;
     error = caught;
   }
   return {
@@ -59,11 +58,11 @@ export async function previewSource(found: FoundSource, options: SourceOptions =
     path: source.path,
     session: sessionIdOf(source),
     sizeBytes: source.sizeBytes,
-    status: error === undefined ? "planned" : "failed",
+    status: error === undefined ? "planned" : signal?.aborted ? "stopped" : "failed",
     found: { ...counts, children: children.size },
     added: NO_COUNTS,
     openCalls: openCalls.count,
     ...seen,
-    ...(error !== undefined && { error: (error as Error).message }),
+    ...(error !== undefined && !signal?.aborted && { error: (error as Error).message }),
   };
 }

@@ -36,8 +36,11 @@ export interface SourceReport {
   readonly path: string;
   readonly session: SessionId;
   readonly sizeBytes: number;
-  /** "planned" in a dry run; "unchanged" if nothing was new; "failed" if it could not be read at all. */
-  readonly status: "planned" | "imported" | "unchanged" | "failed";
+  /**
+   * "planned" in a dry run; "unchanged" if nothing was new; "failed" if it could not be read (to the end); "stopped" if a
+   * signal ended it: what was imported until then is in the store, and the next import goes on from there.
+   */
+  readonly status: "planned" | "imported" | "unchanged" | "failed" | "stopped";
   /** What this reading met, new or not. Reading goes on where the last one stopped, so this is not the whole source. */
   readonly found: Counts;
   /** What was new and is in the log now. */

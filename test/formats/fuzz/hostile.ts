@@ -49,6 +49,9 @@ export function hostileValues(secret: string): readonly Json[] {
     "..",
     "[",
     '{"a":',
+    // JSON in strings, as many tools write the input of a call.
+    "[".repeat(DEEP) + "]".repeat(DEEP),
+    '{"__proto__":{"polluted":true}}',
     [],
     {},
     [[]],
