@@ -50,7 +50,8 @@ export class Intake {
     const ready: Ready[] = [];
     try {
       for (const { body, at } of items) {
-        const one = await readyBody(this.#log, body);
+        const readying = readyBody(this.#log, body);
+        const one = readying instanceof Promise ? await readying : readying;
         ready.push(at === undefined ? one : { ...one, at });
       }
     } catch (error) {

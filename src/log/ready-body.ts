@@ -12,13 +12,20 @@ export type BodyInput =
   | NoticeBody
   | UsageBody
   | ({ readonly kind: "overlay"; readonly edit: EditInput } & EditReason)
-  | { readonly kind: "raw"; readonly format: string; readonly value: Json };
+  | RawInput;
 
-/** The body, its large parts stored as blobs. */
-export async function readyBody(log: Log, body: BodyInput): Promise<Ready> {
+/** A foreign record on its way in. */
+interface RawInput {
+  readonly kind: "raw";
+  readonly format: string;
+  readonly value: Json;
+}
+
+/** The body; at once if nothing of it has to become a blob, which is the common case. */
+export function readyBody(log: Log, body: BodyInput): Ready | Promise<Ready> {
   switch (body.kind) {
     case "message":
-      return log.ready(body.message);
+      return log.readyNow(body.message) ?? log.ready(body.message);
     case "overlay":
       return readyOverlay(log, body);
     case "raw":
@@ -65,10 +72,13 @@ async function absorbedEdit(
   return { ...edit, messages };
 }
 
-async function readyRaw(log: Log, body: Extract<BodyInput, { kind: "raw" }>): Promise<Ready<RawBody>> {
+function readyRaw(log: Log, body: RawInput): Ready<RawBody> | Promise<Ready<RawBody>> {
   const text = JSON.stringify(body.value);
   if (text === undefined) throw invalidArgument("body.value", body.value, "a JSON value");
-  if (text.length <= log.limits.spillBytes) return { body };
+  return text.length <= log.limits.spillBytes ? { body } : spilledRaw(log, body, text);
+}
+
+async function spilledRaw(log: Log, body: RawInput, text: string): Promise<Ready<RawBody>> {
   const { digest, sizeBytes, mime, hold } = await log.blobs.put(Buffer.from(text), "application/json");
   const { value: _, ...rest } = body;
   return { body: { ...rest, blob: { digest, sizeBytes, mime } }, blobs: [digest], holds: [hold] };

@@ -655,7 +655,12 @@ describe("large results in files of their own", () => {
         said("a1", "u1", "m1", call("t1", "Bash")),
         result("r1", "a1", "t1", "<persisted-output>Preview</persisted-output>"),
         said("a2", "r1", "m2", call("t2", "Bash")),
-        result("r2", "a2", "t2", `Saved to: /people/ada/.claude/projects/x/${SESSION}/tool-results/mcp-7.txt`),
+        result(
+          "r2",
+          "a2",
+          "t2",
+          `Saved to: /people/ada/.claude/projects/x/${SESSION}/tool-results/mcp-7.txt`,
+        ),
       ],
       [`${SESSION}/tool-results/t1.txt`]: "the whole output",
       [`${SESSION}/tool-results/mcp-7.txt`]: "the other output",

@@ -350,7 +350,9 @@ describe("finding tasks of Cline", () => {
   test("looks where the editors keep what extensions store", () => {
     const homes = (platform: NodeJS.Platform) => cline.homes({ home: "/people/a", platform, env: {} });
     expect(homes("linux")).toContain("/people/a/.config/Cursor/User/globalStorage/saoudrizwan.claude-dev");
-    expect(homes("linux")).toContain("/people/a/.vscode-server/data/User/globalStorage/saoudrizwan.claude-dev");
+    expect(homes("linux")).toContain(
+      "/people/a/.vscode-server/data/User/globalStorage/saoudrizwan.claude-dev",
+    );
     expect(homes("darwin")).toContain(
       "/people/a/Library/Application Support/VSCodium/User/globalStorage/saoudrizwan.claude-dev",
     );

@@ -508,7 +508,10 @@ describe("finding Codex rollouts", () => {
 
   test("looks in the folder that the environment names", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
-    expect(codex.homes(system)).toEqual(["/people/me/.codex/sessions", "/people/me/.codex/archived_sessions"]);
+    expect(codex.homes(system)).toEqual([
+      "/people/me/.codex/sessions",
+      "/people/me/.codex/archived_sessions",
+    ]);
     expect(codex.homes({ ...system, env: { CODEX_HOME: "/else" } })[0]).toBe("/else/sessions");
   });
 });

@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { findSources } from "../../src/formats/find-sources.ts";
 import { FORMATS } from "../../src/formats/formats.ts";
+import { Input } from "../../src/formats/reading/input.ts";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { fuzz, SECRET_WORDS } from "./fuzz/fuzz.ts";
@@ -16,9 +18,24 @@ import { SAMPLES } from "./fuzz/samples/index.ts";
 const SEED = Number(process.env.LONGHAUL_FUZZ_SEED ?? 1) * 1_000_003;
 const SHARES = { samples: 8_500, real: 1_200, imports: 270, disk: 30 };
 
+const DESCRIPTORS = "/proc/self/fd";
+
 const names = new Set(FORMATS.map(({ name }) => name));
 const known = SAMPLES.filter(({ format }) => names.has(format));
-const read = (folder: string, formats: typeof FORMATS) => readCase(folder, formats, SECRET_WORDS);
+const read = (folder: string, formats: typeof FORMATS, seed = 0) =>
+  readCase(folder, formats, { secretWords: SECRET_WORDS, withResume: seed % 4 === 0 });
+
+const named = (sample: Sample): [string, Sample] => [`${sample.format}: ${sample.name}`, sample];
+const formatsOf = (sample: Sample) => FORMATS.filter(({ name }) => name === sample.format);
+
+/** A folder that holds a sample as it is. */
+function laneOf(sample: Sample): Lane {
+  const lane = new Lane(realpathSync(testFolder()));
+  const database = join(testFolder(), "sample.db");
+  const files = Object.entries(sample.files);
+  lane.hold(new Map(files.map(([path, file]) => [path, bytesOf(file, database, JSON.stringify)])));
+  return lane;
+}
 
 /** The folder with every file below it, its time and its content. */
 function treeOf(folder: string): readonly string[] {
@@ -36,23 +53,34 @@ describe("conversations of other agents", () => {
     expect([...names].filter((name) => !SAMPLES.some(({ format }) => format === name))).toEqual([]);
   });
 
-  test.each(known.map((sample): [string, Sample] => [`${sample.format}: ${sample.name}`, sample]))(
+  test.each(known.map(named))(
     "are found by their format among all and read without a loss, as %s",
     async (_, sample) => {
-      const lane = new Lane(realpathSync(testFolder()));
-      const database = join(testFolder(), "sample.db");
-      const files = Object.entries(sample.files);
-      lane.hold(new Map(files.map(([path, file]) => [path, bytesOf(file, database, JSON.stringify)])));
-      const own = await read(
-        lane.folder,
-        FORMATS.filter(({ name }) => name === sample.format),
-      );
+      const lane = laneOf(sample);
+      const own = await read(lane.folder, formatsOf(sample));
       expect(own.sources).toBeGreaterThan(0);
       expect(own.records).toBeGreaterThan(1);
       expect(own.lost).toBe(0);
       expect(await read(lane.folder, FORMATS)).toEqual(own);
     },
   );
+});
+
+describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
+  test.each(known.map(named))("leaves no file open, as %s", async (_, sample) => {
+    const { folder } = laneOf(sample);
+    for await (const found of findSources([folder], formatsOf(sample))) {
+      if (!("source" in found)) continue;
+      const { source, format, root } = found;
+      for (let stop = 1; stop <= 12; stop++) {
+        const before = readdirSync(DESCRIPTORS).length;
+        let count = 0;
+        for await (const _ of format.read(source, new Input({ root, paths: source.paths })))
+          if (++count === stop) break;
+        expect(readdirSync(DESCRIPTORS).length, `left after item ${stop}`).toBeLessThanOrEqual(before);
+      }
+    }
+  });
 });
 
 describe("broken conversations", () => {

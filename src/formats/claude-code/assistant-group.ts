@@ -91,6 +91,10 @@ function messageRest(lines: readonly LineRecord[]): Fields | undefined {
 }
 
 function lineRest(lines: readonly LineRecord[], facts: RepeatedFields): Fields | undefined {
-  const rest = lines.flatMap(({ record }) => facts.besides(record, knownFieldsOf(record)) ?? []);
-  return rest.length > 0 ? Object.fromEntries(rest.flatMap((fields) => Object.entries(fields))) : undefined;
+  const rest: [string, Json][] = [];
+  for (const { record } of lines) {
+    const fields = facts.besides(record, knownFieldsOf(record));
+    if (fields) rest.push(...Object.entries(fields));
+  }
+  return rest.length > 0 ? Object.fromEntries(rest) : undefined;
 }

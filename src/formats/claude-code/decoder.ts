@@ -1,6 +1,5 @@
 import type { Json } from "../../index.ts";
 import { arrayOf, objectOf, textOf } from "../content/fields.ts";
-import { fingerprint } from "../content/fingerprint.ts";
 import type { Item, RecordItem } from "../item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -21,7 +20,6 @@ const REPEATED_BY_AGENT = [...REPEATED, "agentId"];
 
 /** Lines that are held go into a checkpoint up to here; above it, the next checkpoint waits until they are whole. */
 const MAX_SAVED_BYTES = 64 * 1024;
-const MAX_PROMPTS = 32;
 const MAX_SIDECHAIN_LINES = 10_000;
 const SAVED_SIDECHAIN_LINES = 50;
 const MAX_REPORTED = 64;
@@ -49,8 +47,8 @@ class Decoder implements LineDecoder {
   readonly #lanes: Lanes;
   /** Which sub-agent lines of old files belong to, which name none. */
   readonly #sidechains: RecentMap<string>;
-  /** What sub-agents were asked. */
-  readonly #prompts: RecentMap<string>;
+  /** What sub-agents were asked, by their names. */
+  readonly #prompts: KnownContents;
   /** What came out and was not handed on yet. */
   #items: Item[] = [];
   /** There was a record with a time: those before it wait for it, or they would count as of today. */
@@ -73,7 +71,7 @@ class Decoder implements LineDecoder {
     };
     this.#titles = new Titles(state.title);
     this.#sidechains = new RecentMap(MAX_SIDECHAIN_LINES, arrayOf(state.sidechains) as [string, string][]);
-    this.#prompts = new RecentMap(MAX_PROMPTS, arrayOf(state.prompts) as [string, string][]);
+    this.#prompts = new KnownContents(arrayOf(state.prompts) as [string, string][]);
     this.#lanes = new Lanes(this.#shared, state);
     this.#isTimed = state.facts !== undefined;
     this.#told = this.#shared.facts.toJSON();
@@ -106,11 +104,11 @@ class Decoder implements LineDecoder {
     const { facts, contents, reported } = this.#shared;
     return {
       facts: facts.toJSON(),
-      contents: contents.toJSON().map((pair) => [...pair]),
+      contents: contents.toJSON(),
       reported: reported.newest(MAX_REPORTED).map(([gist]) => gist),
       title: this.#titles.toJSON(),
       sidechains: this.#sidechains.newest(SAVED_SIDECHAIN_LINES).map((pair) => [...pair]),
-      prompts: this.#prompts.newest(MAX_PROMPTS).map((pair) => [...pair]),
+      prompts: this.#prompts.toJSON(),
       ...this.#lanes.toJSON(),
     };
   }
@@ -134,9 +132,9 @@ class Decoder implements LineDecoder {
 
   /** What a sub-agent was asked is its first message; where it is not, it is kept beside. */
   #prompt(child: string, prompt: string, record: JsonObject): void {
-    const gist = fingerprint(prompt);
-    const isKnown = this.#prompts.get(child) === gist || saysOnly(record, prompt);
-    this.#prompts.set(child, gist);
+    const isRepeated = this.#prompts.has(child, prompt);
+    if (!isRepeated) this.#prompts.set(child, prompt);
+    const isKnown = isRepeated || saysOnly(record, prompt);
     this.#shared.tell(
       isKnown ? { type: "copy", bytes: prompt.length } : { type: "session", child, meta: { prompt } },
     );

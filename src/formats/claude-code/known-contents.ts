@@ -1,3 +1,4 @@
+import type { Json } from "../../index.ts";
 import { fingerprint } from "../content/fingerprint.ts";
 import { RecentMap } from "./recent-map.ts";
 
@@ -47,10 +48,10 @@ export class KnownContents {
   }
 
   /** The newest of them, without their texts. */
-  toJSON(): readonly (readonly [string, string])[] {
+  toJSON(): Json {
     return this.#files.newest(SAVED_FILES).map(([path, content]) => {
       content.gist ??= fingerprint(content.text ?? "");
-      return [path, content.gist] as const;
+      return [path, content.gist];
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Json, MessageInput } from "../../index.ts";
-import { definedFields, timeOf } from "../content/fields.ts";
+import { timeOf } from "../content/fields.ts";
 import type { RecordItem } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { OWN_FIELD, ownFieldsOf, restoredMessage } from "./own-fields.ts";
@@ -38,17 +38,17 @@ export function messageRecord(
   id: string,
   { fields, ...message }: MessageInput & { readonly fields: Fields },
 ): BareRecord {
-  const meta = Object.keys(fields).length > 0 ? { meta: { [FORMAT]: fields } } : {};
   const own = ownFieldsOf(record[OWN_FIELD]);
-  const whole = { ...message, ...meta };
+  const whole = Object.keys(fields).length > 0 ? { ...message, meta: { [FORMAT]: fields } } : message;
+  const at = timeOf(record.timestamp);
   return {
     id,
-    ...definedFields({ at: timeOf(record.timestamp) }),
+    ...(at !== undefined && { at }),
     body: { kind: "message", message: own ? restoredMessage(whole, own) : whole },
   };
 }
 
 /** A raw record. */
 export function rawRecord(id: string, at: number | undefined, value: Json): BareRecord {
-  return { id, ...definedFields({ at }), body: { kind: "raw", value } };
+  return { id, ...(at !== undefined && { at }), body: { kind: "raw", value } };
 }

@@ -1,4 +1,4 @@
-import type { Json, MessageInput, PartInput, Role } from "../../index.ts";
+import type { Json, MessageInput, PartInput, RawPart, Role, ToolResultInput } from "../../index.ts";
 import { arrayOf, objectOf } from "../content/fields.ts";
 
 /** The field of a line in which our writer keeps what the format has no place for. Claude Code passes over it. */
@@ -12,12 +12,20 @@ export interface OwnPart {
   readonly isLeftOut: boolean;
 }
 
+/** A piece of a tool's output that stands in the line as text. */
+export interface OwnOutput {
+  readonly index: number;
+  readonly piece: number;
+  readonly part: RawPart;
+}
+
 /** What our writer keeps of a message beside its content. */
 export interface OwnFields {
   readonly role?: Role;
   /** The message's meta as it was: the line's own ids are not part of it. */
   readonly meta?: { readonly [key: string]: Json };
   readonly parts?: readonly OwnPart[];
+  readonly outputs?: readonly OwnOutput[];
   /** Names of tools and files that parts carry, by index. */
   readonly names?: readonly (readonly [number, string])[];
   /** The line's content is there only because lines must have some. */
@@ -39,12 +47,14 @@ export function ownFieldsOf(value: unknown): OwnFields | undefined {
   const role = ROLES.find((one) => one === fields.role);
   const meta = objectOf(fields.meta) as OwnFields["meta"];
   const parts = arrayOf(fields.parts).flatMap(ownPartOf);
+  const outputs = arrayOf(fields.outputs).flatMap(ownOutputOf);
   const names = arrayOf(fields.names).filter(isName);
   const summary = summaryOf(fields.summary);
   return {
     ...(role && { role }),
     ...(meta && { meta }),
     ...(parts.length > 0 && { parts }),
+    ...(outputs.length > 0 && { outputs }),
     ...(names.length > 0 && { names }),
     ...(fields.isFiller === true && { isFiller: true }),
     ...(fields.isRewind === true && { isRewind: true }),
@@ -57,6 +67,11 @@ export function ownFieldsOf(value: unknown): OwnFields | undefined {
 export function restoredMessage({ model, ...message }: MessageInput, own: OwnFields): MessageInput {
   const parts = own.isFiller ? [] : [...(message.parts ?? [])];
   for (const { index, part, isLeftOut } of own.parts ?? []) parts.splice(index, isLeftOut ? 0 : 1, part);
+  for (const { index, piece, part } of own.outputs ?? []) {
+    const result = parts[index];
+    if (result?.type === "tool-result")
+      parts[index] = { ...result, output: withPiece(result.output, piece, part) };
+  }
   for (const [index, name] of own.names ?? []) {
     const part = parts[index];
     if (part?.type === "tool-result" || part?.type === "data") parts[index] = { ...part, name };
@@ -70,6 +85,22 @@ export function restoredMessage({ model, ...message }: MessageInput, own: OwnFie
     ...(isKnown && { model }),
     ...(meta && { meta }),
   };
+}
+
+function withPiece(
+  output: ToolResultInput["output"],
+  piece: number,
+  part: RawPart,
+): ToolResultInput["output"] {
+  const pieces = typeof output === "string" ? [{ type: "text", text: output } as const] : output;
+  return pieces.map((one, index) => (index === piece ? part : one));
+}
+
+function ownOutputOf(value: unknown): readonly OwnOutput[] {
+  const { index, piece, part } = objectOf(value) ?? {};
+  const checked = partOf(part);
+  if (checked?.type !== "raw" || typeof index !== "number" || typeof piece !== "number") return [];
+  return [{ index, piece, part: checked }];
 }
 
 function isName(value: unknown): value is readonly [number, string] {

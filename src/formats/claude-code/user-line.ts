@@ -1,6 +1,6 @@
 import type { Json } from "../../index.ts";
 import { contentOfBlocks } from "../content/anthropic-blocks.ts";
-import { definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import { type BareRecord, FORMAT, knownFieldsOf, messageRecord, rawRecord } from "./line-records.ts";
@@ -28,15 +28,20 @@ export function userRecords(
   const message = objectOf(record.message) ?? {};
   const { parts, extras } = contentOfBlocks(message.content, FORMAT);
   const { sourceToolAssistantUUID: named, ...rest } = facts.besides(record, knownFieldsOf(record)) ?? {};
+  const more = fieldsBesides(message, ["role", "content"]);
+  const uuid = textOf(record.uuid);
   const { small, large } = splitLeftovers({
     ...rest,
-    ...definedFields({
-      sourceToolAssistantUUID: named === caller ? undefined : named,
-      message: fieldsBesides(message, ["role", "content"]),
-      toolUseResult: left,
-    }),
+    ...(named !== undefined && named !== caller && { sourceToolAssistantUUID: named }),
+    ...(more && { message: more }),
+    ...(left !== undefined && { toolUseResult: left }),
   });
-  const fields = { ...small, ...definedFields({ uuid: textOf(record.uuid), parentUuid: branch, extras }) };
+  const fields = {
+    ...small,
+    ...(uuid !== undefined && { uuid }),
+    ...(branch !== undefined && { parentUuid: branch }),
+    ...(extras && { extras }),
+  };
   const isTool = parts.length > 0 && resultsOf(record).length === parts.length;
   const at = timeOf(record.timestamp);
   const raws = Object.entries(large ?? {}).map(([field, value]) =>

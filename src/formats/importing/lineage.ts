@@ -13,7 +13,8 @@ interface LineageState {
   readonly end: number;
   readonly rewound: number | null;
   readonly segments: readonly Segment[];
-  readonly moved: readonly (readonly [position: number, seq: number])[];
+  readonly moved: readonly (readonly [place: number, seq: number])[];
+  readonly versions: readonly (readonly [seq: number, place: number])[];
   readonly anchor: readonly Stretch[];
 }
 
@@ -31,18 +32,20 @@ export class Lineage {
   readonly #segments: Segment[] = [];
   /** Place in the line → the entry that stands there now. */
   readonly #moved = new Map<number, number>();
+  /** Every version that has stood in another's place → that place. */
   readonly #placeOf = new Map<number, number>();
   /** A line given entry by entry, which everything later goes on from. */
   #anchor: readonly Stretch[] = [];
 
   constructor(state?: Json) {
     if (!state) return;
-    const { tip, end, rewound, segments, moved, anchor } = state as unknown as LineageState;
+    const { tip, end, rewound, segments, moved, versions, anchor } = state as unknown as LineageState;
     this.#tip = tip;
     this.#end = end;
     this.#rewound = rewound;
     this.#segments.push(...segments);
-    for (const [place, seq] of moved) this.#move(place, seq);
+    for (const [place, seq] of moved) this.#moved.set(place, seq);
+    for (const [seq, place] of versions) this.#placeOf.set(seq, place);
     this.#anchor = anchor;
   }
 
@@ -119,6 +122,7 @@ export class Lineage {
       rewound: this.#rewound,
       segments: this.#segments.map((segment) => [...segment]),
       moved: [...this.#moved].map((pair) => [...pair]),
+      versions: [...this.#placeOf].map((pair) => [...pair]),
       anchor: this.#anchor.map((stretch) => [...stretch]),
     };
   }

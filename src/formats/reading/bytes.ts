@@ -3,7 +3,7 @@ import type { ReadLimits } from "./limits.ts";
 import { openFile } from "./open-file.ts";
 import { isCompressed, unpackedBytes } from "./unpack.ts";
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** How a file's bytes are to be read. */
 export interface BytesOptions {
@@ -31,8 +31,8 @@ async function* plainBytes(
   from: number,
   { signal, chunkBytes = CHUNK_BYTES }: Omit<BytesOptions, "limits">,
 ): AsyncGenerator<Buffer> {
-  const file = await openFile(path);
-  const size = Math.min(chunkBytes, (await file.stat()).size + 1);
+  const { file, sizeBytes } = await openFile(path);
+  const size = Math.min(chunkBytes, sizeBytes + 1);
   const read = (buffer: Buffer, position: number) => file.read(buffer, 0, size, position);
   let [current, other] = [Buffer.allocUnsafe(size), Buffer.allocUnsafe(size)];
   let reading = read(current, from);
@@ -40,11 +40,11 @@ async function* plainBytes(
     for (let position = from; ; ) {
       signal?.throwIfAborted();
       const { bytesRead } = await reading;
-      if (bytesRead === 0) return;
       position += bytesRead;
-      // The next chunk is read while this one is worked on.
-      reading = read(other, position);
-      yield current.subarray(0, bytesRead);
+      // The next chunk is read while this one is worked on. Less than was asked for is the end.
+      if (bytesRead === size) reading = read(other, position);
+      if (bytesRead > 0) yield current.subarray(0, bytesRead);
+      if (bytesRead < size) return;
       [current, other] = [other, current];
     }
   } finally {

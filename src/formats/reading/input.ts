@@ -165,7 +165,7 @@ export class Input {
       const facts = (await fileFacts(path)) as FileFacts;
       return `${facts.sizeBytes}:${facts.modifiedAt}`;
     }
-    const file = await openFile(path);
+    const { file } = await openFile(path);
     try {
       const from = Math.max(0, offset - CHECK_BYTES);
       const before = Buffer.alloc(offset - from);

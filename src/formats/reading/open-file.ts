@@ -2,16 +2,24 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { LonghaulError } from "../../index.ts";
 
+/** A file that is open for reading. */
+export interface OpenFile {
+  readonly file: FileHandle;
+  /** When it was opened; it may have grown since. */
+  readonly sizeBytes: number;
+}
+
 /**
  * Opens a plain file for reading. A link, a pipe or a folder may have taken its place since the folder was listed; they
  * are refused.
  */
-export async function openFile(path: string): Promise<FileHandle> {
+export async function openFile(path: string): Promise<OpenFile> {
   let file: FileHandle | undefined;
   try {
     // Without O_NONBLOCK, opening a pipe would wait until somebody writes into it.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    if ((await file.stat()).isFile()) return file;
+    const facts = await file.stat();
+    if (facts.isFile()) return { file, sizeBytes: facts.size };
     throw new Error("it is not a plain file");
   } catch (error) {
     await file?.close();

@@ -19,8 +19,7 @@ export async function* unpackedBytes(
   path: string,
   { limits, signal }: { readonly limits: ReadLimits; readonly signal?: AbortSignal },
 ): AsyncGenerator<Buffer> {
-  const file = await openFile(path);
-  const sizeBytes = (await file.stat()).size;
+  const { file, sizeBytes } = await openFile(path);
   let unpacked = 0;
   try {
     // Node ends at the first frame of zstd, though a file may hold several; of gzip it reads all members by itself.

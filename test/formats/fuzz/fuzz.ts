@@ -25,7 +25,7 @@ export interface FuzzOptions {
   readonly count: number;
   readonly folder: string;
   /** Fails by throwing. */
-  readonly run: (folder: string, formats: readonly Format[]) => Promise<unknown>;
+  readonly run: (folder: string, formats: readonly Format[], seed: number) => Promise<unknown>;
 }
 
 const MAX_CASE_MS = 20_000;
@@ -78,6 +78,7 @@ async function runCase(
     await run(
       lane.folder,
       formats.filter(({ name }) => name === sample.format),
+      seed,
     );
   } catch (error) {
     return failure(String((error as Error).stack));

@@ -15,11 +15,11 @@ export interface ReadCase {
   readonly lost: number;
 }
 
-/** Finds and reads all sources of a folder, and each once more from its last checkpoint. Throws if anything does. */
+/** Finds and reads all sources of a folder, and if asked each once more from its last checkpoint. Throws if anything does. */
 export async function readCase(
   folder: string,
   formats: readonly Format[],
-  secretWords: string,
+  options: { readonly secretWords: string; readonly withResume?: boolean },
 ): Promise<ReadCase> {
   const counts = { sources: 0, records: 0, lost: 0 };
   for await (const found of findSources([folder], formats)) {
@@ -31,14 +31,14 @@ export async function readCase(
     const { source, format, root } = found;
     let resume: Json | undefined;
     for await (const item of limited(format.read(source, new Input({ root, paths: source.paths })))) {
-      check(item, secretWords);
+      check(item, options.secretWords);
       if (item.type === "checkpoint") resume = item.state;
       if (item.type === "record") counts.records++;
       if (item.type === "problem" && item.severity === "lost") counts.lost++;
     }
-    if (resume === undefined) continue;
+    if (resume === undefined || !options.withResume) continue;
     const input = new Input({ root, paths: source.paths, resume: JSON.parse(JSON.stringify(resume)) });
-    for await (const item of limited(format.read(source, input))) check(item, secretWords);
+    for await (const item of limited(format.read(source, input))) check(item, options.secretWords);
   }
   return counts;
 }

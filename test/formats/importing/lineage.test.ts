@@ -42,6 +42,8 @@ describe("the lineage of a source", () => {
     lineage.touch(3);
     lineage.add(6);
     expect(flat(lineage.stretches())).toEqual([1, 5, 3, 6]);
+    const again = new Lineage(JSON.parse(JSON.stringify(lineage)));
+    expect(flat(again.stretches())).toEqual([1, 5, 3, 6]);
   });
 
   test("goes on from a line given entry by entry, and can be rewound into it", () => {

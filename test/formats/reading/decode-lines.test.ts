@@ -119,7 +119,7 @@ describe("a JSONL file that is decoded", () => {
 
   test("makes checkpoints on its way, so that a long file need not be read again from the beginning", async () => {
     const { decode } = makeFile(
-      Array.from({ length: 3_000 }, (_, index) => line(index, { text: "x".repeat(500) })).join(""),
+      Array.from({ length: 3_000 }, (_, index) => line(index, { text: "x".repeat(4_000) })).join(""),
     );
     const items = await decode();
     const marks = checkpoints(items);

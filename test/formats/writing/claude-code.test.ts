@@ -220,6 +220,7 @@ describe("a session from elsewhere", () => {
           isError: true,
           output: [
             { type: "text", text: "dark" },
+            { type: "raw", format: "codex", value: { type: "input_audio" } },
             { type: "data", data: PIXEL, mime: "image/png" },
           ],
         },

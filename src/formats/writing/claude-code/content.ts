@@ -1,5 +1,5 @@
-import type { Message, Part, Role } from "../../../index.ts";
-import type { OwnFields, OwnPart } from "../../claude-code/own-fields.ts";
+import type { Message, Part, Role, ToolResultPart } from "../../../index.ts";
+import type { OwnFields, OwnOutput, OwnPart } from "../../claude-code/own-fields.ts";
 import { objectOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { blocksOfParts, type PartSource } from "../anthropic-blocks.ts";
@@ -10,18 +10,20 @@ const FILLER = "(no content)";
 /** The content of a line, and what it has no place for. */
 export interface LineContent {
   readonly blocks: readonly JsonObject[];
-  readonly own: Pick<OwnFields, "parts" | "names" | "isFiller">;
+  readonly own: Pick<OwnFields, "parts" | "outputs" | "names" | "isFiller">;
 }
 
 /** Blocks of a message that came from elsewhere: all of them such as Claude Code can go on with. */
 export async function contentOfMessage({ parts }: Message, session: PartSource): Promise<LineContent> {
   const blocks: JsonObject[] = [];
   const kept: OwnPart[] = [];
+  const outputs: OwnOutput[] = [];
   const names: (readonly [number, string])[] = [];
   for (const [index, stored] of parts.entries()) {
     const part = await session.restore(stored);
     if ((part.type === "tool-result" || part.type === "blob") && part.name !== undefined)
       names.push([index, part.name]);
+    if (part.type === "tool-result") outputs.push(...(await foreignOutputs(index, part, session)));
     const stand = standInFor(part);
     if (stand) kept.push({ index, part: part as OwnPart["part"], isLeftOut: stand.isLeftOut });
     if (stand?.isLeftOut) continue;
@@ -33,10 +35,25 @@ export async function contentOfMessage({ parts }: Message, session: PartSource):
     blocks: isFiller ? [{ type: "text", text: FILLER }] : blocks,
     own: {
       ...(kept.length > 0 && { parts: kept }),
+      ...(outputs.length > 0 && { outputs }),
       ...(names.length > 0 && { names }),
       ...(isFiller && { isFiller }),
     },
   };
+}
+
+/** Pieces of a tool's output that the line shows as text. */
+async function foreignOutputs(
+  index: number,
+  { output }: ToolResultPart,
+  session: PartSource,
+): Promise<readonly OwnOutput[]> {
+  const foreign: OwnOutput[] = [];
+  for (const [piece, stored] of output.entries()) {
+    const part = await session.restore(stored);
+    if (part.type === "raw" && part.format !== "claude-code") foreign.push({ index, piece, part });
+  }
+  return foreign;
 }
 
 type StandIn =

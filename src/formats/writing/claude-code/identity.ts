@@ -22,13 +22,15 @@ const DEFAULTS = { userType: "external", entrypoint: "cli", version: "2.1.80", g
 
 /** The id of a session's file. */
 export function sessionIdOf(record: SessionRecord): string {
+  // A sub-agent that is written by itself must not take the place of the session that started it.
+  if (record.relation === "child") return derivedUuid(record.id);
   const id = textOf(sourceOf(record)?.id) ?? record.id;
   return UUID.exec(id)?.[0].toLowerCase() ?? derivedUuid(record.id);
 }
 
 /** The id of a sub-agent: its own, or one that its session's id always gives. */
 export function agentIdOf(record: SessionRecord): string {
-  const own = /\/agent-([^/]+)$/.exec(record.id)?.[1];
+  const own = /\/agent-([\w.-]+)$/.exec(record.id)?.[1];
   return own ?? derivedUuid(record.id).replaceAll("-", "").slice(0, 8);
 }
 
