@@ -42,9 +42,10 @@ export class Bench {
     moduleUrl: string,
     task: ChildTask<Input, Output>,
     input: Input,
+    nodeFlags: readonly string[] = [],
   ): Promise<Output> {
     this.#progress.step(step);
-    return this.#children.run(moduleUrl, task, input);
+    return this.#children.run(moduleUrl, task, input, nodeFlags);
   }
 
   /** Measures a peer; null, with the reason on stderr, when that is not possible. */

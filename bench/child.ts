@@ -22,11 +22,16 @@ export class Children {
   }
 
   /** Runs an exported function of a module in a process of its own. */
-  async run<Input, Output>(moduleUrl: string, task: ChildTask<Input, Output>, input: Input): Promise<Output> {
+  async run<Input, Output>(
+    moduleUrl: string,
+    task: ChildTask<Input, Output>,
+    input: Input,
+    nodeFlags: readonly string[] = [],
+  ): Promise<Output> {
     const folder = mkdtempSync(join(this.#runFolder, "child-"));
     try {
       const place = { folder, corpusFolder: this.#corpusFolder };
-      return (await this.#ask({ moduleUrl, taskName: task.name, input, place })) as Output;
+      return (await this.#ask({ moduleUrl, taskName: task.name, input, place }, nodeFlags)) as Output;
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -37,9 +42,9 @@ export class Children {
     this.#current?.kill("SIGKILL");
   }
 
-  #ask(job: ChildJob): Promise<unknown> {
+  #ask(job: ChildJob, nodeFlags: readonly string[]): Promise<unknown> {
     const child = fork(MAIN, [], {
-      execArgv: NODE_FLAGS,
+      execArgv: [...NODE_FLAGS, ...nodeFlags],
       // Most of a child's start is compiling the same TypeScript again.
       env: { ...process.env, NODE_COMPILE_CACHE: join(this.#runFolder, "compile-cache") },
       stdio: ["ignore", "pipe", "pipe", "ipc"],

@@ -1,5 +1,8 @@
-#!/usr/bin/env node
-/** The program `longhaul`. Nothing is imported before it is known that this Node can load it. */
+#!/usr/bin/env -S node --max-semi-space-size=16
+/**
+ * The program `longhaul`. Nothing is imported before it is known that this Node can load it. V8 is told to keep less room
+ * for young objects than it would: an import makes much garbage and holds little.
+ */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 13)) {

@@ -14,6 +14,14 @@ export interface IntakeItem {
   readonly body: BodyInput;
 }
 
+/** What is kept beside the records. */
+export interface IntakeSave {
+  /** Where reading can go on. */
+  readonly checkpoint?: Json;
+  /** What has to be known of what was taken in; better small. */
+  readonly progress?: Json;
+}
+
 /** The way into a session for records that come from elsewhere: each is taken in once, however often it is offered. */
 export class Intake {
   readonly name: string;
@@ -28,9 +36,14 @@ export class Intake {
     this.#state = state;
   }
 
-  /** What was given as checkpoint last; undefined before the first one. */
+  /** Where reading can go on, as it was given last; undefined before the first time. */
   get checkpoint(): Json | undefined {
-    return this.#state.checkpoint === undefined ? undefined : (JSON.parse(this.#state.checkpoint) as Json);
+    return parsed(this.#state.checkpoint);
+  }
+
+  /** What was given as progress last. */
+  get progress(): Json | undefined {
+    return parsed(this.#state.progress);
   }
 
   /** Those of the records that were taken in already. */
@@ -39,13 +52,13 @@ export class Intake {
   }
 
   /**
-   * Appends items next to each other, with their records and the checkpoint, all or nothing; returns the seq of the
+   * Appends items next to each other, with their records, checkpoint and progress, all or nothing; returns the seq of the
    * first. INTAKE_CONFLICT if someone else has taken in meanwhile, POSITION_CONFLICT if the session is not at
    * `expectedHead`.
    */
   async append(
     items: readonly IntakeItem[],
-    { checkpoint, expectedHead }: { readonly checkpoint?: Json; readonly expectedHead?: number } = {},
+    { expectedHead, ...saved }: IntakeSave & { readonly expectedHead?: number } = {},
   ): Promise<number> {
     const ready: Ready[] = [];
     try {
@@ -59,25 +72,36 @@ export class Intake {
       throw error;
     }
     const { stamp } = this.#state;
-    const saved = checkpoint === undefined ? {} : { checkpoint: JSON.stringify(checkpoint) };
+    const texts = written(saved);
     const records = items.map(({ record }) => record);
     const entries = await this.#log.append(this.session, ready, {
       ...(expectedHead !== undefined && { expectedHead }),
-      intake: { name: this.name, stamp, records, ...saved },
+      intake: { name: this.name, stamp, records, ...texts },
     });
-    this.#state = { ...this.#state, ...saved, stamp: stamp + 1 };
+    this.#state = { ...this.#state, ...texts, stamp: stamp + 1 };
     return entries[0]?.seq as number;
   }
 
-  /** Keeps a checkpoint without an append. */
-  async save(checkpoint: Json): Promise<void> {
-    const text = JSON.stringify(checkpoint);
-    const stamp = await this.#log.store.intakes.checkpoint(this.name, this.#state.stamp, text);
-    this.#state = { ...this.#state, stamp, checkpoint: text };
+  /** Keeps checkpoint and progress without an append. */
+  async save(saved: IntakeSave): Promise<void> {
+    const texts = written(saved);
+    const stamp = await this.#log.store.intakes.save(this.name, this.#state.stamp, texts);
+    this.#state = { ...this.#state, ...texts, stamp };
   }
 
   /** Looks again after INTAKE_CONFLICT: what others took in is known then. */
   async refresh(): Promise<void> {
     this.#state = await this.#log.store.intakes.open(this.name, this.session);
   }
+}
+
+function parsed(text: string | undefined): Json | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Json);
+}
+
+function written({ checkpoint, progress }: IntakeSave): Pick<IntakeState, "checkpoint" | "progress"> {
+  return {
+    ...(checkpoint !== undefined && { checkpoint: JSON.stringify(checkpoint) }),
+    ...(progress !== undefined && { progress: JSON.stringify(progress) }),
+  };
 }

@@ -5,8 +5,10 @@ export interface IntakeState {
   readonly session: SessionId;
   /** Changes with everything that is taken in. */
   readonly stamp: number;
-  /** Where the last import stopped; opaque to the store. */
+  /** Where reading can go on; opaque to the store, as is `progress`. */
   readonly checkpoint?: string;
+  /** What the importer has to know of what was taken in. Small: it is written with every append. */
+  readonly progress?: string;
 }
 
 /** A record that was taken in. */
@@ -30,7 +32,9 @@ export interface IntakeAppend {
   readonly stamp: number;
   /** One for each entry; undefined for an entry that comes from no record. */
   readonly records: readonly (NewRecord | undefined)[];
+  /** Left out, these stay as they were. */
   readonly checkpoint?: string;
+  readonly progress?: string;
 }
 
 /** The foreign sources of all sessions, and what was taken in of them. */
@@ -40,6 +44,6 @@ export interface IntakeStore {
   get(name: string): Promise<IntakeState | undefined>;
   /** Those of the records that were taken in. */
   find(name: string, records: readonly string[]): Promise<ReadonlyMap<string, TakenRecord>>;
-  /** Keeps a checkpoint without an append; INTAKE_CONFLICT as there. Returns the new stamp. */
-  checkpoint(name: string, stamp: number, checkpoint: string): Promise<number>;
+  /** Keeps checkpoint and progress without an append; INTAKE_CONFLICT as there. Returns the new stamp. */
+  save(name: string, stamp: number, saved: Pick<IntakeState, "checkpoint" | "progress">): Promise<number>;
 }

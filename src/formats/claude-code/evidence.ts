@@ -42,19 +42,26 @@ export class Evidence {
   }
 
   #isFound(text: string): boolean {
-    if (this.#isIn(this.#texts, text)) return true;
-    // Errors are told to the model without this word.
-    if (text.startsWith("Error: ") && this.#isIn(this.#texts, text.slice("Error: ".length))) return true;
+    return this.#isShownNumbered(text) || this.#isIn(this.#texts, text) || this.#isError(text);
+  }
+
+  /** Files are shown to the model with numbers before their lines; asked first, for their contents are the long texts. */
+  #isShownNumbered(text: string): boolean {
     if (!this.#texts.some((one) => one.length > text.length && isNumbered(one))) return false;
     this.#plainTexts ??= this.#texts.filter(isNumbered).map(withoutNumbers);
     return this.#isIn(this.#plainTexts, text);
+  }
+
+  /** Errors are told to the model without this word. */
+  #isError(text: string): boolean {
+    return text.startsWith("Error: ") && this.#isIn(this.#texts, text.slice("Error: ".length));
   }
 
   #isIn(texts: readonly string[], text: string): boolean {
     return texts.some((one) => {
       if (one.length < text.length || this.#left <= 0) return false;
       this.#left -= one.length;
-      return one.includes(text);
+      return one === text || one.includes(text);
     });
   }
 }
@@ -64,13 +71,30 @@ function fieldKey(field: string, value: unknown): string {
   return `${field.replaceAll("_", "").toLowerCase()}\n${String(value)}`;
 }
 
-/** Files are shown to the model with the numbers of their lines. */
+const [SPACE, ZERO, NINE, ARROW, TAB] = [0x20, 0x30, 0x39, 0x2192, 0x09];
 const LINE_NUMBER = /^ *\d+[→\t]/;
 
 function isNumbered(text: string): boolean {
   return LINE_NUMBER.test(text);
 }
 
+/** Line by line: a replacement over all of a long text costs several times as much. */
 function withoutNumbers(text: string): string {
-  return text.replace(/^ *\d+[→\t]/gm, "");
+  const lines: string[] = [];
+  for (let from = 0; from <= text.length; ) {
+    const newline = text.indexOf("\n", from);
+    const end = newline < 0 ? text.length : newline;
+    lines.push(text.slice(afterNumber(text, from), end));
+    from = end + 1;
+  }
+  return lines.join("\n");
+}
+
+function afterNumber(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) === SPACE) at++;
+  const digits = at;
+  while (text.charCodeAt(at) >= ZERO && text.charCodeAt(at) <= NINE) at++;
+  const mark = text.charCodeAt(at);
+  return at > digits && (mark === ARROW || mark === TAB) ? at + 1 : from;
 }

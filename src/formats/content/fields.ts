@@ -41,7 +41,8 @@ export function fieldsBesides(
 
 /** An object of those fields that are not undefined. */
 export function definedFields<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+  const defined: Partial<T> = {};
+  // Our own names only, never those of foreign JSON; this runs for every record.
+  for (const key in fields) if (fields[key] !== undefined) defined[key] = fields[key];
+  return defined as { [K in keyof T]: Exclude<T[K], undefined> };
 }

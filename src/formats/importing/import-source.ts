@@ -21,8 +21,8 @@ export interface SourceOptions {
   readonly onProblem?: (problem: ProblemItem) => void;
 }
 
-const BATCH_ITEMS = 250;
-const BATCH_BYTES = 512 * 1024;
+const BATCH_ITEMS = 500;
+const BATCH_BYTES = 1024 * 1024;
 
 /** The id under which a conversation of a foreign tool is kept. */
 export function sessionIdOf(source: Pick<Source, "format" | "id">, child?: string): SessionId {

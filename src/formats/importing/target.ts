@@ -25,11 +25,11 @@ export interface TargetReport {
   readonly copied: (bytes: number) => void;
 }
 
-/** What a target's checkpoint holds besides the format's own state. */
-interface TargetCheckpoint {
+/** What a target has to know of what it has taken in. */
+interface TargetProgress {
   readonly lineage: Json;
+  /** The lineage's signature when its line was chosen last. */
   readonly chosen: string;
-  readonly state?: Json;
 }
 
 type MutableCounts = { -readonly [K in keyof Counts]: number };
@@ -49,9 +49,7 @@ export class Target {
   readonly #createdAt: number;
   #head: { readonly seq: number; readonly at: number };
   #lineage: Lineage;
-  /** The lineage's signature when its line was chosen last. */
   #chosen: string;
-  #state: Json | undefined;
 
   private constructor(parts: {
     session: Session;
@@ -68,10 +66,9 @@ export class Target {
     this.#head = parts.head;
     this.#headAtStart = parts.head.seq;
     this.#createdAt = parts.createdAt;
-    const saved = parts.intake.checkpoint as TargetCheckpoint | undefined;
-    this.#lineage = new Lineage(saved?.lineage);
-    this.#chosen = saved?.chosen ?? "";
-    this.#state = saved?.state;
+    const progress = parts.intake.progress as TargetProgress | undefined;
+    this.#lineage = new Lineage(progress?.lineage);
+    this.#chosen = progress?.chosen ?? "";
   }
 
   static async open(session: Session, name: string, author: string, report: TargetReport): Promise<Target> {
@@ -82,7 +79,7 @@ export class Target {
 
   /** The format's own state at its last checkpoint. */
   get state(): Json | undefined {
-    return this.#state;
+    return this.#intake.checkpoint;
   }
 
   /** Takes in what is new of the items, together with the format's state if one is given. */
@@ -123,15 +120,15 @@ export class Target {
       );
     }
     this.#chosen = signature;
-    await this.#intake.save(this.#checkpoint(this.#lineage));
+    await this.#intake.save({ progress: this.#progress(this.#lineage) });
   }
 
   /** Someone else appended or imported meanwhile. */
   async #lookAgain(): Promise<void> {
     await this.#intake.refresh();
     this.#head = await this.session.head();
-    const saved = this.#intake.checkpoint as TargetCheckpoint | undefined;
-    this.#lineage = new Lineage(saved?.lineage);
+    const progress = this.#intake.progress as TargetProgress | undefined;
+    this.#lineage = new Lineage(progress?.lineage);
   }
 
   /** A record too large for an entry is kept as a raw one, which can lie in a blob. */
@@ -147,18 +144,12 @@ export class Target {
     const plan = new Plan(await this.#intake.find(mentioned(items)), this.#head.seq, this.#timeBefore(items));
     const lineage = new Lineage(this.#lineage.toJSON());
     for (const item of items) await this.#place(item, plan, lineage);
-    const nextState = state ?? this.#state;
-    if (plan.items.length === 0 && state === undefined) {
-      this.#lineage = lineage;
-      return;
-    }
-    const checkpoint = this.#checkpoint(lineage, nextState);
+    const saved = { progress: this.#progress(lineage), ...(state !== undefined && { checkpoint: state }) };
     if (plan.items.length > 0) {
-      await this.#intake.append(plan.items, { checkpoint, expectedHead: this.#head.seq });
+      await this.#intake.append(plan.items, { ...saved, expectedHead: this.#head.seq });
       this.#head = { seq: this.#head.seq + plan.items.length, at: Math.max(this.#head.at, plan.lastAt) };
-    } else await this.#intake.save(checkpoint);
+    } else if (state !== undefined) await this.#intake.save(saved);
     this.#lineage = lineage;
-    this.#state = nextState;
     for (const settle of plan.onTaken) settle();
   }
 
@@ -280,12 +271,8 @@ export class Target {
     return entry ? countsOfEntry(entry) : NO_COUNTS;
   }
 
-  #checkpoint(lineage: Lineage, state = this.#state): Json {
-    return {
-      lineage: lineage.toJSON(),
-      chosen: this.#chosen,
-      ...(state !== undefined && { state }),
-    };
+  #progress(lineage: Lineage): Json {
+    return { lineage: lineage.toJSON(), chosen: this.#chosen };
   }
 }
 

@@ -22,7 +22,7 @@ export interface LineDecoder {
 }
 
 /** Source bytes between two checkpoints, about. */
-const CHECKPOINT_BYTES = 2 * 1024 * 1024;
+const CHECKPOINT_BYTES = 8 * 1024 * 1024;
 
 /** Reads a JSONL file through a decoder: goes on where the last import stopped, reports broken lines, makes checkpoints. */
 export async function* decodeLines(

@@ -74,6 +74,10 @@ class Cutter {
         at = this.#passString(chunk, at);
         continue;
       }
+      if (this.#depth > 0) {
+        at = this.#passNested(chunk, at);
+        continue;
+      }
       const byte = chunk[at] as number;
       if (byte === NEWLINE) this.#line++;
       if (byte <= 0x20) continue;
@@ -93,14 +97,12 @@ class Cutter {
       }
       if (byte === QUOTE) {
         this.#inString = true;
-      } else if (byte === OPEN_ARRAY && this.#depth === 0 && this.#isStreamed()) {
+      } else if (byte === OPEN_ARRAY && this.#isStreamed()) {
         this.#index = 0;
         this.#drop();
         from = at + 1;
       } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
         this.#depth++;
-      } else if (this.#depth > 0) {
-        if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) this.#depth--;
       } else if (byte === COLON && this.#root === "object" && this.#field === undefined) {
         this.#field = this.#takeName(chunk.subarray(from, at));
         from = at + 1;
@@ -133,12 +135,31 @@ class Cutter {
     return this.#index === undefined && this.#field !== undefined && this.#arrays.has(this.#field);
   }
 
+  /** Index of the last byte of what is nested, of the quote that begins a string, or of the chunk's end. */
+  #passNested(chunk: Buffer, from: number): number {
+    let depth = this.#depth;
+    let at = from;
+    for (; at < chunk.length && depth > 0; at++) {
+      const byte = chunk[at];
+      if (byte === QUOTE) {
+        this.#inString = true;
+        at++;
+        break;
+      }
+      if (byte === NEWLINE) this.#line++;
+      else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) depth++;
+      else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--;
+    }
+    this.#depth = depth;
+    return at - 1;
+  }
+
   /** Index of the quote that ends the string, or of the chunk's end if it goes on. */
   #passString(chunk: Buffer, from: number): number {
     let at = this.#escaped ? from + 1 : from;
     this.#escaped = false;
     for (;;) {
-      const quote = chunk.indexOf(QUOTE, at);
+      const quote = indexOfQuote(chunk, at);
       const end = quote < 0 ? chunk.length : quote;
       let slashes = 0;
       while (end - 1 - slashes >= at && chunk[end - 1 - slashes] === BACKSLASH) slashes++;
@@ -220,4 +241,11 @@ class Cutter {
     this.#heldBytes = 0;
     this.#hasContent = false;
   }
+}
+
+/** Most strings are short: their end is found before a native search would have begun. */
+function indexOfQuote(chunk: Buffer, from: number): number {
+  const near = Math.min(from + 24, chunk.length);
+  for (let at = from; at < near; at++) if (chunk[at] === QUOTE) return at;
+  return chunk.indexOf(QUOTE, near);
 }

@@ -19,7 +19,14 @@ export function jsonFault(error: unknown): string {
 function isDeeper(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== "object") return false;
   if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, levels - 1));
-  for (const name in value) if (isDeeper((value as Record<string, unknown>)[name], levels - 1)) return true;
+  if (Array.isArray(value)) {
+    // Most are words and numbers: they are told apart without another call.
+    for (const inner of value) if (typeof inner === "object" && isDeeper(inner, levels - 1)) return true;
+    return false;
+  }
+  for (const name in value) {
+    const inner = (value as Record<string, unknown>)[name];
+    if (typeof inner === "object" && isDeeper(inner, levels - 1)) return true;
+  }
   return false;
 }

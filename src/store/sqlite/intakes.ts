@@ -15,12 +15,12 @@ export class Intakes implements IntakeStore {
     this.#cache = cache;
     this.#statements = {
       byName: db.prepare(
-        "SELECT i.number, i.stamp, i.checkpoint, s.id AS session FROM intakes i JOIN sessions s ON s.number = i.session WHERE i.name = ?",
+        "SELECT i.number, i.stamp, i.checkpoint, i.progress, s.id AS session FROM intakes i JOIN sessions s ON s.number = i.session WHERE i.name = ?",
       ),
       insert: db.prepare("INSERT INTO intakes (name, session) VALUES (?, ?)"),
       find: db.prepare("SELECT seq, version FROM intake_records WHERE intake = ? AND record = ?"),
       advance: db.prepare(
-        "UPDATE intakes SET stamp = stamp + 1, checkpoint = coalesce(?, checkpoint) WHERE number = ?",
+        "UPDATE intakes SET stamp = stamp + 1, checkpoint = coalesce(?, checkpoint), progress = coalesce(?, progress) WHERE number = ?",
       ),
       take: db.prepare("INSERT INTO intake_records (intake, record, seq, version) VALUES (?, ?, ?, ?)"),
       replace: db.prepare(
@@ -60,9 +60,13 @@ export class Intakes implements IntakeStore {
     });
   }
 
-  async checkpoint(name: string, stamp: number, checkpoint: string): Promise<number> {
+  async save(
+    name: string,
+    stamp: number,
+    saved: Pick<IntakeState, "checkpoint" | "progress">,
+  ): Promise<number> {
     return this.#db.transact(() => {
-      this.#statements.advance.run(checkpoint, this.require(name, stamp));
+      this.#advance(this.require(name, stamp), saved);
       return stamp + 1;
     });
   }
@@ -80,12 +84,16 @@ export class Intakes implements IntakeStore {
 
   /** Within a transaction: notes the records of an append whose first entry is at `firstSeq`. */
   take(intake: number, append: IntakeAppend, firstSeq: number): void {
-    this.#statements.advance.run(append.checkpoint ?? null, intake);
+    this.#advance(intake, append);
     for (const [index, record] of append.records.entries()) {
       if (!record) continue;
       const statement = record.replaces ? this.#statements.replace : this.#statements.take;
       statement.run(intake, record.id, firstSeq + index, record.version ?? null);
     }
+  }
+
+  #advance(intake: number, { checkpoint, progress }: Pick<IntakeState, "checkpoint" | "progress">): void {
+    this.#statements.advance.run(checkpoint ?? null, progress ?? null, intake);
   }
 }
 
@@ -94,6 +102,7 @@ function toState(row: Row): IntakeState {
     session: row.session as string,
     stamp: row.stamp as number,
     ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
+    ...(row.progress !== null && { progress: row.progress as string }),
   };
 }
 

@@ -34,7 +34,9 @@ export class SqliteSessions implements SessionStore {
         `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id IS NOT NULL AND s.parent = ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
       ),
       update: db.prepare("UPDATE sessions SET title = ?, meta = ? WHERE number = ?"),
-      forgetIntakes: db.prepare("UPDATE intakes SET name = NULL, checkpoint = NULL WHERE session = ?"),
+      forgetIntakes: db.prepare(
+        "UPDATE intakes SET name = NULL, checkpoint = NULL, progress = NULL WHERE session = ?",
+      ),
       hasChild: db.prepare("SELECT 1 FROM sessions WHERE parent = ? AND id IS NOT NULL LIMIT 1"),
       forgetId: db.prepare(
         "UPDATE sessions SET id = NULL, parent = NULL, title = NULL, meta = NULL WHERE number = ?",

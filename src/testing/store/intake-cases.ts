@@ -18,11 +18,13 @@ export const intakeCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       assert.equal(await store.intakes.get("elsewhere"), undefined);
       assert.deepEqual(await store.intakes.open("elsewhere", "s"), { session: "s", stamp: 0 });
-      assert.equal(await store.intakes.checkpoint("elsewhere", 0, "here"), 1);
+      assert.equal(await store.intakes.save("elsewhere", 0, { checkpoint: "here" }), 1);
+      assert.equal(await store.intakes.save("elsewhere", 1, { progress: "so far" }), 2);
       assert.deepEqual(await store.intakes.open("elsewhere", "other"), {
         session: "s",
-        stamp: 1,
+        stamp: 2,
         checkpoint: "here",
+        progress: "so far",
       });
     },
   ],
@@ -59,7 +61,7 @@ export const intakeCases: readonly StoreProof[] = [
         { session: "s", entries: [message("again")], intake: intake(0, "a") },
         "INTAKE_CONFLICT",
       );
-      await assertRejects(store.intakes.checkpoint("elsewhere", 0, "late"), "INTAKE_CONFLICT");
+      await assertRejects(store.intakes.save("elsewhere", 0, { checkpoint: "late" }), "INTAKE_CONFLICT");
       assert.equal((await store.entries.head("s")).seq, 1);
       assert.deepEqual(await store.intakes.get("elsewhere"), { session: "s", stamp: 1 });
     },

@@ -8,14 +8,6 @@ import type { Sample } from "./sample.ts";
 /** What stands in the file that no case may read. */
 export const SECRET_WORDS = "words that nobody named";
 
-/** A case that went wrong, with what is needed to see it again. */
-export interface Failure {
-  readonly sample: string;
-  readonly seed: number;
-  readonly changes: readonly string[];
-  readonly error: string;
-}
-
 /** How samples are broken and what is done with them. */
 export interface FuzzOptions {
   readonly samples: readonly Sample[];
@@ -33,12 +25,12 @@ const MAX_FAILURES = 10;
 /** Samples at a time: reading waits for the disk more than for anything else. */
 const LANES = 4;
 
-/** Breaks samples by chance and runs each case. Returns the first that went wrong. */
-export async function fuzz(options: FuzzOptions): Promise<readonly Failure[]> {
+/** Breaks samples by chance and runs each case. Throws with the first ones that went wrong. */
+export async function fuzz(options: FuzzOptions): Promise<void> {
   const { folder, samples, count } = options;
   const secret = join(folder, "secret.txt");
   writeFileSync(secret, SECRET_WORDS);
-  const failures: Failure[] = [];
+  const failures: string[] = [];
   const waiting = [...samples.entries()];
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
@@ -60,7 +52,7 @@ export async function fuzz(options: FuzzOptions): Promise<readonly Failure[]> {
     }
   };
   await Promise.all(Array.from({ length: LANES }, work));
-  return failures;
+  if (failures.length > 0) throw new Error(failures.join("\n\n"));
 }
 
 async function runCase(
@@ -69,11 +61,12 @@ async function runCase(
   seed: number,
   lane: Lane,
   places: FuzzPlaces,
-): Promise<Failure | undefined> {
+): Promise<string | undefined> {
   const { changes, files } = makeCase(sample, seed, places);
   lane.hold(files);
   const startedAt = performance.now();
-  const failure = (error: string) => ({ sample: `${sample.format}: ${sample.name}`, seed, changes, error });
+  const failure = (what: string) =>
+    `${sample.format}, ${sample.name}, seed ${seed} (${changes.join("; ")}): ${what}`;
   try {
     await run(
       lane.folder,

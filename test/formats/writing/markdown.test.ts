@@ -160,7 +160,7 @@ describe("the Markdown transcript", () => {
     );
     expect(text).toContain("right");
     expect(text).not.toContain("wrong");
-    expect(text).toContain("## Sub-agents\n\n- pi/talk/helper (pi/talk/helper)\n");
+    expect(text).toContain("## Sub-agents\n\n- look (pi/talk/helper)\n");
   });
 });
 

@@ -8,7 +8,8 @@ CREATE TABLE intakes (
   name TEXT UNIQUE,
   session INTEGER NOT NULL REFERENCES sessions (number),
   stamp INTEGER NOT NULL DEFAULT 0,
-  checkpoint TEXT
+  checkpoint TEXT,
+  progress TEXT
 ) STRICT;
 CREATE INDEX intakes_by_session ON intakes (session);
 
