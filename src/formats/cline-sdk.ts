@@ -26,7 +26,11 @@ export const clineSdk: Format = {
 
 async function* readSource(source: Source, input: Input): AsyncGenerator<Item> {
   const reader = new SessionReader(source, input);
-  yield* inOrder(reader.items(), { source, resume: input.resume, isWhole: () => reader.isWhole });
+  try {
+    yield* inOrder(reader.items(), { source, resume: input.resume, isWhole: () => reader.isWhole });
+  } finally {
+    await reader.close();
+  }
 }
 
 class SessionReader {
@@ -58,7 +62,10 @@ class SessionReader {
     // Some of what the file says of the whole stands behind the messages.
     yield sessionItem(manifest, this.#file.fields, first);
     this.isWhole &&= this.#file.isWhole;
-    await this.#file.close();
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
   async *#messages(compaction: Compaction | undefined, startedAt: number): AsyncGenerator<Item> {

@@ -37,7 +37,14 @@ export const sweAgent: Format = {
     }
     return sources;
   },
-  read: (source, input) => new TrajectoryReader(source, input).read(),
+  async *read(source, input) {
+    const steps = new Steps(input, source.path);
+    try {
+      yield* new TrajectoryReader(source, input, steps).read();
+    } finally {
+      await steps.close();
+    }
+  },
 };
 
 function isTrajectory(head: string): boolean {
@@ -69,10 +76,10 @@ class TrajectoryReader {
   #agent: unknown;
   #open: OpenTurn | undefined;
 
-  constructor(source: Source, input: Input) {
+  constructor(source: Source, input: Input, steps: Steps) {
     this.#source = source;
     this.#input = input;
-    this.#steps = new Steps(input, source.path);
+    this.#steps = steps;
   }
 
   async *read(): AsyncGenerator<Item> {

@@ -3,6 +3,7 @@ import { definedFields, objectOf, textOf } from "../content/fields.ts";
 import type { Source } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 import { plainId } from "./plain-id.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
@@ -66,7 +67,7 @@ function linesOf(head: string): readonly JsonObject[] | undefined {
 
 function parsed(text: string): readonly JsonObject[] {
   try {
-    const line = objectOf(JSON.parse(text));
+    const line = objectOf(parseJson(text));
     return line ? [line] : [];
   } catch {
     return [];

@@ -1,5 +1,6 @@
 import { arrayOf, objectOf, textOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 import { saidInPhase } from "./echoes.ts";
 import type { KnownTexts } from "./known-texts.ts";
 import { textsOf } from "./response-items.ts";
@@ -42,7 +43,7 @@ function outputsOf(output: unknown): readonly string[] {
 
 function wrappedOutput(text: string): string | undefined {
   try {
-    return textOf(objectOf(JSON.parse(text))?.output);
+    return textOf(objectOf(parseJson(text))?.output);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import type { Json, MessageInput, PartInput, ReasoningPart } from "../../index.t
 import { arrayOf, definedFields, objectOf, textOf } from "../content/fields.ts";
 import { toldFields } from "../content/told-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 import { contentParts, rawPart, toolOutput } from "./content.ts";
 
 /** What an item of the Responses API means. */
@@ -119,7 +120,7 @@ function toolCalled(item: JsonObject, type: string, context: ItemContext): ItemM
 function inputOf(value: unknown, type: string): Json {
   if (type !== "function_call" || typeof value !== "string") return value as Json;
   try {
-    return JSON.parse(value) as Json;
+    return parseJson(value) as Json;
   } catch {
     return value;
   }

@@ -1,5 +1,6 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 import type { Content } from "./anthropic-blocks.ts";
 import { arrayOf, fieldsBesides, objectOf, textOf } from "./fields.ts";
 import { dataPart, dataPartOfUrl } from "./media.ts";
@@ -65,7 +66,7 @@ export function argumentsOf(value: unknown): {
   if (typeof value !== "string") return { input: (value ?? {}) as Json };
   if (value.trim() === "") return { input: {} };
   try {
-    return { input: JSON.parse(value) as Json };
+    return { input: parseJson(value) as Json };
   } catch {
     return { input: value, extra: { arguments: value } };
   }

@@ -2,6 +2,7 @@ import { type Json, type Kernel, LonghaulError, type Session, type SessionId } f
 import type { FoundSource } from "../find-sources.ts";
 import type { Source } from "../format.ts";
 import type { Item, ProblemItem, SessionItem } from "../item.ts";
+import { isDamaged } from "../reading/damage.ts";
 import type { DatabaseCopies } from "../reading/database.ts";
 import { Input } from "../reading/input.ts";
 import type { ReadLimits } from "../reading/limits.ts";
@@ -26,7 +27,9 @@ const BATCH_BYTES = 1024 * 1024;
 
 /** The id under which a conversation of a foreign tool is kept. */
 export function sessionIdOf(source: Pick<Source, "format" | "id">, child?: string): SessionId {
-  const id = child === undefined ? `${source.format}/${source.id}` : `${source.format}/${source.id}/${child}`;
+  const path = [source.format, source.id, ...(child === undefined ? [] : [child])].join("/");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: an id from a damaged file may hold them, ours may not
+  const id = path.toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
   return id.length <= 256 ? id : `${id.slice(0, 200)}…${id.slice(-55)}`;
 }
 
@@ -94,11 +97,18 @@ class SourceImport {
       ...(isLive && { isLive }),
       onBytes: (count) => this.#countBytes(count),
     });
-    for await (const item of format.read(source, input)) {
-      signal?.throwIfAborted();
-      await this.#handle(item);
+    try {
+      for await (const item of format.read(source, input)) {
+        signal?.throwIfAborted();
+        await this.#handle(item);
+      }
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      this.#noteProblem({ type: "problem", path: source.path, severity: "lost", reason: describe(error) });
+    } finally {
+      // What came before a failure is good.
+      if (!signal?.aborted) await this.#flush();
     }
-    await this.#flush();
     for (const lane of this.#lanes.values()) await this.#finish(lane);
   }
 

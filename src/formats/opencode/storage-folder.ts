@@ -5,6 +5,7 @@ import type { Source } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+import { parseJson } from "../reading/parse-json.ts";
 import type { Stored } from "./stored.ts";
 
 /** Where one layout of opencode's old file tree keeps things. */
@@ -65,7 +66,7 @@ function layoutOf({ folders, name }: Folder): Layout | undefined {
 /** What a session file says of its session, if it is not too long to be looked into. */
 function factsOf(head: string): Partial<Pick<Source, "parent" | "title" | "cwd">> {
   try {
-    const info = objectOf(JSON.parse(head));
+    const info = objectOf(parseJson(head));
     const parent = textOf(info?.parentID);
     return definedFields({ parent, title: textOf(info?.title), cwd: textOf(info?.directory) });
   } catch {

@@ -1,4 +1,5 @@
 import { definedFields, objectOf, textOf } from "../content/fields.ts";
+import { parseJson } from "../reading/parse-json.ts";
 
 /** What the first line of a session says. */
 export interface PiHeader {
@@ -15,7 +16,7 @@ export function headerOf(head: string): PiHeader | undefined {
   if (!line.startsWith("{") || !line.includes('"session"')) return undefined;
   let header: ReturnType<typeof objectOf>;
   try {
-    header = objectOf(JSON.parse(line));
+    header = objectOf(parseJson(line));
   } catch {
     return undefined;
   }

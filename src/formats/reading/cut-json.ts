@@ -1,10 +1,12 @@
+import { parseJson } from "./parse-json.ts";
+
 /**
  * The value of a JSON text that may be cut short, as far as it goes: strings end where the text does, and what is open is
  * closed. Undefined if even that is not JSON.
  */
 export function parseCutJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return parseClosed(text);
   }
@@ -27,7 +29,7 @@ function parseClosed(text: string): unknown {
   ];
   for (const candidate of tries) {
     try {
-      return JSON.parse(candidate);
+      return parseJson(candidate);
     } catch {
       // The next one leaves more out.
     }

@@ -45,6 +45,11 @@ export class Steps {
     yield* this.#steps;
   }
 
+  /** Ends reading; the steps that are left are not asked for any more. */
+  async close(): Promise<void> {
+    await this.#steps.return(undefined);
+  }
+
   async #peek(at: number): Promise<Step | undefined> {
     while (this.#ahead.length <= at) {
       const { value } = await this.#steps.next();

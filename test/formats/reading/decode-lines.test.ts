@@ -118,16 +118,16 @@ describe("a JSONL file that is decoded", () => {
   });
 
   test("makes checkpoints on its way, so that a long file need not be read again from the beginning", async () => {
+    const count = 5_000;
     const { decode } = makeFile(
-      Array.from({ length: 3_000 }, (_, index) => line(index, { text: "x".repeat(4_000) })).join(""),
+      Array.from({ length: count }, (_, index) => line(index, { text: "x".repeat(4_000) })).join(""),
     );
     const items = await decode();
-    const marks = checkpoints(items);
-    expect(marks.length).toBeGreaterThan(4);
-    const { state: resume } = marks[2] as CheckpointItem;
-    const rest = texts(await decode({ resume }));
-    expect(rest).toEqual(texts(items.slice(items.indexOf(marks[2] as Item))));
-    expect(rest.length).toBeLessThan(3_000);
+    const [first, ...others] = checkpoints(items) as [CheckpointItem, ...CheckpointItem[]];
+    expect(others.length).toBeGreaterThan(0);
+    const rest = texts(await decode({ resume: first.state }));
+    expect(rest).toEqual(texts(items.slice(items.indexOf(first))));
+    expect(rest.length).toBeLessThan(count);
   });
 
   test("makes no checkpoint while records are held back", async () => {
