@@ -1,8 +1,8 @@
 import { createReadStream, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { importSources } from "../../../src/formats/index.ts";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "longhaul";
+import { importSources } from "longhaul/formats";
 import type { ChildTask } from "../../child-job.ts";
 import { folderBytes } from "../../measure/folder-bytes.ts";
 import { collectGarbage, currentMemory, peakRssBytes } from "../../measure/memory.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { importSources } from "../../../src/formats/index.ts";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "longhaul";
+import { importSources } from "longhaul/formats";
 import type { ChildTask } from "../../child-job.ts";
 import { folderBytes } from "../../measure/folder-bytes.ts";
 import { megabytes } from "../../measure/memory.ts";

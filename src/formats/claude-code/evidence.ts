@@ -42,11 +42,22 @@ export class Evidence {
   }
 
   #isFound(text: string): boolean {
-    return this.#isShownNumbered(text) || this.#isIn(this.#texts, text) || this.#isError(text);
+    return (
+      this.#isShownNumbered(text) ||
+      this.#isIn(this.#texts, text) ||
+      this.#isError(text) ||
+      this.#isAmongNumbered(text)
+    );
   }
 
-  /** Files are shown to the model with numbers before their lines; asked first, for their contents are the long texts. */
+  /** A file as it is shown to the model, with numbers before its lines: asked first, for these are the long texts. */
   #isShownNumbered(text: string): boolean {
+    return (
+      text.includes("\n") && this.#texts.some((one) => one.length > text.length && isNumberedCopy(one, text))
+    );
+  }
+
+  #isAmongNumbered(text: string): boolean {
     if (!this.#texts.some((one) => one.length > text.length && isNumbered(one))) return false;
     this.#plainTexts ??= this.#texts.filter(isNumbered).map(withoutNumbers);
     return this.#isIn(this.#plainTexts, text);
@@ -71,11 +82,28 @@ function fieldKey(field: string, value: unknown): string {
   return `${field.replaceAll("_", "").toLowerCase()}\n${String(value)}`;
 }
 
-const [SPACE, ZERO, NINE, ARROW, TAB] = [0x20, 0x30, 0x39, 0x2192, 0x09];
+const [SPACE, ZERO, NINE, ARROW, TAB, NEWLINE] = [0x20, 0x30, 0x39, 0x2192, 0x09, 0x0a];
 const LINE_NUMBER = /^ *\d+[→\t]/;
 
 function isNumbered(text: string): boolean {
   return LINE_NUMBER.test(text);
+}
+
+/** Tells whether a text is what numbered lines say from the first on; compared in place, for nearly all are. */
+function isNumberedCopy(numbered: string, text: string): boolean {
+  if (!isNumbered(numbered)) return false;
+  let at = 0;
+  for (let from = 0; from <= numbered.length; ) {
+    const newline = numbered.indexOf("\n", from);
+    const end = newline < 0 ? numbered.length : newline;
+    const line = numbered.slice(afterNumber(numbered, from), end);
+    const shown = at === 0 ? line.trimStart() : line;
+    if (at + shown.length >= text.length) return shown.startsWith(text.slice(at));
+    if (!text.startsWith(shown, at) || text.charCodeAt(at + shown.length) !== NEWLINE) return false;
+    at += shown.length + 1;
+    from = end + 1;
+  }
+  return false;
 }
 
 /** Line by line: a replacement over all of a long text costs several times as much. */

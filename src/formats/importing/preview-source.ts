@@ -3,7 +3,7 @@ import type { FoundSource } from "../find-sources.ts";
 import { Input } from "../reading/input.ts";
 import { type SourceOptions, sessionIdOf } from "./import-source.ts";
 import { type Counts, NO_COUNTS, type SourceReport } from "./report.ts";
-import { countsOf, OpenCalls, tallyInto } from "./tally.ts";
+import { OpenCalls, type RunningCounts, tallyBody, tallyInto } from "./tally.ts";
 
 /** Records whose newer versions are recognised in a preview; beyond that they count again. */
 const MAX_REMEMBERED = 100_000;
@@ -38,7 +38,8 @@ export async function previewSource(found: FoundSource, options: SourceOptions =
         options.onProblem?.(item);
       } else if (item.type === "record") {
         if (item.child !== undefined) children.add(item.child);
-        const own = countsOf(item.body as BodyInput);
+        const own: RunningCounts = { ...NO_COUNTS };
+        tallyBody(own, item.body as BodyInput);
         if (item.version !== undefined) {
           const key = `${item.child ?? ""}\n${item.id}`;
           const before = versions.get(key);

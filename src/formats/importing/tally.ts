@@ -1,40 +1,40 @@
 import type { BodyInput, Entry, MessageInput, PartInput } from "../../index.ts";
 import { type Counts, NO_COUNTS } from "./report.ts";
 
-/** What a body on its way in counts as. */
-export function countsOf(body: BodyInput): Counts {
+/** Counts that are being added up. */
+export type RunningCounts = { -readonly [K in keyof Counts]: number };
+
+/** Adds what a body counts as to a running sum, or takes it off again. */
+export function tallyBody(sum: RunningCounts, body: BodyInput | Entry, sign: 1 | -1 = 1): void {
   switch (body.kind) {
     case "message":
-      return { ...NO_COUNTS, messages: 1, ...partCounts(body.message.parts ?? []) };
+      sum.messages += sign;
+      for (const part of body.message.parts ?? []) tallyPart(sum, part, sign);
+      break;
     case "usage":
-      return { ...NO_COUNTS, usage: 1 };
+      sum.usage += sign;
+      break;
     case "overlay":
-      return { ...NO_COUNTS, overlays: 1 };
+      sum.overlays += sign;
+      break;
     case "notice":
-      return { ...NO_COUNTS, notices: 1 };
+      sum.notices += sign;
+      break;
     case "raw":
-      return { ...NO_COUNTS, raw: 1 };
+      sum.raw += sign;
+      break;
+    default:
+      break;
   }
 }
 
-/** What an entry of the log counts as. */
-export function countsOfEntry(entry: Entry): Counts {
-  if (entry.kind === "line" || entry.kind === "redacted") return NO_COUNTS;
-  return countsOf(entry as BodyInput);
-}
-
-function partCounts(parts: readonly PartInput[]): Pick<Counts, "toolCalls" | "toolResults" | "images"> {
-  let toolCalls = 0;
-  let toolResults = 0;
-  let images = 0;
-  for (const part of parts) {
-    if (part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call")) toolCalls++;
-    else if (part.type === "tool-result") {
-      toolResults++;
-      if (typeof part.output !== "string") images += part.output.filter(isImage).length;
-    } else if (isImage(part)) images++;
-  }
-  return { toolCalls, toolResults, images };
+function tallyPart(sum: RunningCounts, part: PartInput, sign: 1 | -1): void {
+  if (part.type === "tool-result") {
+    sum.toolResults += sign;
+    if (typeof part.output !== "string") for (const inner of part.output) tallyPart(sum, inner, sign);
+  } else if (part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call"))
+    sum.toolCalls += sign;
+  else if (isImage(part)) sum.images += sign;
 }
 
 function isImage(part: PartInput): boolean {
@@ -67,11 +67,7 @@ export class OpenCalls {
   }
 }
 
-/** Adds counts to a running sum, in place. */
-export function tallyInto(
-  sum: { -readonly [K in keyof Counts]: number },
-  counts: Counts,
-  sign: 1 | -1 = 1,
-): void {
+/** Adds counts to a running sum, or takes them off again. */
+export function tallyInto(sum: RunningCounts, counts: Counts, sign: 1 | -1 = 1): void {
   for (const key of Object.keys(NO_COUNTS) as (keyof Counts)[]) sum[key] += sign * counts[key];
 }

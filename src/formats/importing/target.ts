@@ -1,6 +1,5 @@
 import {
   type BodyInput,
-  type Entry,
   type Intake,
   type IntakeItem,
   isLonghaulError,
@@ -12,9 +11,9 @@ import {
 } from "../../index.ts";
 import type { Item, ProblemItem, RecordItem } from "../item.ts";
 import { Lineage } from "./lineage.ts";
-import { type Counts, NO_COUNTS } from "./report.ts";
+import { NO_COUNTS } from "./report.ts";
 import { resolveBody } from "./resolve.ts";
-import { countsOf, countsOfEntry, tallyInto } from "./tally.ts";
+import { type RunningCounts, tallyBody, tallyInto } from "./tally.ts";
 
 /** What may come between records and changes the line. */
 export type TargetItem = RecordItem | Extract<Item, { type: "rewind" | "line" }>;
@@ -32,15 +31,13 @@ interface TargetProgress {
   readonly chosen: string;
 }
 
-type MutableCounts = { -readonly [K in keyof Counts]: number };
-
 const MAX_TRIES = 100;
 
 /** One session that records go into: decides what is new, gives it seqs, and keeps the line as the source has it. */
 export class Target {
   readonly session: Session;
-  readonly found: MutableCounts = { ...NO_COUNTS };
-  readonly added: MutableCounts = { ...NO_COUNTS };
+  readonly found: RunningCounts = { ...NO_COUNTS };
+  readonly added: RunningCounts = { ...NO_COUNTS };
   readonly #intake: Intake;
   readonly #author: string;
   readonly #report: TargetReport;
@@ -150,7 +147,8 @@ export class Target {
       this.#head = { seq: this.#head.seq + plan.items.length, at: Math.max(this.#head.at, plan.lastAt) };
     } else if (state !== undefined) await this.#intake.save(saved);
     this.#lineage = lineage;
-    for (const settle of plan.onTaken) settle();
+    tallyInto(this.found, plan.found);
+    tallyInto(this.added, plan.added);
   }
 
   async #place(item: TargetItem, plan: Plan, lineage: Lineage): Promise<void> {
@@ -173,35 +171,28 @@ export class Target {
       return this.#takeDuplicate(item, known, plan, lineage);
     lineage.touch(known.seq);
     // Known from this very reading: it was counted then.
-    if (known.seq <= this.#headAtStart)
-      plan.onTaken.push(() => tallyInto(this.found, countsOf(item.body as BodyInput)));
+    if (known.seq <= this.#headAtStart) tallyBody(plan.found, item.body as BodyInput);
   }
 
   async #takeNew(item: RecordItem, record: NewRecord, plan: Plan, lineage: Lineage): Promise<void> {
     const body = this.#bodyOf(item, plan, lineage);
     const parent = this.#parentOf(item, plan);
     lineage.add(plan.add(this.#intakeItem(item, body, record, plan)), parent);
-    const counts = countsOf(body);
-    plan.onTaken.push(() => {
-      tallyInto(this.found, counts);
-      tallyInto(this.added, counts);
-    });
+    tallyBody(plan.found, body);
+    tallyBody(plan.added, body);
   }
 
   /** The source holds another version of a record that is in the log: it takes the place of the old one on the line. */
   async #takeNewer(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
     const body = this.#bodyOf(item, plan, lineage);
-    const counts = countsOf(body);
-    const before = await this.#countsAt(known.seq, plan);
-    const isOfThisReading = known.seq > this.#headAtStart;
+    const before = plan.bodyAt(known.seq) ?? (await this.session.entry(known.seq));
     const seq = plan.add(this.#intakeItem(item, body, { id: item.id, replaces: true }, plan));
     lineage.replace(known.seq, seq);
-    plan.onTaken.push(() => {
-      tallyInto(this.found, counts);
-      tallyInto(this.added, counts);
-      tallyInto(this.added, before, -1);
-      if (isOfThisReading) tallyInto(this.found, before, -1);
-    });
+    tallyBody(plan.found, body);
+    tallyBody(plan.added, body);
+    if (!before) return;
+    tallyBody(plan.added, before, -1);
+    if (known.seq > this.#headAtStart) tallyBody(plan.found, before, -1);
   }
 
   /** The same id again within one reading: a copy if it says the same, else a record of its own under another id. */
@@ -264,13 +255,6 @@ export class Target {
     return timed?.at ?? this.#createdAt;
   }
 
-  async #countsAt(seq: number, plan: Plan): Promise<Counts> {
-    const planned = plan.bodyAt(seq);
-    if (planned) return countsOf(planned);
-    const entry: Entry | undefined = await this.session.entry(seq);
-    return entry ? countsOfEntry(entry) : NO_COUNTS;
-  }
-
   #progress(lineage: Lineage): Json {
     return { lineage: lineage.toJSON(), chosen: this.#chosen };
   }
@@ -279,7 +263,8 @@ export class Target {
 /** One append in the making: which seq each new record will get. */
 class Plan {
   readonly items: IntakeItem[] = [];
-  readonly onTaken: (() => void)[] = [];
+  readonly found: RunningCounts = { ...NO_COUNTS };
+  readonly added: RunningCounts = { ...NO_COUNTS };
   lastAt: number;
   readonly #known: ReadonlyMap<string, TakenRecord>;
   readonly #planned = new Map<string, TakenRecord>();
