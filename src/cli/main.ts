@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=16
+#!/usr/bin/env -S node --max-semi-space-size=8
 /**
  * The program `longhaul`. Nothing is imported before it is known that this Node can load it. V8 is told to keep less room
  * for young objects than it would: an import makes much garbage and holds little.

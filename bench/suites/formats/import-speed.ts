@@ -9,7 +9,7 @@ import { writeSession } from "./synthetic.ts";
 
 const TASKS = new URL("import-file.ts", import.meta.url).href;
 /** As the command line runs: V8 keeps up to 100 MB of room for young objects otherwise, whatever they are. */
-const CLI_FLAGS = ["--max-semi-space-size=16"];
+const CLI_FLAGS = ["--max-semi-space-size=8"];
 const FULL_BYTES = 2_000_000_000;
 const QUICK_BYTES = 60_000_000;
 

@@ -12,21 +12,27 @@ export interface UiStep {
 
 /** The steps of a UIMessage's parts; there is at least one. */
 export function stepsOfUiParts(parts: unknown): readonly UiStep[] {
-  const steps: { said: SdkPart[]; results: SdkPart[] }[] = [{ said: [], results: [] }];
+  const steps: { said: SdkPart[]; results: SdkPart[] }[] = [];
+  const begin = () => {
+    const step: { said: SdkPart[]; results: SdkPart[] } = { said: [], results: [] };
+    steps.push(step);
+    return step;
+  };
   for (const value of arrayOf(parts)) {
     const part = objectOf(value);
-    const step = steps.at(-1) as { said: SdkPart[]; results: SdkPart[] };
     if (part?.type === "step-start") {
-      if (step.said.length > 0) steps.push({ said: [], results: [] });
+      begin();
       continue;
     }
+    const step = steps.at(-1) ?? begin();
     const tool = part && toolOf(part);
     if (tool) {
       step.said.push(tool.call);
       if (tool.result) step.results.push(tool.result);
     } else step.said.push((part && sayingOf(part)) ?? rawSdkPart(value));
   }
-  return steps.length > 1 ? steps.filter(({ said }) => said.length > 0) : steps;
+  if (steps.length === 0) begin();
+  return steps;
 }
 
 function sayingOf(part: JsonObject): SdkPart | undefined {
