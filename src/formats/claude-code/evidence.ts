@@ -89,21 +89,24 @@ function isNumbered(text: string): boolean {
   return LINE_NUMBER.test(text);
 }
 
-/** Tells whether a text is what numbered lines say from the first on; compared in place, for nearly all are. */
+/**
+ * Tells whether a text is what numbered lines say from the first on. Character by character: pieces cut out of long texts
+ * to be compared would cost several times as much, and nearly all of what is read comes this way.
+ */
 function isNumberedCopy(numbered: string, text: string): boolean {
   if (!isNumbered(numbered)) return false;
-  let at = 0;
-  for (let from = 0; from <= numbered.length; ) {
-    const newline = numbered.indexOf("\n", from);
-    const end = newline < 0 ? numbered.length : newline;
-    const line = numbered.slice(afterNumber(numbered, from), end);
-    const shown = at === 0 ? line.trimStart() : line;
-    if (at + shown.length >= text.length) return shown.startsWith(text.slice(at));
-    if (!text.startsWith(shown, at) || text.charCodeAt(at + shown.length) !== NEWLINE) return false;
-    at += shown.length + 1;
-    from = end + 1;
+  let from = afterNumber(numbered, 0);
+  while (isBlank(numbered.charCodeAt(from))) from++;
+  for (let at = 0; at < text.length; at++, from++) {
+    const unit = numbered.charCodeAt(from);
+    if (unit !== text.charCodeAt(at)) return false;
+    if (unit === NEWLINE) from = afterNumber(numbered, from + 1) - 1;
   }
-  return false;
+  return true;
+}
+
+function isBlank(unit: number): boolean {
+  return unit === SPACE || unit === TAB;
 }
 
 /** Line by line: a replacement over all of a long text costs several times as much. */
