@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   sessions: async () => (await import("./commands/sessions.ts")).sessionsCommand,
   show: async () => (await import("./commands/show.ts")).showCommand,
   export: async () => (await import("./commands/export.ts")).exportCommand,
+  replay: async () => (await import("./commands/replay.ts")).replayCommand,
 };
 
 /** What can stand where no command does. */

@@ -1,0 +1,226 @@
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { importSources } from "../../formats/index.ts";
+import {
+  type Kernel,
+  openKernel,
+  POLICIES,
+  type Policy,
+  type ReplayedRequest,
+  replay,
+  type SaidMessage,
+  type SessionId,
+  textOfMessage,
+} from "../../index.ts";
+import { defineCommand } from "../command.ts";
+import { countOf, formatCount } from "../count.ts";
+import { safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
+import { paintFor } from "../look.ts";
+import { findNamed } from "../named.ts";
+import { printTo } from "../printer.ts";
+import { loadConversation } from "../replaying/load-conversation.ts";
+import { type PictureCourse, replayPicture } from "../replaying/picture.ts";
+import { type ComparedScore, type ReplayTotals, totalReplay } from "../replaying/totals.ts";
+import { openExistingStore } from "../store.ts";
+import { type Column, tableLines } from "../table.ts";
+import { UsageError } from "../usage-error.ts";
+
+const WINDOWS = "32k,64k,128k,200k";
+
+/** Replays recorded conversations under policies for the context window. */
+export const replayCommand = defineCommand({
+  name: "replay",
+  summary: "what recorded conversations would have cost and kept under each policy",
+  usage: ["replay <session|path>… [options]"],
+  about:
+    "Cost is in input tokens by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes), beside a window without bounds; ids and lines are the share of what the agent's next message used that was still in the window.",
+  options: {
+    policy: {
+      type: "string",
+      multiple: true,
+      value: "NAME",
+      help: "only these policies; several with commas",
+    },
+    window: { type: "string", value: "SIZES", help: `windows in tokens (${WINDOWS})` },
+    min: { type: "string", value: "N", help: "leave out conversations with fewer requests (1)" },
+    dump: { type: "string", value: "DIR", help: "write every request's window there as JSON lines" },
+    picture: {
+      type: "string",
+      value: "DIR",
+      help: "write an SVG of the window's size over time there, for each conversation",
+    },
+  },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    "longhaul replay ticket-4711",
+    "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
+    "longhaul replay ticket-4711 --picture pictures --json",
+  ],
+  async run(context, { operands, options }) {
+    if (operands.length === 0) throw new UsageError("name a session, or a file or folder of conversations");
+    const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
+    const policies = names?.map((name) => findNamed("policy", name, POLICIES)) ?? POLICIES.filter(isBounded);
+    const windows = (options.window ?? WINDOWS).split(",").map(tokensIn);
+    const least = options.min === undefined ? 1 : tokensIn(options.min);
+    const study = new Study(policies, windows, {
+      ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
+      ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
+    });
+    for (const operand of operands) {
+      const path = resolve(context.cwd, operand);
+      await using kernel = existsSync(path)
+        ? await openKernel({ path: ":memory:" })
+        : await openExistingStore(context, options);
+      const ids = existsSync(path)
+        ? await importedFrom(kernel, path, context.signal)
+        : [await findSession(kernel, operand)];
+      for (const id of ids) {
+        context.signal.throwIfAborted();
+        const conversation = await loadConversation(kernel, id);
+        if (requestsIn(conversation) < least) continue;
+        if (context.isTerminal.stderr && !options.quiet)
+          context.stderr.write(`\r\x1b[K${id.slice(0, context.columns.stderr - 1)}`);
+        await study.replay(id, conversation);
+      }
+    }
+    if (context.isTerminal.stderr && !options.quiet) context.stderr.write("\r\x1b[K");
+    const totals = study.totals();
+    const text = options.json
+      ? `${safeJson({ replays: totals })}\n`
+      : tableOf(totals, { paint: paintFor(context, options), width: context.columns.stdout });
+    await printTo(context.stdout, text);
+    return EXIT.fine;
+  },
+});
+
+/** Replays conversations one after the other and keeps their scores. */
+class Study {
+  readonly #policies: readonly Policy[];
+  readonly #windows: readonly number[];
+  readonly #folders: { readonly dump?: string; readonly picture?: string };
+  readonly #scores = new Map<string, ComparedScore[]>();
+
+  constructor(
+    policies: readonly Policy[],
+    windows: readonly number[],
+    folders: { readonly dump?: string; readonly picture?: string },
+  ) {
+    this.#policies = policies;
+    this.#windows = windows;
+    this.#folders = folders;
+  }
+
+  async replay(id: SessionId, conversation: readonly SaidMessage[]): Promise<void> {
+    const none = POLICIES.find(({ name }) => name === "none") as Policy;
+    const unbounded = replay(conversation, none, Number.POSITIVE_INFINITY);
+    for (const window of this.#windows) {
+      const courses: PictureCourse[] = [];
+      for (const policy of this.#policies) {
+        const requests: ReplayedRequest[] = [];
+        const keeps = this.#folders.dump !== undefined || this.#folders.picture !== undefined;
+        const onRequest = (request: ReplayedRequest) => {
+          if (keeps) requests.push(request);
+        };
+        const score = replay(conversation, policy, window, { onRequest });
+        const key = `${policy.name}\n${window}`;
+        this.#scores.set(key, [...(this.#scores.get(key) ?? []), { score, unbounded }]);
+        courses.push({ name: policy.name, points: requests });
+        await this.#dump(id, policy.name, window, requests);
+      }
+      await this.#draw(id, window, courses);
+    }
+  }
+
+  totals(): readonly ReplayTotals[] {
+    return [...this.#scores].map(([key, compared]) => {
+      const [policy = "", window] = key.split("\n");
+      return totalReplay(policy, Number(window), compared);
+    });
+  }
+
+  async #dump(
+    id: SessionId,
+    policy: string,
+    window: number,
+    requests: readonly ReplayedRequest[],
+  ): Promise<void> {
+    const { dump } = this.#folders;
+    if (dump === undefined) return;
+    await mkdir(dump, { recursive: true });
+    const lines = requests.map(({ window: slots, ...facts }) => {
+      const shown = slots.map(({ seq, isNote, message }) => ({
+        entry: `${id}#${seq}`,
+        ...(isNote && { isNote }),
+        role: message.role,
+        parts: message.parts,
+        text: textOfMessage(message),
+      }));
+      return JSON.stringify({ ...facts, window: shown });
+    });
+    await writeFile(join(dump, `${fileName(id)}.${policy}.${window}.jsonl`), `${lines.join("\n")}\n`);
+  }
+
+  async #draw(id: SessionId, window: number, courses: readonly PictureCourse[]): Promise<void> {
+    const { picture } = this.#folders;
+    if (picture === undefined) return;
+    await mkdir(picture, { recursive: true });
+    await writeFile(join(picture, `${fileName(id)}.${window}.svg`), replayPicture(id, courses));
+  }
+}
+
+async function importedFrom(
+  kernel: Kernel,
+  path: string,
+  signal: AbortSignal,
+): Promise<readonly SessionId[]> {
+  const { sources } = await importSources(kernel, [path], { signal });
+  return [...new Set(sources.filter(({ status }) => status !== "failed").map(({ session }) => session))];
+}
+
+function isBounded({ name }: Policy): boolean {
+  return name !== "none";
+}
+
+function requestsIn(conversation: readonly SaidMessage[]): number {
+  return conversation.filter(({ message }, index) => message.role === "assistant" && index > 0).length;
+}
+
+function tokensIn(words: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*(k|m)?$/i.exec(words.trim());
+  const unit = { k: 1_000, m: 1_000_000 }[(match?.[2] ?? "").toLowerCase()] ?? 1;
+  if (!match) throw new UsageError(`${JSON.stringify(words)} is no number of tokens; write 64000 or 64k`);
+  return Math.round(Number(match[1]) * unit);
+}
+
+function fileName(id: SessionId): string {
+  return id.replace(/[^\w.-]+/g, "_").slice(0, 120);
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "policy" },
+  ...["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"].map((title) => ({
+    title,
+    align: "right" as const,
+  })),
+];
+
+function tableOf(totals: readonly ReplayTotals[], look: Parameters<typeof tableLines>[2]): string {
+  const [first] = totals;
+  if (!first) return "No conversation with enough requests was found.\n";
+  const rows = totals.map((one) => [
+    one.policy,
+    `${one.window / 1_000}k`,
+    one.costShare.toFixed(3),
+    `${(100 * one.identifiers).toFixed(1)}%`,
+    `${(100 * one.lines).toFixed(1)}%`,
+    `${formatCount(Math.round(one.sentTokens / 1_000))}k`,
+    `${(one.peakTokens / 1_000).toFixed(1)}k`,
+    ((100 * one.edits) / Math.max(1, one.requests)).toFixed(1),
+    one.dearest.toFixed(2),
+  ]);
+  const head = `${countOf(first.sessions, "conversation")}, ${countOf(first.requests, "request")}; cost beside a window without bounds`;
+  return `${[head, "", ...tableLines(COLUMNS, rows, look)].join("\n")}\n`;
+}

@@ -1,0 +1,59 @@
+import type { ReplayScore } from "../../index.ts";
+
+/** Scores of several sessions under one policy and window. */
+export interface ReplayTotals {
+  readonly policy: string;
+  readonly window: number;
+  readonly sessions: number;
+  readonly requests: number;
+  /** In input tokens, and beside a window without bounds. */
+  readonly cost: number;
+  readonly costShare: number;
+  readonly sentTokens: number;
+  readonly peakTokens: number;
+  readonly edits: number;
+  /** Shares of references still in the window; 1 where none were used. */
+  readonly identifiers: number;
+  readonly lines: number;
+  /** The dearest single session beside itself without bounds. */
+  readonly dearest: number;
+}
+
+/** One session's score with what it would have cost without bounds. */
+export interface ComparedScore {
+  readonly score: ReplayScore;
+  readonly unbounded: ReplayScore;
+}
+
+/** Adds scores up. */
+export function totalReplay(
+  policy: string,
+  window: number,
+  compared: readonly ComparedScore[],
+): ReplayTotals {
+  const sum = (of: (one: ComparedScore) => number) => compared.reduce((total, one) => total + of(one), 0);
+  const share = (of: (score: ReplayScore) => { readonly used: number; readonly kept: number }) => {
+    const used = sum(({ score }) => of(score).used);
+    return used === 0 ? 1 : sum(({ score }) => of(score).kept) / used;
+  };
+  const cost = sum(({ score }) => score.cost);
+  return {
+    policy,
+    window,
+    sessions: compared.length,
+    requests: sum(({ score }) => score.requests),
+    cost,
+    costShare:
+      cost /
+      Math.max(
+        1,
+        sum(({ unbounded }) => unbounded.cost),
+      ),
+    sentTokens: sum(({ score }) => score.sentTokens),
+    peakTokens: Math.max(0, ...compared.map(({ score }) => score.peakTokens)),
+    edits: sum(({ score }) => score.edits),
+    identifiers: share((score) => score.identifiers),
+    lines: share((score) => score.lines),
+    dearest: Math.max(0, ...compared.map(({ score, unbounded }) => score.cost / Math.max(1, unbounded.cost))),
+  };
+}

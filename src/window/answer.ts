@@ -1,0 +1,49 @@
+import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
+import type { Slot } from "./slot.ts";
+
+/** A tool call where it stands in a window. */
+export interface Call {
+  readonly slot: number;
+  readonly part: number;
+  readonly call: ToolCallPart | BlobPart;
+}
+
+/** A tool result where it stands in a window, with the call it answers if that is there too. */
+export interface Answer {
+  readonly slot: number;
+  readonly part: number;
+  readonly result: ToolResultPart;
+  readonly to?: Call;
+}
+
+/**
+ * The tool results of a window in order. Ids may come again: a result answers the latest call of its id that is still
+ * open, or else the latest one.
+ */
+export function answersOf(slots: readonly Slot[]): readonly Answer[] {
+  const answers: Answer[] = [];
+  const calls = new Map<string, Call[]>();
+  const answered = new Set<Call>();
+  for (const [slot, { message }] of slots.entries()) {
+    for (const [part, content] of message.parts.entries()) {
+      if (content.type === "tool-call" || (content.type === "blob" && content.of === "tool-call")) {
+        if (content.callId === undefined) continue;
+        const known = calls.get(content.callId);
+        const call = { slot, part, call: content };
+        if (known) known.push(call);
+        else calls.set(content.callId, [call]);
+      } else if (content.type === "tool-result") {
+        const known = calls.get(content.callId);
+        const to = known?.findLast((call) => !answered.has(call)) ?? known?.at(-1);
+        if (to) answered.add(to);
+        answers.push({ slot, part, result: content, ...(to && { to }) });
+      }
+    }
+  }
+  return answers;
+}
+
+/** The name of the tool that gave a result, as far as the window tells. */
+export function toolOf({ result, to }: Answer): string | undefined {
+  return to?.call.type === "tool-call" ? to.call.name : (to?.call.toolName ?? result.name);
+}

@@ -1,0 +1,85 @@
+import type { Message } from "../model/message.ts";
+import type { Edit } from "../model/overlay.ts";
+import type { Part, ToolResultPart } from "../model/part.ts";
+import type { Slot } from "./slot.ts";
+
+/** Estimates what a message takes of a window. */
+export type TokensOf = (message: Message) => number;
+
+/** The window with edits laid over it, in their order. Slots that no edit touches stay the very same objects. */
+export function applyEdits(
+  slots: readonly Slot[],
+  edits: readonly Edit[],
+  tokensOf: TokensOf,
+): readonly Slot[] {
+  return edits.reduce((window, edit) => applyEdit(window, edit, tokensOf), slots);
+}
+
+function applyEdit(slots: readonly Slot[], edit: Edit, tokensOf: TokensOf): readonly Slot[] {
+  switch (edit.type) {
+    case "replace":
+      return slots.map((slot) => {
+        const message = replaced(slot, edit.target, edit.parts);
+        return message === slot.message ? slot : withMessage(slot, message, tokensOf);
+      });
+    case "hide":
+      return slots.filter((slot) => !isIn(slot, edit.ranges));
+    case "summarize":
+      return summarized(slots, edit, tokensOf);
+    case "revert":
+      return slots;
+  }
+}
+
+function replaced(
+  slot: Slot,
+  target: Extract<Edit, { type: "replace" }>["target"],
+  parts: readonly Part[],
+): Message {
+  const { message } = slot;
+  if ("callId" in target) {
+    const { callId } = target;
+    const isTarget = (part: Part): part is ToolResultPart =>
+      part.type === "tool-result" && part.callId === callId;
+    if (!message.parts.some(isTarget)) return message;
+    const output = parts as ToolResultPart["output"];
+    return { ...message, parts: message.parts.map((part) => (isTarget(part) ? { ...part, output } : part)) };
+  }
+  if (slot.isNote || target.seq !== slot.seq) return message;
+  if (target.part === undefined) return { ...message, parts };
+  const { part: index } = target;
+  return {
+    ...message,
+    parts: [...message.parts.slice(0, index), ...parts, ...message.parts.slice(index + 1)],
+  };
+}
+
+function summarized(
+  slots: readonly Slot[],
+  edit: Extract<Edit, { type: "summarize" }>,
+  tokensOf: TokensOf,
+): readonly Slot[] {
+  const first = slots.findIndex((slot) => isIn(slot, edit.ranges));
+  const isKept = (slot: Slot) => !isIn(slot, edit.ranges) || (!slot.isNote && slot.seq === edit.entry);
+  if (!edit.messages || edit.messages.length === 0) return slots.filter(isKept);
+  const at = Math.max(first, 0);
+  const place = slots[at];
+  const notes = edit.messages.map(
+    (message): Slot => ({
+      seq: edit.ranges[0]?.from ?? place?.seq ?? 0,
+      at: place?.at ?? 0,
+      message,
+      tokens: tokensOf(message),
+      isNote: true,
+    }),
+  );
+  return [...slots.slice(0, at).filter(isKept), ...notes, ...slots.slice(at).filter(isKept)];
+}
+
+function isIn(slot: Slot, ranges: readonly { readonly from: number; readonly to: number }[]): boolean {
+  return ranges.some(({ from, to }) => from <= slot.seq && slot.seq <= to);
+}
+
+function withMessage(slot: Slot, message: Message, tokensOf: TokensOf): Slot {
+  return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
+}

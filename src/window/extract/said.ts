@@ -1,0 +1,77 @@
+import type { Json } from "../../model/json.ts";
+import type { Message } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
+
+/** Where words come from: what they are worth later depends on it. */
+export type Origin = "read" | "result" | "edit" | "call" | "user" | "assistant" | "reasoning";
+
+/** Words of a message with where they come from. */
+export interface Said {
+  readonly text: string;
+  readonly origin: Origin;
+  /** The file they are about, where the tool call names one. */
+  readonly path?: string;
+}
+
+/** What is known of the call that a result answers. */
+export interface CallFacts {
+  readonly name: string;
+  readonly path?: string;
+}
+
+const READS = /^(read|read_?file|view|view_?file|open|cat|readfile)$/i;
+const CHANGES = /edit|write|patch|replace/i;
+
+/** The words of a message, part by part. `callOf` knows the calls that results answer. */
+export function saidIn(message: Message, callOf: (callId: string) => CallFacts | undefined): readonly Said[] {
+  return message.parts.flatMap((part): readonly Said[] => {
+    switch (part.type) {
+      case "text":
+        return [{ text: part.text, origin: message.role === "assistant" ? "assistant" : "user" }];
+      case "reasoning":
+        return [{ text: part.text, origin: "reasoning" }];
+      case "tool-call": {
+        const { path } = callFacts(part.name, part.input);
+        const origin = CHANGES.test(part.name) ? "edit" : "call";
+        return [{ text: inputText(part.input), origin, ...(path !== undefined && { path }) }];
+      }
+      case "tool-result": {
+        const call = callOf(part.callId);
+        const isRead = call?.path !== undefined && READS.test(call.name);
+        const text = part.output.map(textOfOutput).join("\n");
+        return [
+          { text, origin: isRead ? "read" : "result", ...(call?.path !== undefined && { path: call.path }) },
+        ];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+/** Name and file of a tool call. */
+export function callFacts(name: string, input: Json): CallFacts {
+  const fields =
+    input !== null && typeof input === "object" && !Array.isArray(input)
+      ? (input as { [key: string]: Json })
+      : {};
+  const path = fields.file_path ?? fields.filePath ?? fields.path ?? fields.filename ?? fields.notebook_path;
+  return { name, ...(typeof path === "string" && { path }) };
+}
+
+/** The input of a tool call as lines: strings stay as they are, so that what they quote can be recognised. */
+export function inputText(input: Json): string {
+  if (typeof input === "string") return input;
+  if (input === null || typeof input !== "object") return String(input ?? "");
+  return Object.entries(input)
+    .map(([key, value]) => {
+      const text = typeof value === "string" ? value : (JSON.stringify(value, null, 1) ?? "");
+      return text.includes("\n") ? `${key}:\n${text}` : `${key}: ${text}`;
+    })
+    .join("\n");
+}
+
+function textOfOutput(part: Part): string {
+  if (part.type === "text") return part.text;
+  return part.type === "blob" ? (part.preview ?? "") : "";
+}

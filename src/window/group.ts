@@ -1,0 +1,47 @@
+import type { Message } from "../model/message.ts";
+import type { Slot } from "./slot.ts";
+
+/** Slots that stay or leave together: a message, or one with tool calls and the results that answer them. */
+export interface Group {
+  /** Indexes of the first and the last slot. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The groups of a window, in order. Roles need not alternate: a group ends when no call of it is open any more. */
+export function groupsOf(slots: readonly Slot[]): readonly Group[] {
+  const groups: Group[] = [];
+  for (let from = 0; from < slots.length; ) {
+    const open = new Set(callsOf((slots[from] as Slot).message));
+    let to = from;
+    while (to + 1 < slots.length && answers((slots[to + 1] as Slot).message, open)) {
+      to++;
+      const { message } = slots[to] as Slot;
+      for (const callId of answeredBy(message)) open.delete(callId);
+      for (const callId of callsOf(message)) open.add(callId);
+    }
+    groups.push({ from, to });
+    from = to + 1;
+  }
+  return groups;
+}
+
+/** Ids of the tools that a message calls. */
+export function callsOf(message: Message): readonly string[] {
+  return message.parts.flatMap((part) => {
+    if (part.type === "tool-call") return [part.callId];
+    return part.type === "blob" && part.of === "tool-call" && part.callId !== undefined ? [part.callId] : [];
+  });
+}
+
+/** Ids of the calls that a message answers. */
+export function answeredBy(message: Message): readonly string[] {
+  return message.parts.flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
+}
+
+/** A message belongs to the group before it if it answers an open call, or brings more calls of the same reply. */
+function answers(message: Message, open: ReadonlySet<string>): boolean {
+  if (open.size === 0) return false;
+  if (answeredBy(message).some((callId) => open.has(callId))) return true;
+  return message.role === "assistant" && callsOf(message).length > 0;
+}

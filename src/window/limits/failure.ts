@@ -1,0 +1,119 @@
+/** What came back from a provider instead of an answer (or with one that stopped early). */
+export interface ProviderFailure {
+  readonly status?: number;
+  /** The response body, parsed or as text. */
+  readonly body?: unknown;
+  /** The message of the error that the client library threw. */
+  readonly message?: string;
+}
+
+/** The parts of a failure that say what went wrong; what the body may echo of the request is left out. */
+export interface FailureFacts {
+  readonly statuses: ReadonlySet<number>;
+  /** Error codes, types and stop reasons, in lower case. */
+  readonly codes: ReadonlySet<string>;
+  /** Messages, the innermost first. */
+  readonly texts: readonly string[];
+  /** Names of request fields, as in `messages[3].content`. */
+  readonly fields: readonly string[];
+  readonly promptTokens?: number;
+  readonly windowTokens?: number;
+}
+
+const codeKeys =
+  "code type status statusCode error_type errorType name __type reason stop_reason stopReason finish_reason finishReason".split(
+    " ",
+  );
+const textKeys = "message error detail description errorMessage Message msg raw body".split(" ");
+const innerKeys =
+  "error errors cause detail details metadata response data body delta message choices incomplete_details".split(
+    " ",
+  );
+
+const deepest = 8;
+const mostElements = 20;
+const mostCodeCharacters = 100;
+const mostParsedCharacters = 100_000;
+const mostTextCharacters = 4_000;
+
+/** Collects what a failure says, also where proxies have wrapped one error as text into another. */
+export function factsOf(failure: ProviderFailure): FailureFacts {
+  const facts: Collected = {
+    statuses: new Set(),
+    codes: new Set(),
+    texts: [],
+    fields: [],
+    seen: new Set(),
+  };
+  if (failure.status !== undefined) facts.statuses.add(failure.status);
+  visit(failure.body, facts, 0);
+  visit(failure.message, facts, 0);
+  return facts;
+}
+
+interface Collected {
+  readonly statuses: Set<number>;
+  readonly codes: Set<string>;
+  readonly texts: string[];
+  readonly fields: string[];
+  readonly seen: Set<object>;
+  promptTokens?: number;
+  windowTokens?: number;
+}
+
+function visit(value: unknown, facts: Collected, depth: number): void {
+  if (depth > deepest) return;
+  if (typeof value === "string") visitText(value, facts, depth);
+  if (typeof value !== "object" || value === null || facts.seen.has(value)) return;
+  facts.seen.add(value);
+  if (Array.isArray(value)) {
+    for (const element of value.slice(0, mostElements)) visit(element, facts, depth + 1);
+  } else visitObject(value, facts, depth);
+}
+
+function visitText(text: string, facts: Collected, depth: number): void {
+  const inner = jsonIn(text);
+  if (inner !== undefined) visit(inner, facts, depth + 1);
+  const status = /^\s*(?:error(?: code)?:? )?([45]\d\d)\b/i.exec(text)?.[1];
+  if (status !== undefined) facts.statuses.add(Number(status));
+  if (text.trim() !== "") facts.texts.push(text.slice(0, mostTextCharacters));
+}
+
+function visitObject(value: object, facts: Collected, depth: number): void {
+  const entries = new Map<string, unknown>(Object.entries(value));
+  for (const key of innerKeys) {
+    const inner = entries.get(key);
+    if (typeof inner === "object") visit(inner, facts, depth + 1);
+  }
+  for (const key of textKeys) {
+    const text = entries.get(key);
+    if (typeof text === "string") visitText(text, facts, depth);
+  }
+  for (const key of codeKeys) addCode(entries.get(key), facts);
+  const field = entries.get("param");
+  if (typeof field === "string") facts.fields.push(field.slice(0, mostCodeCharacters));
+  const promptTokens = entries.get("n_prompt_tokens");
+  if (typeof promptTokens === "number") facts.promptTokens = promptTokens;
+  const windowTokens = entries.get("n_ctx");
+  if (typeof windowTokens === "number") facts.windowTokens = windowTokens;
+}
+
+function addCode(code: unknown, facts: Collected): void {
+  if (typeof code === "number") facts.statuses.add(code);
+  else if (typeof code !== "string" || code.length > mostCodeCharacters) return;
+  else if (/^\d{3}$/.test(code)) facts.statuses.add(Number(code));
+  else facts.codes.add(code.toLowerCase());
+}
+
+/** The JSON value that a text is, or ends with after a prefix such as `400 `. */
+function jsonIn(text: string): unknown {
+  if (text.length > mostParsedCharacters) return undefined;
+  const from = text.search(/[{[]/);
+  const to = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
+  if (from < 0 || to <= from) return undefined;
+  try {
+    return JSON.parse(text.slice(from, to + 1));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
+import { overflowCodes, overflowForms } from "./overflow-forms.ts";
+import { isRefusal } from "./refusal.ts";
+
+/** A request that did not fit the window of the model. */
+export interface Overflow {
+  /** Whose wording it is, where only one provider speaks so. */
+  readonly provider?: string;
+  /** What the provider says would fit, input and output together. */
+  readonly limitTokens?: number;
+  /** What the provider counted, with the output that was asked for where it says so. */
+  readonly requestedTokens?: number;
+  /** The part of `requestedTokens` that was reserved for output. */
+  readonly outputTokens?: number;
+  readonly message: string;
+}
+
+/**
+ * Says whether a failure means that the window overflowed. Only known wordings count: a rate limit taken for an
+ * overflow would cost history, an overflow missed costs one error.
+ */
+export function overflowOf(failure: ProviderFailure): Overflow | undefined {
+  const facts = factsOf(failure);
+  if (isRefusal(facts)) return undefined;
+  const found = overflowInTexts(facts) ?? overflowInCodes(facts) ?? overflowInStatus(facts);
+  return found && isOutputTooLarge(found) ? undefined : found;
+}
+
+function overflowInTexts(facts: FailureFacts): Overflow | undefined {
+  for (const text of facts.texts) {
+    for (const { provider, pattern } of overflowForms) {
+      const match = pattern.exec(text);
+      if (match) return overflow(facts, text, provider, match.groups ?? {});
+    }
+  }
+  return undefined;
+}
+
+function overflowInCodes(facts: FailureFacts): Overflow | undefined {
+  for (const code of facts.codes) {
+    if (overflowCodes.has(code)) return overflow(facts, facts.texts[0] ?? code, overflowCodes.get(code), {});
+  }
+  return undefined;
+}
+
+const plainTooLarge =
+  /(?:entity|payload|content|request|body)(?: is)? too large|^413 (?:status code )?\(no body\)$/i;
+const oneFile = /\b(?:image|audio|video|file|pdf|document)\b/i;
+
+/** Servers in front of a model answer 413 in their own words, or none. */
+function overflowInStatus(facts: FailureFacts): Overflow | undefined {
+  if (!facts.statuses.has(413)) return undefined;
+  const isPlain = facts.texts.every((text) => plainTooLarge.test(text) && !oneFile.test(text));
+  return isPlain ? overflow(facts, facts.texts[0] ?? "413", undefined, {}) : undefined;
+}
+
+function overflow(
+  facts: FailureFacts,
+  message: string,
+  provider: string | undefined,
+  groups: Readonly<Record<string, string | undefined>>,
+): Overflow {
+  const limitTokens = countOf(groups.limit) ?? facts.windowTokens;
+  const outputTokens = countOf(groups.output) ?? countIn(message, outputWording);
+  const inputTokens = countOf(groups.input) ?? facts.promptTokens ?? countIn(message, inputWording);
+  const sum = inputTokens === undefined ? undefined : inputTokens + (outputTokens ?? 0);
+  const requestedTokens = countIn(message, totalWording) ?? sum;
+  return {
+    ...(provider !== undefined && { provider }),
+    ...(limitTokens !== undefined && { limitTokens }),
+    ...(requestedTokens !== undefined && { requestedTokens }),
+    ...(outputTokens !== undefined && requestedTokens !== undefined && { outputTokens }),
+    message,
+  };
+}
+
+const totalWording = /(?:requested|resulted in|for a total of)(?: about| at least)? ([\d,]+) tokens/i;
+const inputWording = /([\d,]+) (?:in the messages|in your prompt|input tokens)/i;
+const outputWording =
+  /([\d,]+) (?:in the completion|for the completion|output tokens|in the output)|max_completion_tokens' is too large: ([\d,]+)/i;
+
+function countIn(text: string, wording: RegExp): number | undefined {
+  const match = wording.exec(text);
+  return countOf(match?.[1] ?? match?.[2]);
+}
+
+function countOf(digits: string | undefined): number | undefined {
+  if (digits === undefined) return undefined;
+  const count = Number(digits.replaceAll(",", ""));
+  return Number.isSafeInteger(count) ? count : undefined;
+}
+
+/** No window is small enough when the output alone would fill the model's. */
+function isOutputTooLarge({ outputTokens, limitTokens }: Overflow): boolean {
+  return outputTokens !== undefined && limitTokens !== undefined && outputTokens >= limitTokens;
+}

@@ -1,0 +1,78 @@
+import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
+import { type PoisonKind, poisonCodes, poisonForms } from "./poison-forms.ts";
+import { isRefusal } from "./refusal.ts";
+
+/** A block of the request that the provider rejects, and would reject again however often it is sent. */
+export interface Poison {
+  readonly kind: PoisonKind;
+  /** Where it is, in the request as it was sent. */
+  readonly path?: PoisonPath;
+  /** Calls that the provider names. */
+  readonly callIds?: readonly string[];
+  /** Reasoning item that the provider names. */
+  readonly itemId?: string;
+  readonly message: string;
+}
+
+/** Indexes into the messages of the request, the blocks of the message, and the blocks of a tool result. */
+export interface PoisonPath {
+  readonly message: number;
+  readonly block?: number;
+  readonly inner?: number;
+}
+
+/** Says whether a failure means that one block has to go; like overflows, only known wordings count. */
+export function poisonOf(failure: ProviderFailure): Poison | undefined {
+  const facts = factsOf(failure);
+  return isRefusal(facts) ? undefined : (poisonInTexts(facts) ?? poisonInCodes(facts));
+}
+
+function poisonInTexts(facts: FailureFacts): Poison | undefined {
+  for (const text of facts.texts) {
+    for (const { kind, pattern } of poisonForms) {
+      const match = pattern.exec(text);
+      if (match) return poison(facts, kind, text, match.groups);
+    }
+  }
+  return undefined;
+}
+
+function poisonInCodes(facts: FailureFacts): Poison | undefined {
+  for (const code of facts.codes) {
+    const kind = poisonCodes.get(code);
+    if (kind) return poison(facts, kind, facts.texts[0] ?? code, undefined);
+  }
+  return undefined;
+}
+
+function poison(
+  facts: FailureFacts,
+  kind: PoisonKind,
+  message: string,
+  groups: Readonly<Record<string, string | undefined>> | undefined,
+): Poison {
+  const path = [message, ...facts.fields].map(pathIn).find((found) => found !== undefined);
+  const callIds = groups?.calls?.split(/,\s*/);
+  const itemId = groups?.item;
+  return {
+    kind,
+    ...(path && { path }),
+    ...(callIds && { callIds }),
+    ...(itemId !== undefined && { itemId }),
+    message,
+  };
+}
+
+const pathWording =
+  /\b(?:messages?|input|contents)(?:\.\[?|\[)(\d+)\]?(?:\.(?:content|parts)(?:\.\[?|\[)(\d+)\]?(?:\.tool_result\.content\.(\d+))?)?/;
+
+function pathIn(text: string): PoisonPath | undefined {
+  const match = pathWording.exec(text);
+  if (!match) return undefined;
+  const [message, block, inner] = match.slice(1);
+  return {
+    message: Number(message),
+    ...(block !== undefined && { block: Number(block) }),
+    ...(inner !== undefined && { inner: Number(inner) }),
+  };
+}

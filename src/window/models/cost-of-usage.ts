@@ -1,0 +1,21 @@
+import type { Usage } from "../../model/usage.ts";
+import type { ModelFacts } from "./facts.ts";
+
+const PER = 1_000_000;
+
+/** What a request cost in US dollars by the prices of its model. */
+export function costOfUsage(usage: Usage, facts: ModelFacts): number {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const hourTokens = Math.min(usage.cacheWriteHourTokens ?? 0, cacheWriteTokens);
+  const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;
+  const { longPrompt } = facts;
+  const prices = longPrompt && promptTokens > longPrompt.above ? longPrompt.prices : facts.prices;
+  return (
+    (inputTokens * prices.input +
+      outputTokens * prices.output +
+      cacheReadTokens * prices.cacheRead +
+      (cacheWriteTokens - hourTokens) * prices.cacheWrite +
+      hourTokens * prices.cacheWriteHour) /
+    PER
+  );
+}

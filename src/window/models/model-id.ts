@@ -1,0 +1,18 @@
+/** A model's id without what providers and tools put around it. */
+export interface PlainModelId {
+  readonly name: string;
+  /** True for an id that asks for the window of a million tokens. */
+  readonly isMillion: boolean;
+}
+
+/** Takes routes, regions and vendors off an id and writes a Claude's version the way its maker does. */
+export function plainModelId(id: string): PlainModelId {
+  const last = id.trim().toLowerCase().split("/").at(-1) ?? "";
+  const name = last.replace(/\[1m\]$/, "").replace(/^(?:[a-z-]+\.)*(?=claude-)/, "");
+  return { name: claudeName(name), isMillion: last.endsWith("[1m]") };
+}
+
+function claudeName(name: string): string {
+  if (!name.startsWith("claude-")) return name;
+  return name.replace(/(\d)\.(\d)/, "$1-$2").replace(/^claude-([4-9](?:-\d)?)-([a-z]+)/, "claude-$2-$1");
+}

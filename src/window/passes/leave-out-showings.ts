@@ -1,0 +1,50 @@
+import type { Part } from "../../model/part.ts";
+import type { PassContext, Proposal } from "../pass.ts";
+import { shrinkPart } from "../replace-part.ts";
+import type { Slot } from "../slot.ts";
+import { sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
+import type { Showing } from "../touch/showing.ts";
+
+/** Proposes a stub for contents that are not needed any more; of a result that shows several files, only if none is. */
+export function leaveOutShowings(
+  slots: readonly Slot[],
+  showings: readonly Showing[],
+  isNeeded: (showing: Showing) => boolean,
+  reason: string,
+  context: PassContext,
+): readonly Proposal[] {
+  const places = Map.groupBy(showings, ({ slot, part }) => `${slot} ${part}`);
+  return [...places.values()].flatMap((here) => {
+    const [first] = here as [Showing];
+    const leaving = here.filter((showing) => !isNeeded(showing));
+    if (leaving.length === 0 || (!first.block && leaving.length < here.length)) return [];
+    const slot = slots[first.slot] as Slot;
+    const part = slot.message.parts[first.part] as Part;
+    return shrinkPart(slot, first.part, without(part, leaving, slot.seq, context.session), reason, context);
+  });
+}
+
+function without(part: Part, leaving: readonly Showing[], seq: number, session: string): Part {
+  const cut = (text: string, output?: number) =>
+    leaving
+      .flatMap(({ path, block }) => (block && block.output === output ? [{ path, ...block }] : []))
+      .toSorted((one, other) => other.from - one.from)
+      .reduce((left, { path, from, to }) => {
+        const stub = stubText({ what: whatOf([path]), size: sizeOfText(to - from), session, seq });
+        return left.slice(0, from) + stub + left.slice(to);
+      }, text);
+  if (part.type === "text") return { ...part, text: cut(part.text) };
+  if (part.type !== "tool-result") return part;
+  if (leaving.some(({ block }) => block)) {
+    const output = part.output.map((content, index) =>
+      content.type === "text" ? { ...content, text: cut(content.text, index) } : content,
+    );
+    return { ...part, output };
+  }
+  const what = whatOf([...new Set(leaving.map(({ path }) => path))]);
+  return { ...part, output: [stubPart({ what, size: sizeOfOutput(part.output), session, seq })] };
+}
+
+function whatOf(paths: readonly string[]): string {
+  return `An earlier read of ${paths.join(", ")}`;
+}

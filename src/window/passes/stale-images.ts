@@ -1,0 +1,66 @@
+import type { BlobPart, Part } from "../../model/part.ts";
+import type { Pass, PassContext, Proposal } from "../pass.ts";
+import { protectedSeqs } from "../protected.ts";
+import { replacePart } from "../replace-part.ts";
+import type { Slot } from "../slot.ts";
+import { sizeOfBytes, stubPart } from "../stub.ts";
+
+/** What the images of a window may take together. */
+export interface ImageBudget {
+  /** 20 MB unless given, which as base64 stays within what providers accept in a request. */
+  readonly maxBytes?: number;
+  /** 100 unless given. */
+  readonly maxCount?: number;
+}
+
+/** Share of the budget that is left in use once images have had to go. */
+const LEFT_IN_USE = 0.8;
+
+/** Replaces the oldest images when all together exceed the budget, until they take no more than 80% of it. */
+export function staleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageBudget = {}): Pass {
+  return (slots, context) => {
+    const kept = protectedSeqs(slots, context.pins);
+    const images = slots.flatMap(({ message }) => message.parts.flatMap(imagesIn));
+    let bytes = images.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+    let count = images.length;
+    if (bytes <= maxBytes && count <= maxCount) return [];
+    const isLeaving = ({ sizeBytes }: BlobPart) => {
+      if (bytes <= maxBytes * LEFT_IN_USE && count <= maxCount * LEFT_IN_USE) return false;
+      bytes -= sizeBytes;
+      count--;
+      return true;
+    };
+    return slots
+      .filter(({ seq, isNote }) => !isNote && !kept.has(seq))
+      .flatMap((slot) =>
+        slot.message.parts.flatMap((part, index) => withoutImages(slot, index, part, isLeaving, context)),
+      );
+  };
+}
+
+function withoutImages(
+  slot: Slot,
+  index: number,
+  part: Part,
+  isLeaving: (image: BlobPart) => boolean,
+  context: PassContext,
+): readonly Proposal[] {
+  const replaced = <P extends Part>(content: P) => {
+    if (!isImage(content) || !isLeaving(content)) return content;
+    const what = `An image${content.name === undefined ? "" : ` ${content.name}`}`;
+    const size = sizeOfBytes(content.sizeBytes);
+    return stubPart({ what, size, session: context.session, seq: slot.seq });
+  };
+  const other = part.type === "tool-result" ? { ...part, output: part.output.map(replaced) } : replaced(part);
+  if (imagesIn(part).length === imagesIn(other).length) return [];
+  return [replacePart(slot, index, other, "images beyond the budget", context)];
+}
+
+function imagesIn(part: Part): readonly BlobPart[] {
+  if (part.type === "tool-result") return part.output.filter(isImage);
+  return isImage(part) ? [part] : [];
+}
+
+function isImage(part: Part): part is BlobPart {
+  return part.type === "blob" && part.of === undefined && part.mime.startsWith("image/");
+}

@@ -1,0 +1,86 @@
+import { type Answer, answersOf } from "../answer.ts";
+import type { Pass, PassContext, Proposal } from "../pass.ts";
+import { protectedSeqs } from "../protected.ts";
+import { shrinkPart } from "../replace-part.ts";
+import type { Slot } from "../slot.ts";
+import { hasStub, isStub, isStubbed, sizeOfOutput, stubPart } from "../stub.ts";
+import { isContents, type Showing, showingsOf } from "../touch/showing.ts";
+import type { Touch } from "../touch/touch.ts";
+import { touchesOf } from "../touch/touch-of.ts";
+import { leaveOutShowings } from "./leave-out-showings.ts";
+
+/** Answers of tools that did not do what they were asked to. */
+const REFUSED = /reject|denied|interrupt|cancel|does(?:n't| not) want/i;
+const MAX_REFUSAL_LENGTH = 600;
+const MAX_SHOWN_COMMAND = 80;
+
+/** Replaces what later events have made worthless: output of a command that ran again, reads of a file since rewritten. */
+export const superseded: Pass = (slots, context) => {
+  const kept = protectedSeqs(slots, context.pins);
+  const isFree = (slot: number) => !kept.has(slots[slot]?.seq ?? -1);
+  const answers = answersOf(slots);
+  const touches = new Map(answers.map((answer) => [answer, touchesBy(answer)]));
+  const writtenAt = lastWrites(touches);
+  const isNeeded = ({ path, slot }: Showing) => !isFree(slot) || (writtenAt.get(path) ?? -1) <= slot;
+  const runs = earlierRuns(touches).filter(([{ slot }]) => isFree(slot));
+  const ran = new Set(runs.map(([{ slot, part }]) => `${slot} ${part}`));
+  const showings = showingsOf(slots, answers).filter(({ slot, part }) => !ran.has(`${slot} ${part}`));
+  return [
+    ...runs.flatMap(([answer, command]) => leaveOutRun(slots, answer, command, context)),
+    ...leaveOutShowings(slots, showings, isNeeded, "rewritten later", context),
+  ];
+};
+
+function touchesBy({ to, result }: Answer): readonly Touch[] {
+  if (to?.call.type !== "tool-call") return [];
+  return touchesOf(to.call).filter(({ kind }) => kind === "run" || (kind === "write" && !result.isError));
+}
+
+/** For each file, the slot of the last call that wrote all of it and still says what it wrote. */
+function lastWrites(touches: ReadonlyMap<Answer, readonly Touch[]>): ReadonlyMap<string, number> {
+  const writes = new Map<string, number>();
+  for (const [{ to, result }, touched] of touches) {
+    if (!to || !isContents(result.output)) continue;
+    const written = touched.flatMap(({ kind, path }) =>
+      kind === "write" && path !== undefined ? [path] : [],
+    );
+    if (written.length === 0 || (to.call.type === "tool-call" && hasStub(JSON.stringify(to.call.input))))
+      continue;
+    for (const path of written) writes.set(path, Math.max(to.slot, writes.get(path) ?? -1));
+  }
+  return writes;
+}
+
+/** The answers of commands that have an answer of a later run as well. */
+function earlierRuns(touches: ReadonlyMap<Answer, readonly Touch[]>): readonly (readonly [Answer, string])[] {
+  const seen = new Set<string>();
+  return [...touches].toReversed().flatMap(([answer, [touch]]) => {
+    if (touch?.kind !== "run" || touch.command === undefined) return [];
+    const command = touch.command.trim();
+    const key = JSON.stringify([touch.folder, command]);
+    if (seen.has(key)) return [[answer, command] as const];
+    if (!isStubbed(answer.result.output) && !isRefused(answer.result.output)) seen.add(key);
+    return [];
+  });
+}
+
+function isRefused(output: Answer["result"]["output"]): boolean {
+  const [first] = output;
+  return first?.type === "text" && first.text.length <= MAX_REFUSAL_LENGTH && REFUSED.test(first.text);
+}
+
+function leaveOutRun(
+  slots: readonly Slot[],
+  { slot: index, part, result }: Answer,
+  command: string,
+  context: PassContext,
+): readonly Proposal[] {
+  if (isStub(result.output)) return [];
+  const slot = slots[index] as Slot;
+  const line = command.replace(/\s+/g, " ");
+  const shown = line.length > MAX_SHOWN_COMMAND ? `${line.slice(0, MAX_SHOWN_COMMAND)}…` : line;
+  const what = `The output of an earlier run of \`${shown}\``;
+  const size = sizeOfOutput(result.output);
+  const output = [stubPart({ what, size, session: context.session, seq: slot.seq })];
+  return shrinkPart(slot, part, { ...result, output }, "run again later", context);
+}

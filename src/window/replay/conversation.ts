@@ -1,0 +1,68 @@
+import type { Message } from "../../model/message.ts";
+import type { Part, ToolResultPart } from "../../model/part.ts";
+import { answeredBy, callsOf } from "../group.ts";
+
+/** A message with when and where it was said. */
+export interface SaidMessage {
+  readonly seq: number;
+  readonly at: number;
+  readonly message: Message;
+}
+
+const NO_RESULT = "[no result recorded]";
+
+/**
+ * A recorded conversation as an API would have been sent it: what the assistant said in one go is one message, the
+ * results of its calls one more behind it, calls without a result get a word for it, results without a call are left out.
+ */
+export function* asConversation(messages: Iterable<SaidMessage>): Generator<SaidMessage> {
+  let reply: SaidMessage | undefined;
+  let results:
+    | { readonly at: number; readonly seq: number; readonly parts: Map<string, ToolResultPart> }
+    | undefined;
+
+  function* close(): Generator<SaidMessage> {
+    if (!reply) return;
+    yield reply;
+    const calls = callsOf(reply.message);
+    if (calls.length > 0) {
+      const answers = calls.map((callId) => results?.parts.get(callId) ?? unanswered(callId));
+      const { seq, at } = results ?? reply;
+      yield { seq, at, message: { role: "tool", parts: answers } };
+    }
+    reply = undefined;
+    results = undefined;
+  }
+
+  for (const said of messages) {
+    const { message } = said;
+    if (message.role === "system") continue;
+    if (message.role === "assistant") {
+      if (results) yield* close();
+      reply = reply ? joined(reply, message) : said;
+      continue;
+    }
+    const open = new Set(reply ? callsOf(reply.message) : []);
+    const answered = answeredBy(message).filter((callId) => open.has(callId));
+    if (answered.length > 0) {
+      results ??= { seq: said.seq, at: said.at, parts: new Map() };
+      results = { ...results, at: said.at };
+      for (const part of message.parts)
+        if (part.type === "tool-result" && open.has(part.callId)) results.parts.set(part.callId, part);
+    }
+    const rest = message.parts.filter((part) => part.type !== "tool-result");
+    if (rest.length === 0) continue;
+    yield* close();
+    yield { ...said, message: { ...message, role: "user", parts: rest } };
+  }
+  yield* close();
+}
+
+function joined(reply: SaidMessage, more: Message): SaidMessage {
+  const parts: readonly Part[] = [...reply.message.parts, ...more.parts];
+  return { ...reply, message: { ...reply.message, parts } };
+}
+
+function unanswered(callId: string): ToolResultPart {
+  return { type: "tool-result", callId, output: [{ type: "text", text: NO_RESULT }] };
+}

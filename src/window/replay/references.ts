@@ -1,0 +1,43 @@
+import type { Message } from "../../model/message.ts";
+import { identifiersOf } from "../extract/identifiers.ts";
+import { saidIn } from "../extract/said.ts";
+import { bareLine, isVerbatim } from "../extract/verbatim-line.ts";
+
+/** What a message offers, or refers to: identifiers, and verbatim lines behind a line break. */
+export type References = ReadonlySet<string>;
+
+/** Finds references; knows nothing of policies. Remembers what it found as long as the message lives. */
+export class ReferenceReader {
+  readonly #offered = new WeakMap<Message, References>();
+
+  /** Everything that could be found in a message. */
+  offeredBy(message: Message): References {
+    const known = this.#offered.get(message);
+    if (known) return known;
+    const offered = new Set<string>();
+    for (const { text } of saidIn(message, () => undefined)) collect(text, true, offered);
+    this.#offered.set(message, offered);
+    return offered;
+  }
+
+  /** What the assistant's words and calls refer to; its reasoning is its own. */
+  usedBy(message: Message): References {
+    const used = new Set<string>();
+    for (const { text, origin } of saidIn(message, () => undefined))
+      if (origin !== "reasoning") collect(text, false, used);
+    return used;
+  }
+}
+
+/** Tells a reference to a line from one to an identifier. */
+export function isLineReference(reference: string): boolean {
+  return reference.startsWith("\n");
+}
+
+function collect(text: string, isWide: boolean, into: Set<string>): void {
+  for (const line of text.split("\n")) {
+    identifiersOf(line, isWide, (identifier) => into.add(identifier));
+    const bare = bareLine(line);
+    if (isVerbatim(bare)) into.add(`\n${bare}`);
+  }
+}

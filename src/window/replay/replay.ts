@@ -1,0 +1,140 @@
+import type { Policy, PolicyRun } from "../policy.ts";
+import type { Slot } from "../slot.ts";
+import type { SaidMessage } from "./conversation.ts";
+import { PROTOCOL, type Protocol, protocolTokens } from "./protocol.ts";
+import { isLineReference, ReferenceReader } from "./references.ts";
+
+/** References that were still in the window, of those that were used. */
+export interface Retention {
+  readonly used: number;
+  readonly kept: number;
+}
+
+/** What a session would have cost and kept under one policy. */
+export interface ReplayScore {
+  readonly requests: number;
+  /** In input tokens: writes and reads at their prices. */
+  readonly cost: number;
+  readonly sentTokens: number;
+  readonly peakTokens: number;
+  /** Requests whose beginning differed from the one before. */
+  readonly edits: number;
+  readonly identifiers: Retention;
+  readonly lines: Retention;
+}
+
+/** One request of a replay, for those who want to look at or score it themselves. */
+export interface ReplayedRequest {
+  readonly at: number;
+  readonly isHot: boolean;
+  readonly tokens: number;
+  readonly isEdited: boolean;
+  readonly window: readonly Slot[];
+}
+
+/** Replays a conversation under a policy; `window` is the model's, Infinity for none. */
+export function replay(
+  conversation: readonly SaidMessage[],
+  policy: Policy,
+  window: number,
+  options: { readonly protocol?: Protocol; readonly onRequest?: (request: ReplayedRequest) => void } = {},
+): ReplayScore {
+  const run = new Replay(policy, window, options.protocol ?? PROTOCOL);
+  for (const said of conversation) {
+    if (said.message.role === "assistant") {
+      const request = run.request(said);
+      if (request) options.onRequest?.(request);
+    }
+    run.observe(said);
+  }
+  return run.score();
+}
+
+class Replay {
+  readonly #protocol: Protocol;
+  readonly #run: PolicyRun;
+  readonly #references = new ReferenceReader();
+  /** How many messages of the window offer a reference. */
+  readonly #live = new Map<string, number>();
+  readonly #said = new Set<string>();
+  #previous: readonly Slot[] = [];
+  #previousAt: number | undefined;
+  #last: SaidMessage | undefined;
+  #score = { requests: 0, cost: 0, sentTokens: 0, peakTokens: 0, edits: 0 };
+  readonly #identifiers = { used: 0, kept: 0 };
+  readonly #lines = { used: 0, kept: 0 };
+
+  constructor(policy: Policy, window: number, protocol: Protocol) {
+    this.#protocol = protocol;
+    const { systemTokens: system, reserveTokens } = protocol;
+    this.#run = policy.start({ window, tokens: window - reserveTokens, system }, protocolTokens);
+  }
+
+  observe(said: SaidMessage): void {
+    const { seq, at, message } = said;
+    this.#run.observe({ seq, at, message, tokens: protocolTokens(message) });
+    for (const reference of this.#references.offeredBy(message)) this.#said.add(reference);
+    this.#last = said;
+  }
+
+  /** The request before a reply; none before the very first message. */
+  request(reply: SaidMessage): ReplayedRequest | undefined {
+    if (!this.#last) return undefined;
+    const at = this.#last.at;
+    const isHot = this.#previousAt === undefined || at - this.#previousAt <= this.#protocol.cacheMs;
+    const window = [...this.#run.fit({ isHot })];
+    const { tokens, isEdited } = this.#charge(window, isHot);
+    this.#follow(window);
+    for (const reference of this.#references.usedBy(reply.message)) {
+      if (!this.#said.has(reference)) continue;
+      const count = isLineReference(reference) ? this.#lines : this.#identifiers;
+      count.used++;
+      if (this.#live.has(reference)) count.kept++;
+    }
+    this.#previous = window;
+    this.#previousAt = at;
+    return { at, isHot, tokens, isEdited, window };
+  }
+
+  score(): ReplayScore {
+    return { ...this.#score, identifiers: { ...this.#identifiers }, lines: { ...this.#lines } };
+  }
+
+  /** What is the same from the beginning on is read from the cache while it is hot; the rest is written. */
+  #charge(window: readonly Slot[], isHot: boolean): { readonly tokens: number; readonly isEdited: boolean } {
+    const { systemTokens, readPrice, writePrice } = this.#protocol;
+    let same = 0;
+    let shared = systemTokens;
+    while (same < this.#previous.length && window[same]?.message === this.#previous[same]?.message)
+      shared += (window[same++] as Slot).tokens;
+    const tokens = systemTokens + window.reduce((sum, slot) => sum + slot.tokens, 0);
+    const isCached = isHot && this.#score.requests > 0;
+    const isEdited = same < this.#previous.length;
+    this.#score = {
+      requests: this.#score.requests + 1,
+      cost:
+        this.#score.cost +
+        (isCached ? shared * readPrice + (tokens - shared) * writePrice : tokens * writePrice),
+      sentTokens: this.#score.sentTokens + tokens,
+      peakTokens: Math.max(this.#score.peakTokens, tokens),
+      edits: this.#score.edits + (isEdited ? 1 : 0),
+    };
+    return { tokens, isEdited };
+  }
+
+  /** Keeps count of what the window offers, by what came and what left. */
+  #follow(window: readonly Slot[]): void {
+    const before = new Set(this.#previous.map(({ message }) => message));
+    const after = new Set(window.map(({ message }) => message));
+    for (const message of after) if (!before.has(message)) this.#count(message, 1);
+    for (const message of before) if (!after.has(message)) this.#count(message, -1);
+  }
+
+  #count(message: Slot["message"], step: 1 | -1): void {
+    for (const reference of this.#references.offeredBy(message)) {
+      const count = (this.#live.get(reference) ?? 0) + step;
+      if (count > 0) this.#live.set(reference, count);
+      else this.#live.delete(reference);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { SCRIPT, scriptOf } from "./script.ts";
+
+/** The features of a text that its number of tokens is estimated from, in the order of the weights. */
+export const FEATURES = [
+  "words",
+  "joinedWords",
+  "scrambled",
+  "wordsAfterDigits",
+  "longWordLetters",
+  "capitals",
+  "digitGroups",
+  "marks",
+  "furtherMarks",
+  "repeatedMarks",
+  "indents",
+  "lineBreaks",
+  "han",
+  "kana",
+  "hangul",
+  "accented",
+  "cyrillic",
+  "other",
+  "wideMarks",
+  "symbols",
+] as const;
+
+const AT = Object.fromEntries(FEATURES.map((name, index) => [name, index])) as Readonly<
+  Record<(typeof FEATURES)[number], number>
+>;
+
+/** A word this long is mostly one token; letters beyond it count by themselves. */
+const COMMON_LENGTH = 7;
+const DIGITS_PER_TOKEN = 3;
+/** Case that changes after so few letters is a key or base64 rather than a name. */
+const SCRAMBLED_LENGTH = 2;
+
+const {
+  words: WORDS,
+  joinedWords: JOINED,
+  scrambled: SCRAMBLED,
+  wordsAfterDigits: AFTER_DIGITS,
+  longWordLetters: LONG,
+  capitals: CAPITALS,
+  digitGroups: DIGITS,
+  marks: MARKS,
+  furtherMarks: FURTHER,
+  repeatedMarks: REPEATED,
+  indents: INDENTS,
+  lineBreaks: BREAKS,
+  han: HAN,
+} = AT;
+
+/** Counts the features of a text in one pass, into `counts` if given. */
+export function countFeatures(text: string, counts = new Float64Array(FEATURES.length)): Float64Array {
+  let before: number = SCRIPT.space;
+  let unitBefore = 0;
+  let run = 0;
+  let runBefore = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    const script = scriptOf(unit);
+    runBefore = run;
+    run = script === before ? run + 1 : 1;
+    switch (script) {
+      case SCRIPT.lower:
+        // The capital that begins a word has already counted as that word.
+        if (run === 1 && before === SCRIPT.upper) run = 2;
+        else if (run === 1) add(counts, wordAfter(before));
+        if (run > COMMON_LENGTH) add(counts, LONG);
+        break;
+      case SCRIPT.upper:
+        if (run > 1) add(counts, CAPITALS);
+        else if (before !== SCRIPT.lower) add(counts, wordAfter(before));
+        else add(counts, runBefore <= SCRAMBLED_LENGTH ? SCRAMBLED : JOINED);
+        break;
+      case SCRIPT.space:
+        if (run === 2) add(counts, INDENTS);
+        break;
+      case SCRIPT.lineBreak:
+        if (run === 1) add(counts, BREAKS);
+        break;
+      case SCRIPT.digit:
+        if (run % DIGITS_PER_TOKEN === 1) add(counts, DIGITS);
+        break;
+      case SCRIPT.mark:
+        if (run === 1) add(counts, MARKS);
+        else add(counts, unit === unitBefore ? REPEATED : FURTHER);
+        break;
+      default:
+        add(counts, HAN + script - SCRIPT.han);
+    }
+    before = script;
+    unitBefore = unit;
+  }
+  return counts;
+}
+
+function wordAfter(before: number): number {
+  if (before === SCRIPT.space) return WORDS;
+  return before === SCRIPT.digit ? AFTER_DIGITS : JOINED;
+}
+
+function add(counts: Float64Array, feature: number): void {
+  counts[feature] = (counts[feature] as number) + 1;
+}

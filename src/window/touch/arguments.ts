@@ -1,0 +1,72 @@
+import type { Json } from "../../model/json.ts";
+import type { LineRange } from "./line-range.ts";
+
+/** The arguments of a tool call that names them. */
+export type Arguments = { readonly [name: string]: Json };
+
+const PATHS = [
+  "path",
+  "file_path",
+  "filePath",
+  "absolutePath",
+  "absolute_path",
+  "notebook_path",
+  "target_file",
+  "filename",
+  "file",
+];
+const FOLDERS = ["workdir", "cwd", "dir_path", "directory"];
+
+/** A value as named arguments; some agents hand them over as JSON text. */
+export function argumentsOf(input: Json | undefined): Arguments | undefined {
+  if (typeof input === "string" && input.startsWith("{")) {
+    try {
+      return argumentsOf(JSON.parse(input) as Json);
+    } catch {
+      return undefined;
+    }
+  }
+  return typeof input === "object" && input !== null && !Array.isArray(input)
+    ? (input as Arguments)
+    : undefined;
+}
+
+/** The path among the arguments. */
+export function pathOf(from: Arguments): string | undefined {
+  return firstText(from, PATHS);
+}
+
+/** The folder in which a command is to run. */
+export function folderOf(from: Arguments): string | undefined {
+  return firstText(from, FOLDERS);
+}
+
+/** The lines that are asked for; undefined for the whole file. */
+export function rangeOf(from: Arguments): LineRange | undefined {
+  if (Array.isArray(from.view_range)) return rangeBetween(from.view_range[0], from.view_range[1]);
+  const start = from.start_line ?? from.startLine;
+  const end = from.end_line ?? from.endLine;
+  if (isNumber(start) || isNumber(end)) return rangeBetween(start, end);
+  const { offset, limit } = from;
+  if (!isNumber(offset) && !isNumber(limit)) return undefined;
+  const first = isNumber(offset) ? Math.max(1, offset) : 1;
+  if (isNumber(limit)) return { from: first, to: first + limit - 1 };
+  return first === 1 ? undefined : { from: first, to: Number.POSITIVE_INFINITY };
+}
+
+/** Lines between two numbers, either of which may be missing; an end of -1 is the end of the file. */
+export function rangeBetween(start: Json | undefined, end: Json | undefined): LineRange | undefined {
+  const from = isNumber(start) ? Math.max(1, start) : 1;
+  const to = isNumber(end) && end >= 0 ? end : Number.POSITIVE_INFINITY;
+  return from === 1 && to === Number.POSITIVE_INFINITY ? undefined : { from, to };
+}
+
+function firstText(from: Arguments, names: readonly string[]): string | undefined {
+  const name = names.find((name) => Object.hasOwn(from, name) && typeof from[name] === "string");
+  const text = name === undefined ? undefined : (from[name] as string);
+  return text === "" ? undefined : text;
+}
+
+function isNumber(value: Json | undefined): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}

@@ -1,0 +1,13 @@
+import { normalizePath } from "./path.ts";
+import type { Touch } from "./touch.ts";
+
+/** The files that a patch of the form `*** Begin Patch` adds or changes. */
+export function touchesOfPatch(patch: string, folder?: string): readonly Touch[] {
+  const files = patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm);
+  return [...files].map(
+    ([, action, path, target]): Touch => ({
+      kind: action === "Add" ? "write" : "edit",
+      path: normalizePath(path ?? target ?? "", folder),
+    }),
+  );
+}

@@ -1,0 +1,84 @@
+import type { LineRange } from "./line-range.ts";
+
+/** What a reading command shows: these files, or what it is piped if there are none; these lines of each. */
+export interface Reading {
+  readonly paths: readonly string[];
+  readonly ranges?: readonly LineRange[];
+}
+
+type Reader = (words: readonly string[]) => Reading | undefined;
+
+const HEAD_LINES = 10;
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ["cat", (words) => plain(words, /^-[nbsAetuv]+$/)],
+  ["bat", (words) => plain(words, /^(?:-[pn]+|--plain|--paging=never|--style=\w+)$/)],
+  ["less", (words) => plain(words, /^-[NRFX]+$/)],
+  ["more", (words) => plain(words, /^$/)],
+  ["nl", (words) => plain(withoutArguments(words, /^-[bwsnv]$/), /^-[bwsnv]\S+$/)],
+  ["type", (words) => plain(words, /^$/)],
+  ["get-content", (words) => plain(words, /^-(?:raw|path|literalpath)$/i)],
+  ["head", head],
+  ["tail", tail],
+  ["sed", sed],
+]);
+
+/** What a single command reads; undefined if it does anything else, or we cannot be sure. */
+export function readingOf([name, ...words]: readonly string[]): Reading | undefined {
+  return READERS.get((name ?? "").toLowerCase())?.(words);
+}
+
+/** Files after options that do not change which lines are shown. */
+function plain(words: readonly string[], allowed: RegExp): Reading | undefined {
+  const options = words.filter((word) => word.startsWith("-") && word !== "--");
+  if (!options.every((option) => allowed.test(option))) return undefined;
+  return { paths: words.filter((word) => !word.startsWith("-")) };
+}
+
+function withoutArguments(words: readonly string[], taking: RegExp): readonly string[] {
+  return words.filter((word, index) => !taking.test(word) && !taking.test(words[index - 1] ?? ""));
+}
+
+function head(words: readonly string[]): Reading | undefined {
+  const counted = countOf(words);
+  if (counted?.sign !== "") return undefined;
+  return { paths: counted.paths, ranges: [{ from: 1, to: counted.count }] };
+}
+
+function tail(words: readonly string[]): Reading | undefined {
+  const counted = countOf(words);
+  if (!counted || counted.sign === "-") return undefined;
+  const { count, paths, sign } = counted;
+  const range =
+    sign === "+" ? { from: Math.max(1, count), to: Number.POSITIVE_INFINITY } : { from: -count, to: -1 };
+  return { paths, ranges: [range] };
+}
+
+interface Counted {
+  readonly sign: string;
+  readonly count: number;
+  readonly paths: readonly string[];
+}
+
+/** Reads `-n 20`, `-n20`, `-20` and `--lines=20`, or no count at all. */
+function countOf(words: readonly string[]): Counted | undefined {
+  const isApart = words[0] === "-n" || words[0] === "--lines";
+  const given = isApart ? words[1] : /^(?:-n|--lines=|-)([+-]?\d+)$/.exec(words[0] ?? "")?.[1];
+  const paths = words.slice(isApart ? 2 : given === undefined ? 0 : 1).filter((word) => word !== "--");
+  const count = /^([+-]?)(\d+)$/.exec(given ?? `${HEAD_LINES}`);
+  if (!count || paths.some((path) => path.startsWith("-"))) return undefined;
+  return { sign: count[1] as string, count: Number(count[2]), paths };
+}
+
+/** `sed -n '10,20p' file`, also with several stretches, and nothing else that sed can do. */
+function sed([option, script, ...paths]: readonly string[]): Reading | undefined {
+  if (option !== "-n" || paths.some((path) => path.startsWith("-"))) return undefined;
+  const stretches = (script ?? "").replace(/;$/, "").split(";");
+  const ranges = stretches.flatMap((stretch) => {
+    const lines = /^\s*(\d+)(?:,\s*(\d+|\$))?p\s*$/.exec(stretch);
+    const from = Number(lines?.[1]);
+    const to = lines?.[2] === "$" ? Number.POSITIVE_INFINITY : Number(lines?.[2] ?? from);
+    return lines && from <= to ? [{ from, to }] : [];
+  });
+  return ranges.length === stretches.length ? { paths, ranges } : undefined;
+}

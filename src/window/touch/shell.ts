@@ -1,0 +1,58 @@
+import { normalizePath } from "./path.ts";
+import { type Reading, readingOf } from "./shell-reading.ts";
+import { shellWords } from "./shell-words.ts";
+import type { Touch } from "./touch.ts";
+
+/** Longest command we look into; longer ones are scripts. */
+const MAX_COMMAND_LENGTH = 2_000;
+
+/** What a shell command did: the files it read, if it did nothing but read files, otherwise that it ran. */
+export function touchesOfCommand(command: string, folder?: string): readonly Touch[] {
+  return (
+    writingOf(command, folder) ??
+    readingsOf(command, folder) ?? [{ kind: "run", command, ...(folder !== undefined && { folder }) }]
+  );
+}
+
+/** A file written by a here-document and by nothing else. */
+function writingOf(command: string, folder?: string): readonly Touch[] | undefined {
+  const start = /^\s*cat\s*>\s*([\w./~@+-]+)\s*<<-?\s*(['"]?)(\w+)\2[ \t]*\n/.exec(command);
+  const [, path, , mark] = start ?? [];
+  if (!start || path === undefined || mark === undefined) return undefined;
+  const end = command.indexOf(`\n${mark}`, start[0].length - 1);
+  const isAll = end >= 0 && command.slice(end + 1 + mark.length).trim() === "";
+  return isAll ? [{ kind: "write", path: normalizePath(path, folder) }] : undefined;
+}
+
+function readingsOf(command: string, startFolder?: string): readonly Touch[] | undefined {
+  if (command.length > MAX_COMMAND_LENGTH) return undefined;
+  const touches: Touch[] = [];
+  let folder = startFolder;
+  for (const pipeline of shellWords(command) ?? []) {
+    const [first] = pipeline;
+    if (first?.[0] === "cd" && first.length === 2 && pipeline.length === 1 && touches.length === 0) {
+      folder = normalizePath(first[1] as string, folder);
+      continue;
+    }
+    const reading = pipedReading(pipeline);
+    if (!reading) return undefined;
+    for (const name of reading.paths) {
+      const read = { kind: "read", path: normalizePath(name, folder) } as const;
+      touches.push(...(reading.ranges?.map((range) => ({ ...read, range })) ?? [read]));
+    }
+  }
+  return touches.length > 0 ? touches : undefined;
+}
+
+/** `cat f | head -n 20`: one command names the files, at most one says which lines. */
+function pipedReading(pipeline: readonly (readonly string[])[]): Reading | undefined {
+  const [first, ...others] = pipeline.map(readingOf);
+  if (!first || first.paths.length === 0) return undefined;
+  if (others.length > 0 && first.paths.length > 1) return undefined;
+  let { ranges } = first;
+  for (const other of others) {
+    if (!other || other.paths.length > 0 || (ranges && other.ranges)) return undefined;
+    ranges ??= other.ranges;
+  }
+  return ranges ? { paths: first.paths, ranges } : { paths: first.paths };
+}

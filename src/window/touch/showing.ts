@@ -1,0 +1,94 @@
+import type { Part } from "../../model/part.ts";
+import { type Answer, answersOf } from "../answer.ts";
+import type { Slot } from "../slot.ts";
+import { hasStub, isStubbed } from "../stub.ts";
+import type { LineRange } from "./line-range.ts";
+import { shownIn } from "./mentions.ts";
+import { touchesOf } from "./touch-of.ts";
+
+/** A file whose contents a window shows: as the result of a call, or inside a text. */
+export interface Showing {
+  readonly slot: number;
+  readonly part: number;
+  readonly path: string;
+  readonly range?: LineRange;
+  /** Where in a text it stands; of a tool result, `output` is the index of that text. Absent for a whole result. */
+  readonly block?: { readonly from: number; readonly to: number; readonly output?: number };
+}
+
+/** Messages of tools that stand where contents would: failures, refusals, notices that the contents stand elsewhere. */
+const NOT_CONTENTS =
+  /error|not found|no such file|cannot|failed|denied|reject|unchanged since|removed to save|does(?:n't| not) /i;
+const MAX_NOTICE_LENGTH = 600;
+
+/** The contents of files that a window shows, in order. What has been left out, or failed, shows nothing. */
+export function showingsOf(
+  slots: readonly Slot[],
+  answers: readonly Answer[] = answersOf(slots),
+): readonly Showing[] {
+  const answerAt = new Map(answers.map((answer) => [`${answer.slot} ${answer.part}`, answer]));
+  return slots.flatMap((slot, index) =>
+    slot.message.parts.flatMap((part, place): readonly Showing[] => {
+      if (slot.isNote) return [];
+      if (part.type === "tool-result") {
+        const answer = answerAt.get(`${index} ${place}`);
+        return answer ? shownByResult(answer) : [];
+      }
+      if (part.type !== "text" || slot.message.role !== "user") return [];
+      return shownInText(part, slot.message.parts[place - 1]).map((shown) => ({
+        ...shown,
+        slot: index,
+        part: place,
+      }));
+    }),
+  );
+}
+
+/** Tells whether the output of a tool is what was asked for, as far as one can tell. */
+export function isContents(parts: readonly Part[]): boolean {
+  if (parts.length === 0 || isStubbed(parts)) return false;
+  const [first] = parts;
+  if (parts.length > 1 || first?.type !== "text") return true;
+  return first.text !== "" && !isNotice(first.text);
+}
+
+function isNotice(text: string): boolean {
+  return text.length <= MAX_NOTICE_LENGTH && NOT_CONTENTS.test(text);
+}
+
+function shownByResult({ slot, part, result, to }: Answer): readonly Showing[] {
+  if (result.isError || !isContents(result.output)) return [];
+  const touches = to?.call.type === "tool-call" ? touchesOf(to.call) : [];
+  const reads = touches.filter(({ kind }) => kind === "read");
+  if (reads.length > 0 && reads.length === touches.length) {
+    return reads.flatMap(({ path, range }) =>
+      path === undefined ? [] : [{ slot, part, path, ...(range && { range }) }],
+    );
+  }
+  return result.output.flatMap((content, output) =>
+    content.type === "text"
+      ? blocksOf(content.text).map(({ path, block }) => ({ slot, part, path, block: { ...block, output } }))
+      : [],
+  );
+}
+
+function shownInText(
+  { text }: { readonly text: string },
+  before: Part | undefined,
+): readonly { readonly path: string; readonly block: { readonly from: number; readonly to: number } }[] {
+  const path = before?.type === "text" ? announcedBy(before.text) : undefined;
+  if (path === undefined) return blocksOf(text);
+  return hasStub(text) || isNotice(text) ? [] : [{ path, block: { from: 0, to: text.length } }];
+}
+
+/** Older Cline and Roo give results as text: a line that names the call, then the contents as a text of their own. */
+function announcedBy(text: string): string | undefined {
+  return /^\[read_file for '([^'\n]{1,1000})'[^\]\n]{0,200}\] Result:\s*$/.exec(text)?.[1];
+}
+
+function blocksOf(text: string) {
+  return shownIn(text).flatMap(({ path, shown }) => {
+    const contents = text.slice(shown.from, shown.to);
+    return contents === "" || hasStub(contents) || isNotice(contents) ? [] : [{ path, block: shown }];
+  });
+}

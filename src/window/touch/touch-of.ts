@@ -1,0 +1,120 @@
+import type { Json } from "../../model/json.ts";
+import type { ToolCallPart } from "../../model/part.ts";
+import { type Arguments, argumentsOf, folderOf, pathOf, rangeOf } from "./arguments.ts";
+import { filesOf } from "./file-list.ts";
+import { touchesOfPatch } from "./patch.ts";
+import { normalizePath } from "./path.ts";
+import { touchesOfCommand } from "./shell.ts";
+import type { Touch } from "./touch.ts";
+
+/** Tools that do one thing to files, by the names they go by in the agents we know. */
+const KINDS: ReadonlyMap<string, Touch["kind"]> = new Map(
+  Object.entries({
+    read: ["read", "read_file", "read_files", "readfile", "read_text_file", "view", "view_file", "open_file"],
+    write: ["write", "write_to_file", "write_file", "create", "create_file", "new_file", "save_file"],
+    edit: [
+      ...["edit", "edit_file", "multiedit", "multi_edit", "notebookedit", "notebook_edit", "replace"],
+      ...["replace_in_file", "apply_diff", "str_replace", "search_and_replace", "search_replace"],
+      ...["insert", "insert_content", "insert_edit_into_file", "replace_string_in_file"],
+    ],
+  }).flatMap(([kind, names]) => names.map((name) => [name, kind as Touch["kind"]] as const)),
+);
+
+const EDITORS = ["str_replace_editor", "str_replace_based_edit_tool", "editor", "text_editor"];
+
+/** What a command of an editor tool, given as an argument, does. */
+const EDITOR_KINDS: ReadonlyMap<string, Touch["kind"]> = new Map([
+  ["view", "read"],
+  ["create", "write"],
+  ["str_replace", "edit"],
+  ["insert", "edit"],
+  ["undo_edit", "edit"],
+]);
+
+const SHELLS = [
+  ...["bash", "shell", "local_shell", "local_shell_call", "shell_command", "exec", "exec_command"],
+  ...["execute_command", "run_command", "run_commands", "run_shell_command", "run_in_terminal", "terminal"],
+  ...["powershell", "container.exec", "execute_bash"],
+];
+
+/** Lines that SWE-agent's `open` shows. */
+const OPENED_LINES = 100;
+
+/** What a call does, when that is one thing: one file, or one command. */
+export function touchOf(call: ToolCallPart): Touch | undefined {
+  const [touch, ...others] = touchesOf(call);
+  return others.length === 0 ? touch : undefined;
+}
+
+/** Calls never change, and every pass asks about the same ones. */
+const known = new WeakMap<ToolCallPart, readonly Touch[]>();
+
+/** All that a call does, as far as its tool and arguments tell; a call may read several files. */
+export function touchesOf(call: ToolCallPart): readonly Touch[] {
+  const touches = known.get(call) ?? recognise(call);
+  known.set(call, touches);
+  return touches;
+}
+
+function recognise(call: ToolCallPart): readonly Touch[] {
+  const name = call.name.toLowerCase().replace(/^mcp__.+__/, "");
+  if (name === "apply_patch") return touchesOfPatch(patchTextOf(call.input));
+  const from = argumentsOf(call.input);
+  if (!from) return SHELLS.includes(name) && call.input ? shellTouches({ command: call.input }) : [];
+  if (SHELLS.includes(name)) return shellTouches(from);
+  const kind = EDITORS.includes(name) ? EDITOR_KINDS.get(String(from.command)) : KINDS.get(name);
+  const path = pathOf(from);
+  if (kind && path !== undefined) return [touch(kind, path, from)];
+  const files = kind ? filesOf(from) : [];
+  if (kind && files.length > 0) {
+    return files.map((file) => ({ ...file, kind, path: normalizePath(file.path) }));
+  }
+  return typeof from.command === "string" ? actionTouches(name, from.command) : [];
+}
+
+function touch(kind: Touch["kind"], path: string, from: Arguments): Touch {
+  const range = kind === "read" ? rangeOf(from) : undefined;
+  return { kind, path: normalizePath(path, folderOf(from)), ...(range && { range }) };
+}
+
+function shellTouches(from: Arguments): readonly Touch[] {
+  const command = from.command ?? from.cmd ?? argumentsOf(from.action)?.command;
+  const folder = folderOf(from);
+  const home = folder === undefined ? undefined : normalizePath(folder);
+  if (typeof command === "string") return commandTouches(command, home);
+  if (!Array.isArray(command)) return [];
+  const words = (command as readonly Json[]).map(String);
+  const isShell = /(?:^|\/)(?:ba|z|da)?sh$/.test(words[0] ?? "") && /^-l?c$/.test(words[1] ?? "");
+  if (isShell && words.length === 3) return commandTouches(words[2] as string, home);
+  if (words[0] === "apply_patch") return touchesOfPatch(words[1] ?? "", home);
+  return touchesOfCommand(words.map(quoted).join(" "), home);
+}
+
+/** Codex also writes patches through its shell. */
+function commandTouches(command: string, folder: string | undefined): readonly Touch[] {
+  const isPatch = /^\s*apply_patch\b/.test(command) && command.includes("*** Begin Patch");
+  return isPatch ? touchesOfPatch(command, folder) : touchesOfCommand(command, folder);
+}
+
+/** SWE-agent: the command line is the argument, and its first word is the tool. */
+function actionTouches(name: string, command: string): readonly Touch[] {
+  const [word, path, line] = command.trim().split(/\s+/);
+  if (word?.toLowerCase() !== name) return [];
+  if (name === "edit") return [{ kind: "edit" }];
+  if (name === "create" && path !== undefined) return [{ kind: "edit", path: normalizePath(path) }];
+  if (name === "open" && path !== undefined) {
+    const from = Math.max(1, Number(line ?? 1) || 1);
+    return [{ kind: "read", path: normalizePath(path), range: { from, to: from + OPENED_LINES - 1 } }];
+  }
+  return touchesOfCommand(command);
+}
+
+function patchTextOf(input: Json): string {
+  const from = argumentsOf(input);
+  const text = from ? (from.patchText ?? from.patch ?? from.input) : input;
+  return typeof text === "string" ? text : "";
+}
+
+function quoted(word: string): string {
+  return /^[\w./=:,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

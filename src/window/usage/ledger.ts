@@ -1,0 +1,78 @@
+import type { UsageBody } from "../../model/entry.ts";
+import { costOfUsage } from "../models/cost-of-usage.ts";
+import type { ModelFacts } from "../models/facts.ts";
+import { addTotals, NO_TOTALS, subtractTotals, type Totals, totalsOf } from "./totals.ts";
+
+/** One report, and when it was written. */
+export interface UsageReport {
+  readonly at: number;
+  readonly body: UsageBody;
+}
+
+/** What one request used, as last reported. */
+export interface RequestTotals {
+  readonly request: string;
+  readonly day: string;
+  readonly totals: Totals;
+}
+
+/** What a session used. Plain JSON that grows only with its days, so it can be saved and carried on. */
+export interface Ledger {
+  readonly session: Totals;
+  /** By UTC day, as in "2026-11-15". */
+  readonly days: Readonly<Record<string, Totals>>;
+  /** The latest named requests, oldest first. */
+  readonly recent: readonly RequestTotals[];
+}
+
+/** How many requests may begin before a late report of an earlier one counts as a new request. */
+export const RECENT_REQUESTS = 64;
+
+/** A ledger without entries. */
+export const EMPTY_LEDGER: Ledger = { session: NO_TOTALS, days: {}, recent: [] };
+
+/** Looks up the facts of a model, for reports that name no cost. */
+export type FactsOf = (model: string) => ModelFacts | undefined;
+
+/** The ledger with one more report: the last report of a request takes the place of those before it. */
+export function addReport(ledger: Ledger, { at, body }: UsageReport, factsOf: FactsOf): Ledger {
+  const day = new Date(at).toISOString().slice(0, 10);
+  const totals = totalsOf(body.usage, costOf(body, factsOf));
+  const { request } = body;
+  if (request === undefined) return withTotals(ledger, day, totals);
+  const earlier = ledger.recent.find((one) => one.request === request);
+  const before = earlier ? withoutRequest(ledger, earlier) : ledger;
+  const recent = [...before.recent, { request, day, totals }].slice(-RECENT_REQUESTS);
+  return { ...withTotals(before, day, totals), recent };
+}
+
+/** The ledger of many reports, in the order in which they were written. */
+export function ledgerOf(reports: Iterable<UsageReport>, factsOf: FactsOf): Ledger {
+  let ledger = EMPTY_LEDGER;
+  for (const report of reports) ledger = addReport(ledger, report, factsOf);
+  return ledger;
+}
+
+function costOf({ usage, model }: UsageBody, factsOf: FactsOf): number | undefined {
+  if (usage.cost !== undefined) return usage.cost;
+  const facts = model === undefined ? undefined : factsOf(model);
+  return facts && !facts.arePricesAssumed ? costOfUsage(usage, facts) : undefined;
+}
+
+function withTotals(ledger: Ledger, day: string, totals: Totals): Ledger {
+  return {
+    ...ledger,
+    session: addTotals(ledger.session, totals),
+    days: { ...ledger.days, [day]: addTotals(ledger.days[day] ?? NO_TOTALS, totals) },
+  };
+}
+
+function withoutRequest(ledger: Ledger, earlier: RequestTotals): Ledger {
+  const { [earlier.day]: ofDay = NO_TOTALS, ...otherDays } = ledger.days;
+  const left = subtractTotals(ofDay, earlier.totals);
+  return {
+    session: subtractTotals(ledger.session, earlier.totals),
+    days: left.requests === 0 ? otherDays : { ...otherDays, [earlier.day]: left },
+    recent: ledger.recent.filter((one) => one !== earlier),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Usage } from "../../model/usage.ts";
+
+/** What requests used, added up. */
+export interface Totals {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly cacheWriteHourTokens: number;
+  readonly reasoningTokens: number;
+  /** US dollars. */
+  readonly cost: number;
+  /** Requests whose cost is neither reported nor known from prices: `cost` is without them. */
+  readonly unpricedRequests: number;
+}
+
+/** Nothing used. */
+export const NO_TOTALS: Totals = {
+  requests: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWriteHourTokens: 0,
+  reasoningTokens: 0,
+  cost: 0,
+  unpricedRequests: 0,
+};
+
+/** The totals of one request; `cost` is undefined where nobody knows it. */
+export function totalsOf(usage: Usage, cost: number | undefined): Totals {
+  return {
+    requests: 1,
+    inputTokens: usage.inputTokens ?? 0,
+    outputTokens: usage.outputTokens ?? 0,
+    cacheReadTokens: usage.cacheReadTokens ?? 0,
+    cacheWriteTokens: usage.cacheWriteTokens ?? 0,
+    cacheWriteHourTokens: usage.cacheWriteHourTokens ?? 0,
+    reasoningTokens: usage.reasoningTokens ?? 0,
+    cost: cost ?? 0,
+    unpricedRequests: cost === undefined ? 1 : 0,
+  };
+}
+
+/** The sum of two totals. */
+export function addTotals(one: Totals, other: Totals): Totals {
+  return combine(one, other, 1);
+}
+
+/** The first totals without the second. */
+export function subtractTotals(one: Totals, other: Totals): Totals {
+  return combine(one, other, -1);
+}
+
+function combine(one: Totals, other: Totals, sign: 1 | -1): Totals {
+  return {
+    requests: one.requests + sign * other.requests,
+    inputTokens: one.inputTokens + sign * other.inputTokens,
+    outputTokens: one.outputTokens + sign * other.outputTokens,
+    cacheReadTokens: one.cacheReadTokens + sign * other.cacheReadTokens,
+    cacheWriteTokens: one.cacheWriteTokens + sign * other.cacheWriteTokens,
+    cacheWriteHourTokens: one.cacheWriteHourTokens + sign * other.cacheWriteHourTokens,
+    reasoningTokens: one.reasoningTokens + sign * other.reasoningTokens,
+    cost: one.cost + sign * other.cost,
+    unpricedRequests: one.unpricedRequests + sign * other.unpricedRequests,
+  };
+}

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { testFolder } from "../support/folder.ts";
+import { runProgram } from "./support/program.ts";
+
+/** A file of messages with enough in it to have to be cut. */
+function conversationFile(): string {
+  const file = join(testFolder(), "long.json");
+  const messages = Array.from({ length: 60 }, (_, round) => [
+    { role: "user", content: `Question ${round} about module_${round}.ts` },
+    {
+      role: "assistant",
+      content: `Answer ${round}: ${`see module_${round}.ts and value_${round} `.repeat(80)}`,
+    },
+  ]).flat();
+  writeFileSync(file, JSON.stringify(messages));
+  return file;
+}
+
+describe("longhaul replay", () => {
+  test("prints what each policy would have cost and kept", async () => {
+    const { stdout, code } = await runProgram([
+      "replay",
+      conversationFile(),
+      "--window",
+      "32k",
+      "--policy",
+      "longhaul,cline",
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("1 conversation, 60 requests");
+    expect(stdout).toMatch(/longhaul +32k +0\.\d{3} +\d+\.\d% +\d+\.\d%/);
+    expect(stdout).toMatch(/cline +32k/);
+  });
+
+  test("writes windows and pictures for others to look at", async () => {
+    const [dump, picture] = [join(testFolder(), "dump"), join(testFolder(), "pictures")];
+    const { stdout } = await runProgram([
+      "replay",
+      conversationFile(),
+      "--window",
+      "32k",
+      "--policy",
+      "longhaul",
+      "--dump",
+      dump,
+      "--picture",
+      picture,
+      "--json",
+    ]);
+    expect(JSON.parse(stdout).replays).toMatchObject([
+      { policy: "longhaul", window: 32_000, sessions: 1, requests: 60 },
+    ]);
+    const [windows] = readdirSync(dump);
+    const lines = readFileSync(join(dump, windows as string), "utf8")
+      .trim()
+      .split("\n");
+    expect(lines).toHaveLength(60);
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ isHot: true, window: [{ role: "user" }] });
+    expect(readFileSync(join(picture, readdirSync(picture)[0] as string), "utf8")).toMatch(
+      /^<svg .*<\/svg>\n$/s,
+    );
+  });
+
+  test("says what is wrong with a window or a policy", async () => {
+    const wrong = await runProgram(["replay", "x", "--window", "big"]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('"big" is no number of tokens');
+    const unknown = await runProgram(["replay", "x", "--policy", "longhual"]);
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain("longhaul");
+  });
+});

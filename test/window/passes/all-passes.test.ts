@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { answersOf } from "../../../src/window/answer.ts";
+import { applyEdits } from "../../../src/window/apply-edits.ts";
+import { answeredBy, callsOf } from "../../../src/window/group.ts";
+import type { Pass, PassContext, Proposal } from "../../../src/window/pass.ts";
+import { bulky } from "../../../src/window/passes/bulky.ts";
+import { clearResults } from "../../../src/window/passes/clear-results.ts";
+import { duplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
+import { historyLimit } from "../../../src/window/passes/history-limit.ts";
+import { staleImages } from "../../../src/window/passes/stale-images.ts";
+import { superseded } from "../../../src/window/passes/superseded.ts";
+import { truncate } from "../../../src/window/passes/truncate.ts";
+import { protectedSeqs } from "../../../src/window/protected.ts";
+import type { Slot } from "../../../src/window/slot.ts";
+import { context, tokensOf, windows } from "./windows.ts";
+
+const REPLACING: Readonly<Record<string, Pass>> = {
+  "stale images": staleImages({ maxBytes: 150, maxCount: 3 }),
+  "duplicate reads": duplicateReads,
+  superseded,
+  bulky: bulky({ maxLength: 300, keep: 1 }),
+  "clear results": clearResults({ keep: 1, excludeTools: ["Write"], clearInputs: true }),
+};
+const HIDING: Readonly<Record<string, Pass>> = {
+  half: truncate("half"),
+  quarter: truncate("quarter"),
+  "history limit": historyLimit(5),
+};
+
+const totalOf = (slots: readonly Slot[]) => slots.reduce((total, { tokens }) => total + tokens, 0);
+const editsOf = (proposals: readonly Proposal[]) => proposals.map(({ edit }) => edit);
+
+/** Calls and results that lack their counterpart, by place in the log. */
+function orphansOf(slots: readonly Slot[], reusesIds: boolean): ReadonlySet<string> {
+  if (reusesIds) {
+    const answers = answersOf(slots);
+    const answered = new Set(answers.flatMap(({ to }) => (to ? [`${to.slot} ${to.part}`] : [])));
+    const results = answers.filter(({ to }) => !to).map(({ slot, part }) => `${slots[slot]?.seq} ${part}`);
+    const calls = slots.flatMap(({ seq, message }, index) =>
+      message.parts.flatMap((part, place) =>
+        part.type === "tool-call" && !answered.has(`${index} ${place}`) ? [`${seq} ${place}`] : [],
+      ),
+    );
+    return new Set([...results, ...calls]);
+  }
+  const calls = new Set(slots.flatMap(({ message }) => callsOf(message)));
+  const results = new Set(slots.flatMap(({ message }) => answeredBy(message)));
+  const isOrphan = (callId: string) => calls.has(callId) !== results.has(callId);
+  return new Set([...calls, ...results].filter(isOrphan));
+}
+
+describe.each(Object.entries({ ...REPLACING, ...HIDING }))("%s", (_name, pass) => {
+  test("any subset of what it proposes tears nothing apart, spares what is protected and frees what it says", () => {
+    fc.assert(
+      fc.property(windows, fc.infiniteStream(fc.boolean()), ({ slots, reusesIds, pins }, coins) => {
+        const told: PassContext = { ...context, pins };
+        const chosen = pass(slots, told).filter(() => coins.next().value);
+        const after = applyEdits(slots, editsOf(chosen), tokensOf);
+        const before = orphansOf(slots, reusesIds);
+        for (const orphan of orphansOf(after, reusesIds)) expect(before).toContain(orphan);
+        const kept = protectedSeqs(slots, pins);
+        const isSpared = ({ seq, isNote, message }: Slot) =>
+          kept.has(seq) || isNote || message.role === "system";
+        for (const slot of slots.filter(({ seq }) => kept.has(seq))) expect(after).toContain(slot);
+        for (const slot of slots.filter(({ isNote }) => isNote)) expect(after).toContain(slot);
+        expect(after.filter(isSpared)).toHaveLength(slots.filter(isSpared).length);
+        expect(totalOf(slots) - totalOf(after)).toBe(
+          chosen.reduce((total, { freedTokens }) => total + freedTokens, 0),
+        );
+        const reasoningOf = (window: readonly Slot[]) =>
+          window.flatMap(({ message }) => message.parts.filter(({ type }) => type === "reasoning"));
+        for (const reasoning of reasoningOf(after)) expect(reasoningOf(slots)).toContain(reasoning);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe.each(Object.entries(REPLACING))("%s", (_name, pass) => {
+  test("proposes nothing any more once all that it proposed is done", () => {
+    fc.assert(
+      fc.property(windows, ({ slots, pins }) => {
+        const told: PassContext = { ...context, pins };
+        const after = applyEdits(slots, editsOf(pass(slots, told)), tokensOf);
+        expect(pass(after, told)).toEqual([]);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe.each(Object.entries(HIDING))("%s", (_name, pass) => {
+  test("hides each slot once", () => {
+    fc.assert(
+      fc.property(windows, ({ slots }) => {
+        const first = pass(slots, context);
+        const after = applyEdits(slots, editsOf(first), tokensOf);
+        for (const { freedTokens } of first) expect(totalOf(slots) - totalOf(after)).toBe(freedTokens);
+        const again = applyEdits(after, editsOf(first), tokensOf);
+        expect(again).toEqual(after);
+      }),
+    );
+  });
+});
+
+test("the random windows give every pass something to do", () => {
+  const passes = Object.values({ ...REPLACING, ...HIDING });
+  const samples = fc.sample(windows, { numRuns: 500, seed: 1 });
+  for (const pass of passes) {
+    const busy = samples.filter(({ slots }) => pass(slots, context).length > 0);
+    expect(busy.length).toBeGreaterThan(25);
+  }
+});

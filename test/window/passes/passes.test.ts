@@ -1,0 +1,249 @@
+import { describe, expect, test } from "vitest";
+import { applyEdits } from "../../../src/window/apply-edits.ts";
+import type { Pass } from "../../../src/window/pass.ts";
+import { bulky } from "../../../src/window/passes/bulky.ts";
+import { clearResults } from "../../../src/window/passes/clear-results.ts";
+import { duplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
+import { historyLimit, historyLimitOf } from "../../../src/window/passes/history-limit.ts";
+import { staleImages } from "../../../src/window/passes/stale-images.ts";
+import { superseded } from "../../../src/window/passes/superseded.ts";
+import { truncate } from "../../../src/window/passes/truncate.ts";
+import type { Slot } from "../../../src/window/slot.ts";
+import { call, context, image, result, say, textsOf, tokensOf, windowOf } from "./windows.ts";
+
+const LONG = "const value = 1;\n".repeat(50);
+const end = [say("user", "go on"), say("assistant", "yes"), say("user", "and?")] as const;
+
+function applied(pass: Pass, slots: readonly Slot[]): readonly Slot[] {
+  return applyEdits(
+    slots,
+    pass(slots, context).map(({ edit }) => edit),
+    tokensOf,
+  );
+}
+
+const isLeftOut = (slot: Slot | undefined) => textsOf(slot).includes("to see it: expand s#");
+
+function reads(...inputs: readonly object[]): readonly Slot[] {
+  const messages = inputs.flatMap((input, index) => [
+    call(`c${index}`, "Read", input),
+    result(`c${index}`, LONG),
+  ]);
+  return windowOf(say("user", "start"), ...messages, ...end);
+}
+
+/** Which of the reads of a window have left it. */
+function leftOut(slots: readonly Slot[], pass: Pass = duplicateReads): readonly boolean[] {
+  return applied(pass, slots)
+    .filter(({ message }) => message.role === "tool")
+    .map(isLeftOut);
+}
+
+describe("duplicate reads", () => {
+  test("leave for a stub that says what was there, how large, and how to get it back", () => {
+    const [, , stubbed] = applied(duplicateReads, reads({ file_path: "a.ts" }, { file_path: "./a.ts" }));
+    expect(textsOf(stubbed)).toBe(
+      "[An earlier read of a.ts (850 characters) was left out; to see it: expand s#3]",
+    );
+  });
+
+  test.each([
+    ["a whole read supersedes a part", [{ offset: 5, limit: 5 }, {}], [true, false]],
+    [
+      "another part does not",
+      [
+        { offset: 5, limit: 5 },
+        { offset: 20, limit: 5 },
+      ],
+      [false, false],
+    ],
+    [
+      "a part that covers does",
+      [
+        { offset: 5, limit: 5 },
+        { offset: 1, limit: 20 },
+      ],
+      [true, false],
+    ],
+    ["a part does not supersede the whole", [{}, { offset: 1, limit: 20 }], [false, false]],
+    ["only the newest stays", [{}, {}, {}], [true, true, false]],
+  ])("%s", (_name, inputs, expected) => {
+    expect(leftOut(reads(...inputs.map((input) => ({ file_path: "a.ts", ...input }))))).toEqual(expected);
+  });
+
+  test("a later read that failed, or only refers to the earlier one, supersedes nothing", () => {
+    for (const text of ["Error: no such file", "File unchanged since last read."]) {
+      const slots = windowOf(
+        say("user", "start"),
+        call("1", "Read", { file_path: "a" }),
+        result("1", LONG),
+        call("2", "Read", { file_path: "a" }),
+        result("2", text),
+        ...end,
+      );
+      expect(duplicateReads(slots, context)).toEqual([]);
+    }
+  });
+
+  test("of several files in one result leave only if all are read again", () => {
+    const both = { files: [{ path: "a" }, { path: "b" }] };
+    const one = windowOf(
+      say("user", "start"),
+      call("1", "read_file", both),
+      result("1", LONG),
+      call("2", "read_file", { path: "a" }),
+      result("2", LONG),
+      ...end,
+    );
+    expect(leftOut(one)).toEqual([false, false]);
+    const all = windowOf(
+      ...one.slice(0, 5).map(({ message }) => message),
+      call("3", "bash", { command: "cat b" }),
+      result("3", LONG),
+      ...end,
+    );
+    expect(leftOut(all)).toEqual([true, false, false]);
+  });
+
+  test("inside a user's text leave the words around them alone", () => {
+    const slots = windowOf(
+      say("user", "start"),
+      say("user", `Look at this: <file_content path="a.ts">${LONG}</file_content> Nice?`),
+      call("1", "read_file", { path: "a.ts" }),
+      result("1", LONG),
+      ...end,
+    );
+    expect(textsOf(applied(duplicateReads, slots)[1])).toMatch(
+      /^Look at this: <file_content path="a.ts">\[An earlier read of a\.ts .*expand s#2\]<\/file_content> Nice\?$/,
+    );
+  });
+
+  test("that were announced in words are recognised", () => {
+    const told = (text: string) =>
+      ({
+        role: "user",
+        parts: [
+          { type: "text", text: "[read_file for 'a.ts'] Result:" },
+          { type: "text", text },
+        ],
+      }) as const;
+    const slots = windowOf(say("user", "start"), told(LONG), say("assistant", "again"), told(LONG), ...end);
+    expect(applied(duplicateReads, slots).map(isLeftOut).slice(0, 4)).toEqual([false, true, false, false]);
+  });
+});
+
+describe("superseded", () => {
+  const run = (id: string, command: string, text = LONG) => [call(id, "bash", { command }), result(id, text)];
+
+  test("output leaves when the same command has run again", () => {
+    const slots = windowOf(
+      say("user", "x"),
+      ...run("1", "npm test"),
+      ...run("2", "npm run b"),
+      ...run("3", "npm test"),
+      ...end,
+    );
+    expect(leftOut(slots, superseded)).toEqual([true, false, false]);
+  });
+
+  test("output stays when the later run was refused", () => {
+    const slots = windowOf(
+      say("user", "x"),
+      ...run("1", "npm test"),
+      ...run("2", "npm test", "The user rejected it."),
+      ...end,
+    );
+    expect(superseded(slots, context)).toEqual([]);
+  });
+
+  test("reads leave when the file was rewritten, and stay when it was edited or the write failed", () => {
+    const changed = (name: string, answer: string) =>
+      windowOf(
+        ...[say("user", "x"), call("1", "Read", { file_path: "a" }), result("1", LONG)],
+        ...[call("2", name, { file_path: "a", content: "new" }), result("2", answer), ...end],
+      );
+    expect(leftOut(changed("Write", "Done."), superseded)).toEqual([true, false]);
+    expect(leftOut(changed("Edit", "Done."), superseded)).toEqual([false, false]);
+    expect(leftOut(changed("Write", "Permission denied"), superseded)).toEqual([false, false]);
+  });
+});
+
+test("stale images: the oldest leave until four fifths of the budget are in use", () => {
+  const shots = Array.from({ length: 11 }, (_, index) => [
+    call(`${index}`, "shot", {}),
+    result(`${index}`, image(10)),
+  ]);
+  const slots = windowOf(say("user", "x"), ...shots.flat(), ...end);
+  expect(leftOut(slots, staleImages({ maxCount: 10 }))).toEqual([
+    ...Array(3).fill(true),
+    ...Array(8).fill(false),
+  ]);
+  expect(leftOut(slots, staleImages({ maxBytes: 100 })).filter(Boolean)).toHaveLength(3);
+  expect(staleImages({ maxBytes: 110, maxCount: 11 })(slots, context)).toEqual([]);
+});
+
+test("bulky results keep head, tail, errors and what is named later", () => {
+  const lines = Array.from({ length: 500 }, (_, index) => `plain line number ${index}`);
+  const text = lines.with(200, "error: it broke").with(300, "function loadSettings() {}").join("\n");
+  const slots = windowOf(
+    ...[say("user", "x"), call("1", "bash", { command: "make" }), result("1", text)],
+    ...[say("assistant", "I look at loadSettings."), ...end],
+  );
+  const reduced = textsOf(applied(bulky({ keep: 0 }), slots)[2]);
+  for (const kept of ["number 0\n", "number 499\n", "error: it broke\n", "loadSettings", "… 191 lines …"]) {
+    expect(reduced).toContain(kept);
+  }
+  expect(reduced).toMatch(
+    /\[Most of the result of bash \(.*characters\) was left out; to see it: expand s#3\]$/,
+  );
+  expect(reduced.length).toBeLessThan(1_200);
+});
+
+test("clear results: all but the last n, not of excluded tools, inputs if wanted", () => {
+  const calls = ["Read", "memory", "Read", "Read"].map((name, index) => [
+    call(`${index}`, name, { file_path: `${index}`, note: "long ".repeat(40) }),
+    result(`${index}`, LONG),
+  ]);
+  const slots = windowOf(say("user", "x"), ...calls.flat(), ...end);
+  expect(leftOut(slots, clearResults({ keep: 1, excludeTools: ["memory"] }))).toEqual([
+    true,
+    false,
+    true,
+    false,
+  ]);
+  const [, first] = applied(clearResults({ keep: 1, clearInputs: true }), slots);
+  expect(first?.message.parts).toMatchObject([{ type: "tool-call", callId: "0", name: "Read" }]);
+  expect(JSON.stringify(first?.message)).toContain("expand s#2");
+});
+
+describe("truncate", () => {
+  const turns = (count: number) =>
+    windowOf(
+      ...Array.from({ length: count }, (_, index) => say(index % 2 === 0 ? "user" : "assistant", `${index}`)),
+    );
+  const left = (slots: readonly Slot[], pass: Pass) => applied(pass, slots).map(textsOf);
+
+  test("hides half or three quarters of what follows the first exchange, in pairs", () => {
+    expect(left(turns(10), truncate("half"))).toEqual(["0", "1", "6", "7", "8", "9"]);
+    expect(left(turns(10), truncate("quarter"))).toEqual(["0", "1", "8", "9"]);
+    expect(left(turns(5), truncate("half"))).toHaveLength(5);
+  });
+});
+
+describe("history limits", () => {
+  test("follow the size of the window", () => {
+    const sizes = [8_000, 16_000, 32_768, 64_000, 65_536, 100_000, 128_000, 131_072, 200_000, 1_000_000];
+    expect(sizes.map(historyLimitOf)).toEqual([20, 50, 50, 50, 50, 100, 100, 100, 200, 200]);
+  });
+
+  test("hide the oldest exchanges and keep the first message of the user", () => {
+    const slots = windowOf(
+      say("system", "rules"),
+      ...Array.from({ length: 30 }, (_, index) => say(index % 2 === 0 ? "user" : "assistant", `${index}`)),
+    );
+    const left = applied(historyLimit(10), slots).map(textsOf);
+    expect(left).toHaveLength(9);
+    expect(left.slice(0, 3)).toEqual(["rules", "0", "1"]);
+    expect(left.at(-1)).toBe("29");
+  });
+});

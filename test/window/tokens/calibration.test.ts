@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Calibration,
+  type CalibrationState,
+  calibration,
+  untaught,
+} from "../../../src/window/tokens/calibration.ts";
+
+type Report = readonly [estimated: number, reported: number];
+
+/** Numbers between 0 and 1 that a seed decides. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Requests of a growing session whose reports lie around `factor` with a standard deviation of 2.5 %. */
+function reportsOf(factor: number, seed: number, count: number): readonly Report[] {
+  const random = randomOf(seed);
+  return Array.from({ length: count }, (_, index) => {
+    const estimated = 5_000 + index * 700;
+    const deviation = 0.025 * (random() + random() + random() - 1.5) * 2;
+    return [estimated, Math.round(estimated * factor * (1 + deviation))];
+  });
+}
+
+function taught(reports: readonly Report[], start = calibration()): Calibration {
+  return reports.reduce((learned, [estimated, reported]) => learned.observe(estimated, reported), start);
+}
+
+/** Mean error of what is predicted of each report before it is seen. */
+function meanError(reports: readonly Report[], start: Calibration): number {
+  let learned = start;
+  let sum = 0;
+  for (const [estimated, reported] of reports) {
+    sum += Math.abs((estimated * learned.factor) / reported - 1);
+    learned = learned.observe(estimated, reported);
+  }
+  return sum / reports.length;
+}
+
+const factors = fc.double({ min: 0.5, max: 2.5, noNaN: true });
+const seeds = fc.integer({ min: 0, max: 2 ** 31 });
+
+describe("calibration", () => {
+  it("leaves estimates alone until something is reported, then believes the first report", () => {
+    expect(calibration().factor).toBe(1);
+    expect(calibration().observe(1_000, 1_300).factor).toBeCloseTo(1.3);
+  });
+
+  it("starts from a factor that is known beforehand, which the first report replaces", () => {
+    const expected = calibration(untaught(1.5));
+    expect(expected.factor).toBeCloseTo(1.5);
+    expect(expected.observe(1_000, 1_300).factor).toBeCloseTo(1.3);
+  });
+
+  it("predicts reports within 3 % on average after the first five, for a model of any tokenizer", () => {
+    fc.assert(
+      fc.property(factors, seeds, (factor, seed) => {
+        const reports = reportsOf(factor, seed, 85);
+        expect(meanError(reports.slice(5), taught(reports.slice(0, 5)))).toBeLessThan(0.03);
+      }),
+    );
+  });
+
+  it("finds the factor within 3 % even if every tenth report is nonsense", () => {
+    fc.assert(
+      fc.property(factors, seeds, (factor, seed) => {
+        const reports = reportsOf(factor, seed, 60).map(([estimated, reported], index): Report => {
+          return index % 10 === 9
+            ? [estimated, reported * (index % 20 === 9 ? 1.9 : 0.4)]
+            : [estimated, reported];
+        });
+        const quiet = [...reports, ...reportsOf(factor, seed + 1, 6)];
+        expect(Math.abs(taught(quiet).factor / factor - 1)).toBeLessThan(0.03);
+      }),
+    );
+  });
+
+  it("is hardly moved by one report that is far off", () => {
+    const settled = taught(reportsOf(1.2, 7, 30));
+    const moved = settled.observe(10_000, 40_000);
+    expect(Math.abs(moved.factor / settled.factor - 1)).toBeLessThan(0.03);
+  });
+
+  it("follows a model that is exchanged for another within a few reports", () => {
+    const before = taught(reportsOf(1, 3, 50));
+    const after = taught(reportsOf(1.5, 4, 10), before);
+    expect(Math.abs(after.factor / 1.5 - 1)).toBeLessThan(0.04);
+  });
+
+  it("takes no notice of reports that cannot be of the same request", () => {
+    const settled = taught(reportsOf(1.2, 7, 10));
+    const reports: readonly Report[] = [
+      [0, 100],
+      [100, 0],
+      [-5, 10],
+      [100, Number.NaN],
+      [Number.POSITIVE_INFINITY, 10],
+      [10, Number.POSITIVE_INFINITY],
+      [100, 5_000],
+    ];
+    for (const [estimated, reported] of reports) {
+      expect(settled.observe(estimated, reported).state).toEqual(settled.state);
+    }
+  });
+
+  it("goes on from its saved state as if it had never stopped", () => {
+    const reports = reportsOf(1.3, 11, 40);
+    const saved = JSON.stringify(taught(reports.slice(0, 17)).state);
+    const resumed = taught(reports.slice(17), calibration(JSON.parse(saved) as CalibrationState));
+    expect(resumed.state).toEqual(taught(reports).state);
+  });
+
+  it("never changes a calibration that was observed with", () => {
+    const first = calibration();
+    first.observe(100, 200);
+    expect(first.factor).toBe(1);
+  });
+});

@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../../src/model/message.ts";
+import type { BlobPart, Part } from "../../../src/model/part.ts";
+import { estimateMessage, estimateText, IMAGE_TOKENS, SAFETY } from "../../../src/window/tokens/estimate.ts";
+
+/** Own words with the count that the o200k_base tokenizer gives for them. */
+const COUNTED: readonly (readonly [kind: string, text: string, tokens: number])[] = [
+  [
+    "English prose",
+    "A session that runs for weeks collects far more text than any model can read at once. Most of it is never needed again: listings of folders, logs of builds that passed, three copies of the same file. What matters is small and scattered. A decision made on the first day, the name of a table, the reason why an obvious fix did not work. A good memory keeps all of it on disk, shows the model a short and honest extract, and brings back the rest when somebody asks for it.",
+    104,
+  ],
+  [
+    "TypeScript",
+    'export async function readEntries(store: Store, options: ReadOptions): Promise<readonly Entry[]> {\n  const entries: Entry[] = [];\n  for await (const chunk of store.scan(options.from, options.to)) {\n    if (chunk.kind !== "message") continue;\n    entries.push({ seq: chunk.seq, at: chunk.at, body: decodeBody(chunk.bytes) });\n    if (entries.length >= options.limit) break;\n  }\n  return entries;\n}\n',
+    95,
+  ],
+  [
+    "Python",
+    'def merge_intervals(intervals):\n    """Join intervals that touch or overlap."""\n    merged = []\n    for start, end in sorted(intervals):\n        if merged and start <= merged[-1][1]:\n            merged[-1][1] = max(merged[-1][1], end)\n        else:\n            merged.append([start, end])\n    return merged\n\n\nif __name__ == "__main__":\n    print(merge_intervals([(1, 3), (2, 6), (8, 10), (15, 18)]))\n',
+    114,
+  ],
+  [
+    "Chinese",
+    "长时间运行的智能体会积累大量文本，远远超过模型一次能够阅读的范围。其中大部分内容以后不会再用到，例如目录列表、构建日志以及同一个文件的多个副本。真正重要的信息很少，而且分散在各处：第一天做出的决定、数据表的名称，以及某个看起来正确的修改为什么没有生效。好的记忆系统会把所有内容保存在磁盘上，只向模型展示简短而真实的摘录，并在需要的时候把其余部分取回来。",
+    116,
+  ],
+  [
+    "Chinese with code",
+    "请先运行 `npm test`，然后打开 src/session.ts，检查 appendMessage 函数是否在写入失败时返回错误。如果测试仍然失败，就把日志里的最后 20 行发给我，不要修改 package.json 中的依赖版本。",
+    55,
+  ],
+  [
+    "JSON",
+    '{\n  "id": "req_8412",\n  "model": "large-2",\n  "created": 1763190000,\n  "messages": [\n    {\n      "role": "user",\n      "content": "List the open tasks and sort them by age."\n    },\n    {\n      "role": "assistant",\n      "tool_calls": [\n        {\n          "name": "list_tasks",\n          "arguments": {\n            "status": "open",\n            "limit": 25,\n            "sort": [\n              "created_at",\n              "asc"\n            ]\n          }\n        }\n      ]\n    }\n  ],\n  "usage": {\n    "input_tokens": 1832,\n    "output_tokens": 96,\n    "cached": true\n  }\n}',
+    162,
+  ],
+];
+
+const digest = "0".repeat(64);
+
+function assistant(...parts: readonly Part[]): Message {
+  return { role: "assistant", parts };
+}
+
+function spilled(preview: string, sizeBytes: number): BlobPart {
+  return { type: "blob", of: "text", mime: "text/plain", digest, sizeBytes, preview };
+}
+
+describe("estimateText", () => {
+  it.each(COUNTED)("stays within the safety margin on %s", (_, text, tokens) => {
+    expect(estimateText(text) * SAFETY).toBeGreaterThan(tokens);
+    expect(estimateText(text)).toBeLessThan(tokens * SAFETY);
+  });
+
+  it("is off by less than 10 % on average", () => {
+    const errors = COUNTED.map(([, text, tokens]) => Math.abs(estimateText(text) / tokens - 1));
+    expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.1);
+  });
+
+  it("says 0 for nothing and at least 1 for something", () => {
+    expect(estimateText("")).toBe(0);
+    expect(estimateText(" ")).toBe(1);
+  });
+
+  it("is a count for any text, broken surrogates included, and never more than two tokens per byte", () => {
+    const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.string({ unit: "grapheme" }));
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const tokens = estimateText(text);
+        expect(Number.isInteger(tokens)).toBe(true);
+        expect(tokens).toBeGreaterThanOrEqual(0);
+        expect(tokens).toBeLessThanOrEqual(2 * Buffer.byteLength(text) + 3);
+      }),
+    );
+  });
+
+  it("adds up: two texts take together what they take apart, but for the seam", () => {
+    fc.assert(
+      fc.property(fc.lorem({ maxCount: 40 }), fc.lorem({ maxCount: 40 }), (one, other) => {
+        const apart = estimateText(one) + estimateText(other);
+        expect(Math.abs(estimateText(`${one} ${other}`) - apart)).toBeLessThanOrEqual(3);
+      }),
+    );
+  });
+
+  it("takes a time that grows no faster than the text", () => {
+    const text = "const answer = await ask(question); // 我们再试一次\n".repeat(40_000);
+    const start = performance.now();
+    estimateText(text);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});
+
+describe("estimateMessage", () => {
+  const text = "The kernel keeps every word and the window shows what fits.";
+
+  it("counts text, reasoning, the name and input of calls, and results", () => {
+    const plain = estimateMessage(assistant({ type: "text", text }));
+    const thought = estimateMessage(assistant({ type: "reasoning", text }));
+    const called = estimateMessage(
+      assistant({ type: "tool-call", callId: "1", name: "read_file", input: { path: text } }),
+    );
+    const answered = estimateMessage({
+      role: "tool",
+      parts: [{ type: "tool-result", callId: "1", output: [{ type: "text", text }] }],
+    });
+    expect(plain).toBeGreaterThan(estimateText(text));
+    expect(thought).toBe(plain);
+    expect(called).toBeGreaterThan(plain);
+    expect(answered).toBeGreaterThan(plain);
+  });
+
+  it("takes no notice of the signature of readable reasoning, but counts reasoning that is only ciphertext", () => {
+    const opaque = "x".repeat(4_000);
+    const readable = estimateMessage(assistant({ type: "reasoning", text, opaque }));
+    expect(readable).toBe(estimateMessage(assistant({ type: "reasoning", text })));
+    expect(estimateMessage(assistant({ type: "reasoning", text: "", opaque }))).toBeGreaterThan(900);
+  });
+
+  it("counts an image by a flat number, also inside a result", () => {
+    const image: BlobPart = { type: "blob", mime: "image/png", digest, sizeBytes: 3_000_000 };
+    const message: Message = { role: "tool", parts: [{ type: "tool-result", callId: "1", output: [image] }] };
+    expect(estimateMessage(assistant(image))).toBeLessThan(IMAGE_TOKENS + 20);
+    expect(estimateMessage(message)).toBeGreaterThanOrEqual(IMAGE_TOKENS);
+  });
+
+  it("judges a text in a blob by its preview, whatever its script", () => {
+    const english = `${text} `;
+    const chinese = "会话日志保存每一句话,窗口只显示放得下的内容。";
+    for (const sample of [english, chinese]) {
+      const whole = sample.repeat(500);
+      const blob = spilled(sample.repeat(20), Buffer.byteLength(whole));
+      const ratio =
+        estimateMessage(assistant(blob)) / estimateMessage(assistant({ type: "text", text: whole }));
+      expect(ratio).toBeGreaterThan(0.97);
+      expect(ratio).toBeLessThan(1.03);
+    }
+  });
+
+  it("counts the tool name of a call in a blob", () => {
+    const call: BlobPart = { ...spilled("{}", 2), of: "tool-call", callId: "1", toolName: "write_to_file" };
+    expect(estimateMessage(assistant(call))).toBeGreaterThan(estimateMessage(assistant(spilled("{}", 2))));
+  });
+
+  it("leaves a margin of a fifth", () => expect(SAFETY).toBe(1.2));
+});
