@@ -12,6 +12,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "importing: speed, memory and copies, on a synthetic session of 2 GB and on real transcripts",
     load: async () => (await import("./formats/index.ts")).formats,
   },
+  window: {
+    summary: "policies for the context window on real sessions: cost, what is kept, edits",
+    load: async () => (await import("./window/index.ts")).window,
+  },
   log: {
     summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",
     load: async () => (await import("./log/index.ts")).log,

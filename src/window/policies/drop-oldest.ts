@@ -1,4 +1,7 @@
-import { groupsOf } from "../group.ts";
+import type { Role } from "../../model/message.ts";
+import { answersOf } from "../answer.ts";
+import { indexesOf } from "../exchange.ts";
+import { type Group, groupsOf } from "../group.ts";
 import type { Slot } from "../slot.ts";
 import { type EditContext, requestTokens } from "./edit-policy.ts";
 
@@ -11,24 +14,28 @@ export type Head = "message" | "pair";
  */
 export function dropOldest(slots: readonly Slot[], share: number, head: Head): readonly Slot[] {
   const groups = groupsOf(slots);
-  const fixed = new Set([groups.findIndex(({ from }) => slots[from]?.message.role === "user")]);
-  if (head === "pair") fixed.add(groups.findIndex(({ from }) => slots[from]?.message.role === "assistant"));
-  const headSize = groups.reduce(
-    (sum, { from, to }, index) => sum + (fixed.has(index) ? to - from + 1 : 0),
-    0,
-  );
-  const goal = Math.floor(((slots.length - headSize) * share) / 2) * 2;
-
-  const leaving = new Set<number>();
+  const fixed = headOf(slots, groups, head);
+  const goal = Math.floor(((slots.length - fixed.size) * share) / 2) * 2;
+  const leaving: number[] = [];
   let even = 0;
-  for (const [index, { from, to }] of groups.slice(0, -1).entries()) {
-    if (fixed.has(index)) continue;
-    if (leaving.size > 0 && leaving.size + to - from + 1 > goal) break;
-    for (let at = from; at <= to; at++) leaving.add(at);
-    if (leaving.size % 2 === 0) even = leaving.size;
+  for (const group of groups.slice(0, -1)) {
+    const indexes = indexesOf(group);
+    if (indexes.some((index) => fixed.has(index))) continue;
+    if (leaving.length > 0 && leaving.length + indexes.length > goal) break;
+    leaving.push(...indexes);
+    if (leaving.length % 2 === 0) even = leaving.length;
   }
-  const dropped = new Set([...leaving].slice(0, even || leaving.size));
+  const dropped = new Set(leaving.slice(0, even || leaving.length));
   return dropped.size === 0 ? slots : slots.filter((_, index) => !dropped.has(index));
+}
+
+/** Indexes of the slots of the head, with results that came late to its calls. */
+function headOf(slots: readonly Slot[], groups: readonly Group[], head: Head): ReadonlySet<number> {
+  const firstOf = (role: Role) => groups.find(({ from }) => slots[from]?.message.role === role);
+  const kept = [firstOf("user"), ...(head === "pair" ? [firstOf("assistant")] : [])];
+  const fixed = new Set(kept.flatMap((group) => (group ? indexesOf(group) : [])));
+  for (const { slot, to } of answersOf(slots)) if (to && fixed.has(to.slot)) fixed.add(slot);
+  return fixed;
 }
 
 /** Drops half again and again while the window is over its budget and there is something to drop. */

@@ -3,6 +3,7 @@ import type { Budget, Moment, Policy } from "../policy.ts";
 import { rescue } from "../rescue.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
+import { withoutLostCalls } from "./lost-calls.ts";
 
 /** What a policy's edit has to know besides the window. */
 export interface EditContext extends Moment {
@@ -28,10 +29,8 @@ export function editPolicy(name: string, edit: EditWindow): Policy {
         fit(moment) {
           const slots = [...window, ...arrived];
           arrived = [];
-          const edited = edit(slots, { ...moment, budget, tokensOf });
-          window = rescue(edited, budget.tokens - budget.system, tokensOf).map((slot, index) =>
-            slot === slots[index] ? slot : withoutOriginal(slot),
-          );
+          const edited = withoutLostCalls(edit(slots, { ...moment, budget, tokensOf }), tokensOf);
+          window = rescue(edited, budget.tokens - budget.system, tokensOf).map(withoutOriginal);
           return window;
         },
       };

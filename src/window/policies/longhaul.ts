@@ -6,7 +6,10 @@ import { type CandidateLine, type Fact, Facts } from "../extract/facts.ts";
 import { Shelf } from "../extract/shelf.ts";
 import { type Group, groupsOf } from "../group.ts";
 import type { Budget, Moment, Policy, PolicyRun } from "../policy.ts";
+import { rescue } from "../rescue.ts";
+import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
+import { withoutLostCalls } from "./lost-calls.ts";
 
 /** How the window is rebuilt. Shares are of the room behind system prompt and tools, unless said otherwise. */
 export interface LonghaulOptions {
@@ -42,8 +45,6 @@ const NARROW_TOKENS = 16_000;
 const LEAST = { near: 0.002, far: 0.0009 } as const;
 const LEAST_CALL_TOKENS = 200;
 const NOTE_TOKENS = 25;
-const MAX_CLIPS = 50;
-const MIN_CLIPPED = 400;
 
 /**
  * The default: few, large rebuilds, where they pay. What is old leaves as a whole and comes back as an extract: verbatim
@@ -92,7 +93,8 @@ class LonghaulRun implements PolicyRun {
     const isOver = this.#tokens > this.#budget.tokens;
     const pays = this.#tokens > this.#high() || (!isHot && this.#tokens > this.#low * this.#options.cold);
     if (isOver || pays) this.#rebuild();
-    return this.#window;
+    else this.#settle(this.#window);
+    return [...this.#window];
   }
 
   /**
@@ -116,7 +118,7 @@ class LonghaulRun implements PolicyRun {
     const keep = (index: number, shown: readonly Slot[]) => kept.set(index, [...shown]);
 
     keep(last, this.#fitLast(slotsIn(slots, groups[last])));
-    let room = space - sizeOf(kept.get(last));
+    let room = space - sizeOf(kept.get(last) ?? []);
     room -= this.#keepUsers(slots, groups, space, keep, last);
     room -= this.#keepTail(slots, groups, room, keep, kept);
     for (const [index, group] of groups.entries()) {
@@ -125,7 +127,6 @@ class LonghaulRun implements PolicyRun {
     }
     const shown = [...kept].sort(([a], [b]) => a - b).flatMap(([, own]) => own);
     this.#show(shown, this.#extract(shown, room));
-    if (this.#tokens > this.#budget.tokens) this.#rescue();
   }
 
   /** The messages of the window as they were said, with those of the user that had left it. */
@@ -144,13 +145,7 @@ class LonghaulRun implements PolicyRun {
   /** The last exchange stays; only if it cannot fit is the largest of its parts clipped. */
   #fitLast(slots: readonly Slot[]): readonly Slot[] {
     const most = (this.#budget.tokens - this.#budget.system) * this.#options.last;
-    let shown = slots;
-    for (let clips = 0; clips < MAX_CLIPS && sizeOf(shown) > most; clips++) {
-      const next = this.#clipLargest(shown, (sizeOf(shown) - most) * 4 + 200, MIN_CLIPPED);
-      if (!next) break;
-      shown = next;
-    }
-    return shown;
+    return rescue(slots, most, this.#tokensOf);
   }
 
   #keepUsers(
@@ -234,8 +229,14 @@ class LonghaulRun implements PolicyRun {
       if (gap.length > 0) window.push(this.#note(gap, slot ?? (shown.at(-1) as Slot)));
       if (slot) window.push(slot);
     }
-    this.#window = window;
-    this.#tokens = this.#budget.system + sizeOf(window);
+    this.#settle(window);
+  }
+
+  /** The window as it may be sent: no result without its call, and within the budget whatever it takes. */
+  #settle(slots: readonly Slot[]): void {
+    const paired = withoutLostCalls(slots, this.#tokensOf);
+    this.#window = [...rescue(paired, this.#budget.tokens - this.#budget.system, this.#tokensOf)];
+    this.#tokens = this.#budget.system + sizeOf(this.#window);
   }
 
   #note(lines: readonly CandidateLine[], before: Slot): Slot {
@@ -249,34 +250,6 @@ class LonghaulRun implements PolicyRun {
     const message: Message = { role: "user", parts: [{ type: "text", text: text.join("\n") }] };
     const first = (lines[0] as CandidateLine).seq;
     return { seq: first, at: before.at, message, tokens: this.#tokensOf(message), isNote: true };
-  }
-
-  /** The last resort: what may not leave is clipped, the largest part first. */
-  #rescue(): void {
-    for (let clips = 0; clips < MAX_CLIPS && this.#tokens > this.#budget.tokens; clips++) {
-      const next = this.#clipLargest(this.#window, (this.#tokens - this.#budget.tokens) * 4 + 200, 200);
-      if (!next) return;
-      this.#window = [...next];
-      this.#tokens = this.#budget.system + sizeOf(this.#window);
-    }
-  }
-
-  #clipLargest(slots: readonly Slot[], excess: number, least: number): readonly Slot[] | undefined {
-    let largest = { slot: -1, part: -1, characters: MIN_CLIPPED };
-    for (const [slot, { message }] of slots.entries()) {
-      for (const [part, one] of message.parts.entries()) {
-        const characters = charactersOf(one);
-        if (characters > largest.characters) largest = { slot, part, characters };
-      }
-    }
-    const found = slots[largest.slot];
-    if (!found) return undefined;
-    const characters = Math.max(
-      least,
-      Math.min(largest.characters - excess, Math.floor(largest.characters * 0.7)),
-    );
-    const message = clipPart(found.message, largest.part, characters);
-    return slots.map((slot) => (slot === found ? this.#changed(found, message) : slot));
   }
 
   #changed(slot: Slot, message: Message): Slot {
@@ -298,8 +271,4 @@ function isUsers({ message, isNote }: Slot): boolean {
 
 function slotsIn(slots: readonly Slot[], group: Group | undefined): readonly Slot[] {
   return group ? slots.slice(group.from, group.to + 1) : [];
-}
-
-function sizeOf(slots: readonly Slot[] | undefined): number {
-  return (slots ?? []).reduce((sum, { tokens }) => sum + tokens, 0);
 }

@@ -1,0 +1,5 @@
+import type { Suite } from "../../suite.ts";
+import { policies } from "./policies.ts";
+
+/** What the next call is sent. */
+export const window: Suite = { measurements: [policies] };

@@ -1,0 +1,32 @@
+import type { Message } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
+import { answersOf } from "../answer.ts";
+import type { TokensOf } from "../apply-edits.ts";
+import type { Slot } from "../slot.ts";
+
+const NOTICE: Part = { type: "text", text: "[Result of an earlier call]" };
+
+/**
+ * The window with results whose call has left it as plain words: a result may come long after its call, and providers
+ * refuse one without the other. What comes before the first message of the user stays as it is.
+ */
+export function withoutLostCalls(slots: readonly Slot[], tokensOf: TokensOf): readonly Slot[] {
+  const first = slots.findIndex(({ message }) => message.role === "user");
+  const lost = answersOf(slots).filter(({ slot, to }) => !to && slot > first && first >= 0);
+  if (lost.length === 0) return slots;
+  const parts = new Set<Part>(lost.map(({ result }) => result));
+  const changed = new Set(lost.map(({ slot }) => slot));
+  return slots.map((slot, index) => {
+    if (!changed.has(index)) return slot;
+    const message = asWords(slot.message, parts);
+    return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
+  });
+}
+
+function asWords(message: Message, lost: ReadonlySet<Part>): Message {
+  const parts = message.parts.flatMap((part): readonly Part[] =>
+    part.type === "tool-result" && lost.has(part) ? [NOTICE, ...part.output] : [part],
+  );
+  const hasResults = parts.some(({ type }) => type === "tool-result");
+  return { ...message, parts, role: message.role === "tool" && !hasResults ? "user" : message.role };
+}
