@@ -13,11 +13,14 @@ export function groupsOf(slots: readonly Slot[]): readonly Group[] {
   const groups: Group[] = [];
   for (let from = 0; from < slots.length; ) {
     const open = new Set(callsOf((slots[from] as Slot).message));
+    let isReply = true;
     let to = from;
-    while (to + 1 < slots.length && answers((slots[to + 1] as Slot).message, open)) {
+    while (to + 1 < slots.length && belongs((slots[to + 1] as Slot).message, open, isReply)) {
       to++;
       const { message } = slots[to] as Slot;
-      for (const callId of answeredBy(message)) open.delete(callId);
+      const answered = answeredBy(message);
+      if (answered.length > 0) isReply = false;
+      for (const callId of answered) open.delete(callId);
       for (const callId of callsOf(message)) open.add(callId);
     }
     groups.push({ from, to });
@@ -40,8 +43,8 @@ export function answeredBy(message: Message): readonly string[] {
 }
 
 /** A message belongs to the group before it if it answers an open call, or brings more calls of the same reply. */
-function answers(message: Message, open: ReadonlySet<string>): boolean {
+function belongs(message: Message, open: ReadonlySet<string>, isReply: boolean): boolean {
   if (open.size === 0) return false;
   if (answeredBy(message).some((callId) => open.has(callId))) return true;
-  return message.role === "assistant" && callsOf(message).length > 0;
+  return isReply && message.role === "assistant" && callsOf(message).length > 0;
 }

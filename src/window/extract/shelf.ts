@@ -3,7 +3,7 @@ import { lineTokens } from "./choose-lines.ts";
 import type { CandidateLine, Fact, Facts } from "./facts.ts";
 
 /** Lines kept for later extracts; above this the least needed third goes. */
-const MAX_LINES = 60_000;
+const MAX_LINES = 20_000;
 
 /** Lines of messages that have left the window, ready to come back: the log keeps the rest. */
 export class Shelf {

@@ -4,12 +4,13 @@ import { charactersOf, clipPart, withoutImages } from "../clip.ts";
 import { chooseLines } from "../extract/choose-lines.ts";
 import { type CandidateLine, type Fact, Facts } from "../extract/facts.ts";
 import { Shelf } from "../extract/shelf.ts";
-import { type Group, groupsOf } from "../group.ts";
+import { answeredBy, callsOf, type Group, groupsOf } from "../group.ts";
 import type { Budget, Moment, Policy, PolicyRun } from "../policy.ts";
 import { rescue } from "../rescue.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { withoutLostCalls } from "./lost-calls.ts";
+import { withoutLostResults } from "./lost-results.ts";
 
 /** How the window is rebuilt. Shares are of the room behind system prompt and tools, unless said otherwise. */
 export interface LonghaulOptions {
@@ -45,6 +46,7 @@ const NARROW_TOKENS = 16_000;
 const LEAST = { near: 0.002, far: 0.0009 } as const;
 const LEAST_CALL_TOKENS = 200;
 const NOTE_TOKENS = 25;
+const MIN_USERS = 200;
 
 /**
  * The default: few, large rebuilds, where they pay. What is old leaves as a whole and comes back as an extract: verbatim
@@ -66,6 +68,8 @@ class LonghaulRun implements PolicyRun {
   #tokens: number;
   /** The first thing the user said, and the latest ones, as they were said. */
   #users: Slot[] = [];
+  /** Calls of the window that have been answered. */
+  readonly #answered = new Set<string>();
   #calls = 0;
   #saidTokens = 0;
 
@@ -86,6 +90,7 @@ class LonghaulRun implements PolicyRun {
     this.#tokens += slot.tokens;
     this.#saidTokens += slot.tokens;
     if (isUsers(slot)) this.#rememberUser(slot);
+    for (const callId of answeredBy(slot.message)) this.#answered.add(callId);
   }
 
   fit({ isHot }: Moment): readonly Slot[] {
@@ -126,6 +131,8 @@ class LonghaulRun implements PolicyRun {
       for (const { message, seq } of slotsIn(slots, group)) this.#shelf.put(message, seq);
     }
     const shown = [...kept].sort(([a], [b]) => a - b).flatMap(([, own]) => own);
+    const called = new Set(shown.flatMap(({ message }) => callsOf(message)));
+    for (const callId of this.#answered) if (!called.has(callId)) this.#answered.delete(callId);
     this.#show(shown, this.#extract(shown, room));
   }
 
@@ -163,8 +170,10 @@ class LonghaulRun implements PolicyRun {
     const [first, ...others] = users;
     for (const index of first === undefined ? [] : [first, ...others.reverse()]) {
       const isEnd = index === first || index === users.at(-1);
-      const characters = Math.floor(Math.min(left, space * (isEnd ? 0.2 : 0.05)) * 4);
-      if (characters < 200) continue;
+      const share = Math.floor(Math.min(left, space * (isEnd ? 0.2 : 0.05)) * 4);
+      // What the user asked first is never left out, however little room there is.
+      const characters = index === first ? Math.max(MIN_USERS, share) : share;
+      if (characters < MIN_USERS) continue;
       const shown = slotsIn(slots, groups[index]).map((slot) => this.#shortened(slot, characters));
       keep(index, shown);
       left -= sizeOf(shown);
@@ -234,7 +243,8 @@ class LonghaulRun implements PolicyRun {
 
   /** The window as it may be sent: no result without its call, and within the budget whatever it takes. */
   #settle(slots: readonly Slot[]): void {
-    const paired = withoutLostCalls(slots, this.#tokensOf);
+    const called = withoutLostCalls(slots, this.#tokensOf);
+    const paired = withoutLostResults(called, (callId) => this.#answered.has(callId), this.#tokensOf);
     this.#window = [...rescue(paired, this.#budget.tokens - this.#budget.system, this.#tokensOf)];
     this.#tokens = this.#budget.system + sizeOf(this.#window);
   }

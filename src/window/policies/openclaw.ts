@@ -13,7 +13,7 @@ const KEPT_REPLIES = 3;
 /** the long ones to head and tail from this share of the window on, */
 const TRIM_SHARE = 0.3;
 const TRIM = { longerThan: 4_000, head: 1_500, tail: 1_500 } as const;
-/** all of them to a notice from this share on, */
+/** the oldest to a notice until no more than this share is taken, */
 const CLEAR_SHARE = 0.5;
 /** unless there are fewer characters than this to win. */
 const LEAST_CLEARED_CHARACTERS = 50_000;
@@ -51,7 +51,13 @@ function prune(slots: readonly Slot[], context: EditContext): readonly Slot[] {
   if (requestTokens(trimmed, context) <= budget.window * CLEAR_SHARE) return trimmed;
   const old = prunable(trimmed);
   const characters = old.reduce((sum, { result }) => sum + wordsOf(result).length, 0);
-  return characters < LEAST_CLEARED_CHARACTERS ? trimmed : replaceResults(trimmed, old, cleared, tokensOf);
+  if (characters < LEAST_CLEARED_CHARACTERS) return trimmed;
+  let window = trimmed;
+  for (const answer of old) {
+    if (requestTokens(window, context) <= budget.window * CLEAR_SHARE) break;
+    window = replaceResults(window, [answer], cleared, tokensOf);
+  }
+  return window;
 }
 
 /** Results of words alone between the first message of the user and the replies that are too recent. */

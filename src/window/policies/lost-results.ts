@@ -1,0 +1,26 @@
+import type { Part } from "../../model/part.ts";
+import type { TokensOf } from "../apply-edits.ts";
+import { answeredBy, callsOf } from "../group.ts";
+import type { Slot } from "../slot.ts";
+
+/**
+ * The window with calls whose result was recorded but has left it as plain words: a result may come long after its call,
+ * in a group of its own. Calls that were never answered stay as they are.
+ */
+export function withoutLostResults(
+  slots: readonly Slot[],
+  isAnswered: (callId: string) => boolean,
+  tokensOf: TokensOf,
+): readonly Slot[] {
+  const shown = new Set(slots.flatMap(({ message }) => answeredBy(message)));
+  const isLost = (callId: string) => isAnswered(callId) && !shown.has(callId);
+  return slots.map((slot) => {
+    if (!callsOf(slot.message).some(isLost)) return slot;
+    const parts = slot.message.parts.map((part): Part => {
+      if (part.type !== "tool-call" || !isLost(part.callId)) return part;
+      return { type: "text", text: `[Call of ${part.name}; its result has left the window]` };
+    });
+    const message = { ...slot.message, parts };
+    return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
+  });
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../../src/model/message.ts";
+import { anthropicClear } from "../../../src/window/policies/anthropic-clear.ts";
+import { cline, maxAllowedTokens } from "../../../src/window/policies/cline.ts";
+import { none } from "../../../src/window/policies/none.ts";
+import { openclaw } from "../../../src/window/policies/openclaw.ts";
+import { CLEARED } from "../../../src/window/policies/replace-results.ts";
+import { allowedTokens, roo } from "../../../src/window/policies/roo.ts";
+import type { Budget, Policy } from "../../../src/window/policy.ts";
+import type { Slot } from "../../../src/window/slot.ts";
+import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
+
+const budgetOf = (window: number, tokens = window): Budget => ({ window, tokens, system: 0 });
+const seqsOf = (window: readonly Slot[]) => window.map(({ seq }) => seq);
+const windowOf = (policy: Policy, messages: readonly Message[], budget: Budget, isHot = true) =>
+  fitAll(policy.start(budget, charactersAsTokens), slotsOf(messages), isHot);
+const talk = (count: number, characters: number) =>
+  Array.from({ length: count }, (_, index) => says(index % 2 === 0 ? "user" : "assistant", characters));
+const manyReads = (count: number, characters: number) =>
+  Array.from({ length: count }, (_, index) => reads(`c${index}`, `${index}.ts`, characters)).flat();
+const outputAt = (window: readonly Slot[], seq: number) => {
+  const part = window.find((slot) => slot.seq === seq)?.message.parts[0];
+  const first = part?.type === "tool-result" ? part.output[0] : undefined;
+  return first?.type === "text" ? first.text : undefined;
+};
+
+test("none sends everything, even what does not fit", () => {
+  expect(seqsOf(windowOf(none(), talk(4, 100), budgetOf(10)))).toEqual([1, 2, 3, 4]);
+});
+
+describe("cline", () => {
+  test.each([
+    [64_000, 37_000],
+    [128_000, 98_000],
+    [200_000, 160_000],
+    [100_000, 80_000],
+    [1_000_000, 960_000],
+  ])("allows a window of %i tokens to hold %i", (window, allowed) => {
+    expect(maxAllowedTokens(window)).toBe(allowed);
+  });
+
+  test("changes nothing below what is allowed", () => {
+    expect(seqsOf(windowOf(cline(), talk(10, 79), budgetOf(1_000)))).toHaveLength(10);
+  });
+
+  test("drops half of what follows the first pair, an even number", () => {
+    // Ten messages of 80 reach the 800 that are allowed; of the eight after the first pair, floor(8 / 4) · 2 = 4 leave.
+    expect(seqsOf(windowOf(cline(), talk(10, 80), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
+  });
+
+  test("drops three quarters if half of the tokens are still too many", () => {
+    // 1,800 / 2 > 800: of the sixteen after the first pair, floor(16 · 3 / 8) · 2 = 12 leave.
+    expect(seqsOf(windowOf(cline(), talk(18, 100), budgetOf(1_000)))).toEqual([1, 2, 15, 16, 17, 18]);
+  });
+
+  test("drops nothing if repeated reads alone are 30 %", () => {
+    const messages = [
+      says("user", 10),
+      says("assistant", 10),
+      ...reads("a", "a.ts", 400),
+      ...reads("b", "a.ts", 400),
+      says("assistant", 10),
+    ];
+    const window = windowOf(cline(), messages, budgetOf(1_000));
+    expect(seqsOf(window)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(outputAt(window, 4)).toContain("An earlier read of a.ts");
+    expect(outputAt(window, 6)).toBe("y".repeat(400));
+  });
+
+  test("drops half as well if repeated reads are less than 30 %", () => {
+    const messages = [
+      ...[says("user", 10), says("assistant", 10), ...reads("a", "a.ts", 200)],
+      ...[...reads("b", "a.ts", 200), says("user", 500), says("assistant", 10)],
+    ];
+    // Of the six after the first pair floor(6 / 4) · 2 = 2 leave: the first read with its result.
+    const window = windowOf(cline(), messages, budgetOf(1_000));
+    expect(seqsOf(window)).toEqual([1, 2, 5, 6, 7, 8]);
+  });
+});
+
+describe("roo", () => {
+  test("allows nine tenths of the window less what is reserved for the reply", () => {
+    expect(allowedTokens(budgetOf(200_000, 192_000))).toBe(172_000);
+  });
+
+  test("drops half of what follows the first message, an even number", () => {
+    // 950 > 900: of the nine after the first message, floor(9 / 2) = 4 leave; of ten, 5 made even: 4.
+    expect(seqsOf(windowOf(roo(), talk(10, 95), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
+    expect(seqsOf(windowOf(roo(), talk(11, 90), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10, 11]);
+  });
+
+  test("changes nothing at what is allowed", () => {
+    expect(seqsOf(windowOf(roo(), talk(10, 90), budgetOf(1_000)))).toHaveLength(10);
+  });
+
+  test("never parts a call from its results", () => {
+    // Floor(5 / 2) made even is 2, and the call with two results is 3: at least one group leaves, so all three do.
+    const [call, result] = reads("a", "a.ts", 300);
+    const messages = [
+      says("user", 100),
+      call,
+      result,
+      says("tool", 300),
+      says("user", 300),
+      says("assistant", 10),
+    ];
+    const split = messages.with(1, { ...call, parts: [...call.parts, ...reads("b", "b.ts", 1)[0].parts] });
+    const results = split.with(3, reads("b", "b.ts", 300)[1]);
+    expect(seqsOf(windowOf(roo(), results, budgetOf(1_000)))).toEqual([1, 5, 6]);
+  });
+
+  test("keeps an edit for good, and the slots it did not touch", () => {
+    const run = roo().start(budgetOf(1_000), charactersAsTokens);
+    const slots = slotsOf([...talk(10, 95), says("user", 5)]);
+    const first = fitAll(run, slots.slice(0, 10));
+    const second = fitAll(run, slots.slice(10));
+    expect(second).toEqual([...first, slots[10]]);
+    expect(second.every((slot) => slots.includes(slot))).toBe(true);
+  });
+});
+
+test("a result that comes after its call has left is shown as plain words", () => {
+  const [call, result] = reads("a", "a.ts", 10);
+  const run = roo().start(budgetOf(1_000), charactersAsTokens);
+  const slots = slotsOf([says("user", 10), call, ...talk(8, 120), result]);
+  fitAll(run, slots.slice(0, -1));
+  const late = fitAll(run, slots.slice(-1)).at(-1);
+  expect(late?.message.role).toBe("user");
+  expect(late?.message.parts.at(-1)).toEqual({ type: "text", text: "y".repeat(10) });
+});
+
+describe("openclaw", () => {
+  test("keeps no more messages than its window allows", () => {
+    // Below 16k: 20 messages. Of 24 the first exchange stays for the first message's sake, and two others leave.
+    expect(seqsOf(windowOf(openclaw(), talk(24, 1), budgetOf(1_000)))).toEqual([
+      ...[1, 2],
+      ...Array.from({ length: 18 }, (_, index) => index + 7),
+    ]);
+  });
+
+  test("drops half of the messages from 80 % of the window on", () => {
+    expect(seqsOf(windowOf(openclaw(), talk(10, 80), budgetOf(1_000)))).toHaveLength(10);
+    expect(seqsOf(windowOf(openclaw(), talk(10, 81), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
+  });
+
+  test("prunes old results only when the cache has run out", () => {
+    const messages = [says("user", 10), ...manyReads(5, 6_000)];
+    const hot = windowOf(openclaw(), messages, budgetOf(70_000));
+    expect(outputAt(hot, 3)).toBe("y".repeat(6_000));
+    const cold = windowOf(openclaw(), messages, budgetOf(70_000), false);
+    expect(outputAt(cold, 3)).toContain("kept the first 1500 and the last 1500 of 6000 characters");
+    expect(outputAt(cold, 5)).toContain("kept the first 1500");
+    expect(outputAt(cold, 7)).toBe("y".repeat(6_000));
+  });
+
+  test("clears the oldest results until half of the window is enough", () => {
+    const messages = [says("user", 10), ...manyReads(20, 3_500)];
+    // 70,010 of 100,000, and 59,500 characters may be cleared; six notices of 33 instead of 3,500 give back 20,802.
+    const window = windowOf(openclaw(), messages, budgetOf(100_000), false);
+    expect(outputAt(window, 13)).toBe(CLEARED);
+    expect(outputAt(window, 15)).toBe("y".repeat(3_500));
+  });
+});
+
+describe("anthropic-clear", () => {
+  test("clears all results but the last three from half of the window on", () => {
+    const messages = [says("user", 10), ...manyReads(5, 100)];
+    expect(outputAt(windowOf(anthropicClear(), messages, budgetOf(1_020)), 3)).toBe("y".repeat(100));
+    const window = windowOf(anthropicClear(), messages, budgetOf(1_019));
+    expect([3, 5, 7].map((seq) => outputAt(window, seq))).toEqual([CLEARED, CLEARED, "y".repeat(100)]);
+    expect(seqsOf(window)).toHaveLength(11);
+  });
+
+  test("drops half of the messages only if the limit still bites", () => {
+    // No results to clear: of the eight after the first pair four leave.
+    expect(seqsOf(windowOf(anthropicClear(), talk(10, 100), budgetOf(1_000)))).toHaveLength(10);
+    expect(seqsOf(windowOf(anthropicClear(), talk(10, 101), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
+  });
+});
