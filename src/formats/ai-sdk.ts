@@ -1,7 +1,7 @@
 import type { Json, Role } from "../index.ts";
 import { contentOf, contentOfModelMessage } from "./content/ai-sdk-parts.ts";
 import { stepsOfUiParts } from "./content/ai-sdk-ui-parts.ts";
-import type { Content } from "./content/anthropic-blocks.ts";
+import type { Content } from "./content/blocks.ts";
 import { arrayOf, fieldsBesides, objectOf, textOf, timeOf } from "./content/fields.ts";
 import type { Format } from "./format.ts";
 import type { JsonObject } from "./reading/json-lines.ts";

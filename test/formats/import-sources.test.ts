@@ -121,6 +121,34 @@ describe("importing", () => {
     expect(report.problems[0]?.reason).toContain("a~2");
   });
 
+  test("takes results of one id for the same only if they say the same, also when they lie in blobs", async () => {
+    const kernel = await testKernel({ path: ":memory:", limits: { spillBytes: 1_000 } });
+    const file = join(testFolder(), "talk.toy");
+    const result = (text: string): RecordItem => ({
+      type: "record",
+      id: "r",
+      body: {
+        kind: "message",
+        message: { role: "tool", parts: [{ type: "tool-result", callId: "c", output: text }] },
+      },
+    });
+    const raw = (value: string): RecordItem => ({ type: "record", id: "w", body: { kind: "raw", value } });
+    const filler = Array.from({ length: 600 }, (_, index) => said(`f${index}`, `filler ${index}`));
+    const long = "long ".repeat(1_000);
+    const items = [
+      result(long),
+      raw("seen"),
+      ...filler,
+      result(long),
+      result(`${long}!`),
+      raw("seen"),
+      raw("other"),
+    ];
+    writeFileSync(file, lines(items));
+    const { totals } = await importSources(kernel, [file], { formats });
+    expect(totals).toMatchObject({ damaged: 2, found: { toolResults: 2, raw: 2, messages: 602 } });
+  });
+
   test("reports parents that are not there, cycles included, and keeps the records", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");

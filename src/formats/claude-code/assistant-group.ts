@@ -1,5 +1,6 @@
 import type { Json, PartInput } from "../../index.ts";
-import { contentOfBlocks, type Extras } from "../content/anthropic-blocks.ts";
+import { contentOfBlocks } from "../content/anthropic-blocks.ts";
+import type { Extras } from "../content/blocks.ts";
 import { definedFields, objectOf, textOf, timeOf } from "../content/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import { type BareRecord, type Fields, FORMAT, knownFieldsOf, messageRecord } from "./line-records.ts";

@@ -1,5 +1,6 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
-import { contentOfBlocks, type Extras } from "../content/anthropic-blocks.ts";
+import { contentOfBlocks } from "../content/anthropic-blocks.ts";
+import type { Extras } from "../content/blocks.ts";
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
 import { dataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

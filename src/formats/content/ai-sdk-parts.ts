@@ -1,6 +1,6 @@
 import type { DataPart, Json, PartInput, ReasoningPart, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Content, Extras } from "./anthropic-blocks.ts";
+import type { Content, Extras } from "./blocks.ts";
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "./fields.ts";
 import { NO_RESULT } from "./marks.ts";
 import { dataPart, dataPartOfUrl } from "./media.ts";

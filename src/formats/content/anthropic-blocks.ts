@@ -1,36 +1,17 @@
-import type { Json, PartInput, ToolResultInput } from "../../index.ts";
+import type { Json, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf } from "./fields.ts";
+import { type Content, contentOf, type KnownPart, outputIn } from "./blocks.ts";
+import { definedFields, fieldsBesides, objectOf } from "./fields.ts";
 import { dataPart } from "./media.ts";
-
-/** Fields of blocks that our parts have no place for, by index of the block; kept in a message's meta as `extras`. */
-export type Extras = { readonly [index: string]: { readonly [field: string]: Json } };
-
-/** Foreign content as parts, one for each block in their order. */
-export interface Content {
-  readonly parts: readonly PartInput[];
-  readonly extras?: Extras;
-}
 
 /** Parts of Anthropic content: a string or blocks. Blocks we do not know become raw parts of `format`. */
 export function contentOfBlocks(content: unknown, format: string): Content {
-  if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
-  const parts: PartInput[] = [];
-  const extras: [string, { readonly [field: string]: Json }][] = [];
-  for (const [index, block] of arrayOf(content).entries()) {
-    const fields = objectOf(block);
-    const known = fields && partOfBlock(fields, format);
-    parts.push(known?.part ?? { type: "raw", format, value: block as Json });
-    const extra = known && fields && fieldsBesides(fields, known.fields);
-    if (extra) extras.push([String(index), extra]);
-  }
-  return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
+  return contentOf(content, format, (block) => partOfBlock(block, format));
 }
 
-interface KnownPart {
-  readonly part: PartInput;
-  /** Fields of the block that the part holds. */
-  readonly fields: readonly string[];
+/** The output of a tool result: a string or blocks of text and media. */
+export function outputOf(content: unknown, format: string): ToolResultInput["output"] {
+  return outputIn(content, format, (block) => partOfBlock(block, format));
 }
 
 function partOfBlock(block: JsonObject, format: string): KnownPart | undefined {
@@ -83,18 +64,6 @@ function toolResult(block: JsonObject, callId: string, format: string): ToolResu
     ...definedFields({ isError }),
     output: outputOf(block.content, format),
   };
-}
-
-/** The output of a tool result: a string or blocks of text and media. Blocks with more to them stay raw. */
-export function outputOf(content: unknown, format: string): ToolResultInput["output"] {
-  if (typeof content === "string") return content;
-  return arrayOf(content).map((block) => {
-    const fields = objectOf(block);
-    const known = fields && partOfBlock(fields, format);
-    const isWhole = known && fields && !fieldsBesides(fields, known.fields);
-    if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
-    return { type: "raw", format, value: block as Json };
-  });
 }
 
 function mediaOf(block: JsonObject): KnownPart | undefined {

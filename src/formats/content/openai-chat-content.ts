@@ -1,7 +1,7 @@
 import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
-import type { Content } from "./anthropic-blocks.ts";
+import type { Content } from "./blocks.ts";
 import { arrayOf, fieldsBesides, objectOf, textOf } from "./fields.ts";
 import { dataPart, dataPartOfUrl } from "./media.ts";
 

@@ -1,6 +1,6 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { Extras } from "./anthropic-blocks.ts";
+import type { Extras } from "./blocks.ts";
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "./fields.ts";
 import { NO_RESULT, withoutErrorMark } from "./marks.ts";
 import { argumentsOf, callOfChat, chatOutputOf, contentOfChat } from "./openai-chat-content.ts";

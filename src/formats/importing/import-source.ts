@@ -9,7 +9,8 @@ import type { ReadLimits } from "../reading/limits.ts";
 import { openingOf } from "./opening.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./report.ts";
 import { OpenCalls } from "./tally.ts";
-import { Target, type TargetItem } from "./target.ts";
+import { Target } from "./target.ts";
+import type { TargetItem } from "./target-item.ts";
 
 /** How one source is imported. */
 export interface SourceOptions {

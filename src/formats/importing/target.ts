@@ -7,16 +7,16 @@ import {
   type NewRecord,
   type Session,
   type TakenRecord,
-  textOfMessage,
 } from "../../index.ts";
-import type { Item, ProblemItem, RecordItem } from "../item.ts";
+import type { ProblemItem, RecordItem } from "../item.ts";
 import { Lineage } from "./lineage.ts";
+import { mentioned } from "./mentioned.ts";
+import { Plan } from "./plan.ts";
 import { NO_COUNTS } from "./report.ts";
 import { resolveBody } from "./resolve.ts";
+import { isSameRecord } from "./same-record.ts";
 import { type RunningCounts, tallyBody, tallyInto } from "./tally.ts";
-
-/** What may come between records and changes the line. */
-export type TargetItem = RecordItem | Extract<Item, { type: "rewind" | "line" }>;
+import type { TargetItem } from "./target-item.ts";
 
 /** What a target tells about what it met. */
 export interface TargetReport {
@@ -149,13 +149,18 @@ export class Target {
     this.#lineage = lineage;
     tallyInto(this.found, plan.found);
     tallyInto(this.added, plan.added);
+    for (const { reason, severity } of plan.problems) this.#report.problem(reason, severity);
+    if (plan.copiedBytes > 0) this.#report.copied(plan.copiedBytes);
   }
 
   async #place(item: TargetItem, plan: Plan, lineage: Lineage): Promise<void> {
     if (item.type === "rewind") {
       const to = item.to === null ? 0 : plan.seqOf(item.to);
       if (to === undefined)
-        this.#report.problem(`goes back to ${item.to}, which is not in the source`, "damaged");
+        plan.problems.push({
+          reason: `goes back to ${item.to}, which is not in the source`,
+          severity: "damaged",
+        });
       else lineage.rewind(to);
       return;
     }
@@ -198,13 +203,14 @@ export class Target {
   /** The same id again within one reading: a copy if it says the same, else a record of its own under another id. */
   async #takeDuplicate(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
     const first = plan.bodyAt(known.seq) ?? (await this.session.entry(known.seq));
-    if (first && gist(first as BodyInput) === gist(item.body as BodyInput)) {
+    if (first && isSameRecord(first, this.#bodyOf(item, plan, lineage))) {
       lineage.touch(known.seq);
-      this.#report.copied(Buffer.byteLength(JSON.stringify(item.body)));
+      plan.copiedBytes += Buffer.byteLength(JSON.stringify(item.body));
       return;
     }
     const id = await this.#freeId(item.id, plan);
-    this.#report.problem(`the id ${item.id} was used before for another record; kept as ${id}`, "damaged");
+    const reason = `the id ${item.id} was used before for another record; kept as ${id}`;
+    plan.problems.push({ reason, severity: "damaged" });
     await this.#takeNew(item, { id }, plan, lineage);
   }
 
@@ -233,7 +239,10 @@ export class Target {
     if (item.parent === null) return 0;
     const parent = plan.seqOf(item.parent);
     if (parent === undefined)
-      this.#report.problem(`record ${item.id} follows ${item.parent}, which is not before it`, "damaged");
+      plan.problems.push({
+        reason: `record ${item.id} follows ${item.parent}, which is not before it`,
+        severity: "damaged",
+      });
     return parent;
   }
 
@@ -258,81 +267,6 @@ export class Target {
   #progress(lineage: Lineage): Json {
     return { lineage: lineage.toJSON(), chosen: this.#chosen };
   }
-}
-
-/** One append in the making: which seq each new record will get. */
-class Plan {
-  readonly items: IntakeItem[] = [];
-  readonly found: RunningCounts = { ...NO_COUNTS };
-  readonly added: RunningCounts = { ...NO_COUNTS };
-  lastAt: number;
-  readonly #known: ReadonlyMap<string, TakenRecord>;
-  readonly #planned = new Map<string, TakenRecord>();
-  readonly #firstSeq: number;
-
-  constructor(known: ReadonlyMap<string, TakenRecord>, head: number, lastAt: number) {
-    this.#known = known;
-    this.lastAt = lastAt;
-    this.#firstSeq = head + 1;
-  }
-
-  taken(record: string): TakenRecord | undefined {
-    return this.#planned.get(record) ?? this.#known.get(record);
-  }
-
-  seqOf(record: string): number | undefined {
-    return this.taken(record)?.seq;
-  }
-
-  bodyAt(seq: number): BodyInput | undefined {
-    return this.items[seq - this.#firstSeq]?.body;
-  }
-
-  add(item: IntakeItem): number {
-    const seq = this.#firstSeq + this.items.length;
-    // A record that comes twice in one append replaces its own first row.
-    const isAgain = item.record && this.#planned.has(item.record.id);
-    this.items.push(isAgain && item.record ? { ...item, record: { ...item.record, replaces: true } } : item);
-    this.lastAt = Math.max(this.lastAt, item.at ?? 0);
-    if (item.record) {
-      const { id, version } = item.record;
-      this.#planned.set(id, version === undefined ? { seq } : { seq, version });
-    }
-    return seq;
-  }
-}
-
-/** All record ids that items name. */
-function mentioned(items: readonly TargetItem[]): readonly string[] {
-  const ids = new Set<string>();
-  for (const item of items) {
-    if (item.type === "rewind") {
-      if (item.to !== null) ids.add(item.to);
-    } else if (item.type === "line") {
-      for (const record of item.records) ids.add(record);
-    } else {
-      ids.add(item.id);
-      if (typeof item.parent === "string") ids.add(item.parent);
-      if (item.body.kind === "overlay") for (const id of mentionedByEdit(item.body.edit)) ids.add(id);
-    }
-  }
-  return [...ids];
-}
-
-function mentionedByEdit(edit: Extract<RecordItem["body"], { kind: "overlay" }>["edit"]): readonly string[] {
-  if (edit.type === "replace") return "record" in edit.target ? [edit.target.record] : [];
-  const spans = edit.spans.flatMap(({ from, through }) => [from, through]);
-  const record = edit.type === "summarize" ? [edit.record] : [];
-  return [...spans, ...record].filter((id) => id !== undefined);
-}
-
-/** What a body says, as far as it takes to tell two records of one id apart. */
-function gist(body: BodyInput): string {
-  if (body.kind !== "message") return JSON.stringify(body);
-  const { role, text, parts = text === undefined ? [] : [{ type: "text", text } as const] } = body.message;
-  const words = textOfMessage({ role, parts: parts.filter((part) => part.type === "text") });
-  const shape = parts.map((part) => (part.type === "data" || part.type === "blob" ? "data" : part.type));
-  return JSON.stringify([role, shape, words]);
 }
 
 function withTime(body: BodyInput, at: number): BodyInput {

@@ -1,41 +1,18 @@
-import type { Json, PartInput, ToolResultInput } from "../../index.ts";
+import type { Json, ToolResultInput } from "../../index.ts";
 import { sniffMime } from "../../index.ts";
-import type { Content } from "../content/anthropic-blocks.ts";
-import { arrayOf, definedFields, fieldsBesides, objectOf } from "../content/fields.ts";
+import { type Content, contentOf, type KnownPart, outputIn } from "../content/blocks.ts";
+import { definedFields } from "../content/fields.ts";
 import { dataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-interface KnownPart {
-  readonly part: PartInput;
-  /** Fields of the block that the part holds. */
-  readonly fields: readonly string[];
-}
-
 /** Parts of pi's content: a string or blocks. Blocks we do not know become raw parts of `format`. */
 export function contentOfPi(content: unknown, format: string): Content {
-  if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
-  const parts: PartInput[] = [];
-  const extras: [string, { readonly [field: string]: Json }][] = [];
-  for (const [index, block] of arrayOf(content).entries()) {
-    const fields = objectOf(block);
-    const known = fields && partOfBlock(fields);
-    parts.push(known?.part ?? { type: "raw", format, value: block as Json });
-    const extra = known && fields && fieldsBesides(fields, known.fields);
-    if (extra) extras.push([String(index), extra]);
-  }
-  return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
+  return contentOf(content, format, partOfBlock);
 }
 
 /** The output of a tool result. Blocks with more to them than our parts hold stay raw. */
 export function outputOfPi(content: unknown, format: string): ToolResultInput["output"] {
-  if (typeof content === "string") return content;
-  return arrayOf(content).map((block) => {
-    const fields = objectOf(block);
-    const known = fields && partOfBlock(fields);
-    const isWhole = known && fields && !fieldsBesides(fields, known.fields);
-    if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
-    return { type: "raw", format, value: block as Json };
-  });
+  return outputIn(content, format, partOfBlock);
 }
 
 function partOfBlock(block: JsonObject): KnownPart | undefined {

@@ -1,6 +1,6 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import { messageOf } from "../cline/api-message.ts";
-import type { Extras } from "../content/anthropic-blocks.ts";
+import type { Extras } from "../content/blocks.ts";
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

@@ -1,5 +1,5 @@
 import type { BlobPart, Json, Part, ReasoningPart, ToolResultPart } from "../../index.ts";
-import type { Extras } from "../content/anthropic-blocks.ts";
+import type { Extras } from "../content/blocks.ts";
 import { objectOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ExportedSession } from "./writer.ts";

@@ -1,6 +1,6 @@
 import type { Entry, Json, MessageBody } from "../../../index.ts";
 import { OWN_FIELD, type OwnFields } from "../../claude-code/own-fields.ts";
-import type { Extras } from "../../content/anthropic-blocks.ts";
+import type { Extras } from "../../content/blocks.ts";
 import { arrayOf, numberOf, objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { blocksOfParts, type PartSource } from "../anthropic-blocks.ts";

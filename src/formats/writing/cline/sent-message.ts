@@ -1,5 +1,5 @@
 import type { Entry, MessageBody } from "../../../index.ts";
-import type { Extras } from "../../content/anthropic-blocks.ts";
+import type { Extras } from "../../content/blocks.ts";
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { blocksOfParts } from "../anthropic-blocks.ts";

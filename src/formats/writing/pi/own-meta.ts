@@ -1,4 +1,4 @@
-import type { Extras } from "../../content/anthropic-blocks.ts";
+import type { Extras } from "../../content/blocks.ts";
 import { objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 

@@ -1,0 +1,49 @@
+import type { BodyInput, IntakeItem, TakenRecord } from "../../index.ts";
+import type { ProblemItem } from "../item.ts";
+import { NO_COUNTS } from "./report.ts";
+import type { RunningCounts } from "./tally.ts";
+
+/** One append in the making: which seq each new record will get. */
+export class Plan {
+  readonly items: IntakeItem[] = [];
+  readonly found: RunningCounts = { ...NO_COUNTS };
+  readonly added: RunningCounts = { ...NO_COUNTS };
+  /** What is to be told once the append has succeeded; a plan that met a conflict is made anew. */
+  readonly problems: Pick<ProblemItem, "reason" | "severity">[] = [];
+  copiedBytes = 0;
+  lastAt: number;
+  readonly #known: ReadonlyMap<string, TakenRecord>;
+  readonly #planned = new Map<string, TakenRecord>();
+  readonly #firstSeq: number;
+
+  constructor(known: ReadonlyMap<string, TakenRecord>, head: number, lastAt: number) {
+    this.#known = known;
+    this.lastAt = lastAt;
+    this.#firstSeq = head + 1;
+  }
+
+  taken(record: string): TakenRecord | undefined {
+    return this.#planned.get(record) ?? this.#known.get(record);
+  }
+
+  seqOf(record: string): number | undefined {
+    return this.taken(record)?.seq;
+  }
+
+  bodyAt(seq: number): BodyInput | undefined {
+    return this.items[seq - this.#firstSeq]?.body;
+  }
+
+  add(item: IntakeItem): number {
+    const seq = this.#firstSeq + this.items.length;
+    // A record that comes twice in one append replaces its own first row.
+    const isAgain = item.record && this.#planned.has(item.record.id);
+    this.items.push(isAgain && item.record ? { ...item, record: { ...item.record, replaces: true } } : item);
+    this.lastAt = Math.max(this.lastAt, item.at ?? 0);
+    if (item.record) {
+      const { id, version } = item.record;
+      this.#planned.set(id, version === undefined ? { seq } : { seq, version });
+    }
+    return seq;
+  }
+}

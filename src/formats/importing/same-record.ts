@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import type { BodyInput, Entry, Json, PartInput } from "../../index.ts";
+
+/**
+ * Tells whether two records of one id say the same, word by word: then the second is a copy. Either may come from the log,
+ * where large parts and data have become blobs; these are compared by their digests.
+ */
+export function isSameRecord(one: BodyInput | Entry, other: BodyInput | Entry): boolean {
+  return one.kind === other.kind && contentOf(one) === contentOf(other);
+}
+
+function contentOf(body: BodyInput | Entry): string {
+  switch (body.kind) {
+    case "message": {
+      const { role, text, model } = body.message as { role: string; text?: string; model?: string };
+      const parts: readonly PartInput[] =
+        text === undefined ? (body.message.parts ?? []) : [{ type: "text", text }];
+      return JSON.stringify([role, model, parts.map(partContent)]);
+    }
+    case "raw":
+      return "blob" in body && body.blob ? body.blob.digest : digestOf(JSON.stringify(body.value));
+    case "usage":
+      return JSON.stringify([body.usage, body.model, body.provider, body.request]);
+    case "notice":
+      return body.text;
+    case "overlay": {
+      // Ranges depend on where the line had come to; what is put in their place does not.
+      const { edit } = body;
+      const shown = edit.type === "replace" ? edit.parts.map(partContent) : [];
+      return JSON.stringify([body.reason, edit.type, "target" in edit ? edit.target : null, shown]);
+    }
+    default:
+      return JSON.stringify(body);
+  }
+}
+
+function partContent(part: PartInput): Json {
+  switch (part.type) {
+    case "text":
+      return digestOf(part.text);
+    case "blob":
+      return part.digest;
+    case "data":
+      return typeof part.data === "string" ? digestOf(Buffer.from(part.data, "base64")) : "a stream";
+    case "tool-result": {
+      const output =
+        typeof part.output === "string" ? [{ type: "text" as const, text: part.output }] : part.output;
+      return [part.callId, part.isError ?? false, output.map(partContent)];
+    }
+    default:
+      return digestOf(JSON.stringify(part));
+  }
+}
+
+function digestOf(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
