@@ -1,8 +1,17 @@
-import type { EntryBody, MessageBody, NoticeBody, OverlayBody, RawBody, UsageBody } from "../model/entry.ts";
+import type {
+  EntryBody,
+  MessageBody,
+  NoticeBody,
+  OverlayBody,
+  PinBody,
+  RawBody,
+  UsageBody,
+} from "../model/entry.ts";
 import { invalidArgument } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { Edit, EditInput, EditReason } from "../model/overlay.ts";
+import type { Edit, EditInput, EditReason, SingleEdit } from "../model/overlay.ts";
+import type { PartInput } from "../model/part.ts";
 import type { Ready } from "./absorb.ts";
 import type { Log } from "./log.ts";
 
@@ -11,6 +20,7 @@ export type BodyInput =
   | { readonly kind: "message"; readonly message: MessageInput }
   | NoticeBody
   | UsageBody
+  | PinBody
   | ({ readonly kind: "overlay"; readonly edit: EditInput } & EditReason)
   | RawInput;
 
@@ -32,9 +42,14 @@ export function readyBody(log: Log, body: BodyInput): Ready | Promise<Ready> {
       return readyRaw(log, body);
     case "notice":
     case "usage":
+    case "pin":
       return { body };
     default:
-      throw invalidArgument("body.kind", (body as EntryBody).kind, "message, notice, usage, overlay or raw");
+      throw invalidArgument(
+        "body.kind",
+        (body as EntryBody).kind,
+        "message, notice, usage, overlay, raw or pin",
+      );
   }
 }
 
@@ -58,15 +73,22 @@ async function readyOverlay(
   }
 }
 
-async function absorbedEdit(
-  edit: EditInput,
-  take: (message: MessageInput) => Promise<MessageBody["message"]>,
-): Promise<Edit> {
+type Take = (message: MessageInput) => Promise<MessageBody["message"]>;
+
+async function absorbedEdit(edit: EditInput, take: Take): Promise<Edit> {
+  if (edit.type === "revert") return edit;
+  if (edit.type !== "plan") return absorbedSingle(edit, take);
+  const edits: SingleEdit[] = [];
+  for (const single of edit.edits) edits.push(await absorbedSingle(single, take));
+  return { ...edit, edits };
+}
+
+async function absorbedSingle(edit: SingleEdit<MessageInput, PartInput>, take: Take): Promise<SingleEdit> {
   if (edit.type === "replace") {
     const { parts } = await take({ role: "user", parts: edit.parts });
     return { ...edit, parts };
   }
-  if (edit.type !== "summarize" || !edit.messages) return edit as Edit;
+  if (edit.type !== "summarize" || !edit.messages) return edit as SingleEdit;
   const messages: MessageBody["message"][] = [];
   for (const message of edit.messages) messages.push(await take(message));
   return { ...edit, messages };

@@ -68,6 +68,13 @@ export interface RawBody {
   readonly blob?: BlobRef;
 }
 
+/** An entry that must stay in the window as it is, or need no longer. */
+export interface PinBody {
+  readonly kind: "pin";
+  readonly target: Place;
+  readonly isPinned: boolean;
+}
+
 /** The content of an entry. */
 export type EntryBody =
   | MessageBody
@@ -76,7 +83,8 @@ export type EntryBody =
   | RedactedBody
   | UsageBody
   | OverlayBody
-  | RawBody;
+  | RawBody
+  | PinBody;
 
 /** What sort of record an entry is. */
 export type EntryKind = EntryBody["kind"];
@@ -90,6 +98,7 @@ export const ENTRY_KINDS = [
   "usage",
   "overlay",
   "raw",
+  "pin",
 ] as const satisfies readonly EntryKind[];
 
 /** Returns the kinds if all of them exist, else throws ARGUMENT_INVALID. */

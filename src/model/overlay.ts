@@ -1,15 +1,25 @@
 import type { SeqRange } from "./line.ts";
-import type { Message, MessageInput } from "./message.ts";
+import type { Message, MessageInput, Role } from "./message.ts";
 import type { Part, PartInput } from "./part.ts";
+import type { Receipt } from "./receipt.ts";
 
-/** What an overlay replaces: one part or all parts of an entry of the session, or the result of a tool call. */
-export type OverlayTarget = { readonly seq: number; readonly part?: number } | { readonly callId: string };
+/** What an overlay replaces: one part or all parts of an entry, or the result of a tool call. */
+export type OverlayTarget =
+  | {
+      readonly seq: number;
+      readonly part?: number;
+      /** Where that is not the session of the overlay: a fork's line begins in another one's log. */
+      readonly session?: string;
+    }
+  | { readonly callId: string };
 
 /** Other parts in place of those of the target. */
 export interface Replacement<P = Part> {
   readonly type: "replace";
   readonly target: OverlayTarget;
   readonly parts: readonly P[];
+  /** Who says it, where all parts are replaced and that changes too. */
+  readonly role?: Role;
 }
 
 /** Entries that leave the window. */
@@ -18,7 +28,10 @@ export interface Hiding {
   readonly ranges: readonly SeqRange[];
 }
 
-/** Entries that leave the window for a summary: messages of its own, or an entry of the log that already holds it. */
+/**
+ * Entries that leave the window for a summary: messages of its own, or an entry of the log that already holds it. A
+ * range that ends before it begins hides nothing and says where the messages stand.
+ */
 export interface Summarizing<M = Message> {
   readonly type: "summarize";
   readonly ranges: readonly SeqRange[];
@@ -26,14 +39,34 @@ export interface Summarizing<M = Message> {
   readonly entry?: number;
 }
 
-/** Takes an earlier overlay back. */
+/** Takes an earlier overlay back; a revert, too, can be taken back. */
 export interface Reverting {
   readonly type: "revert";
   readonly overlay: number;
+  /** Session of the overlay, where that is not this one. */
+  readonly session?: string;
+  /** Only this edit of a plan. */
+  readonly edit?: number;
+  /** Everything that came after the overlay as well: the window is edited as it was before it. */
+  readonly since?: true;
+}
+
+/** An edit that stands for itself. */
+export type SingleEdit<M = Message, P = Part> = (Replacement<P> | Hiding | Summarizing<M>) & {
+  /** True if it holds whatever policies do: what they edit is the window with this edit. */
+  readonly isLasting?: true;
+};
+
+/** Edits that were decided together. */
+export interface Planning<M = Message, P = Part> {
+  readonly type: "plan";
+  readonly edits: readonly SingleEdit<M, P>[];
+  /** True if it was made from the log and not from an edited window: overlays before it do not hold beside it. */
+  readonly isWhole?: true;
 }
 
 /** One way in which the window differs from the log. */
-export type Edit<M = Message, P = Part> = Replacement<P> | Hiding | Summarizing<M> | Reverting;
+export type Edit<M = Message, P = Part> = SingleEdit<M, P> | Planning<M, P> | Reverting;
 
 /** An edit on its way in: its data is not stored yet. */
 export type EditInput = Edit<MessageInput, PartInput>;
@@ -48,4 +81,6 @@ export interface EditReason {
   /** Tokens of the window before and after, as far as known. */
   readonly tokensBefore?: number;
   readonly tokensAfter?: number;
+  /** What it cost and saved, for edits of our own. */
+  readonly receipt?: Receipt;
 }

@@ -2,6 +2,7 @@ import type { BlobStore } from "./blob-store.ts";
 import type { DraftStore } from "./draft-store.ts";
 import type { EntryStore } from "./entry-store.ts";
 import type { IntakeStore } from "./intake-store.ts";
+import type { LeaseStore } from "./lease-store.ts";
 import type { SessionStore } from "./session-store.ts";
 
 /**
@@ -14,6 +15,7 @@ export interface Store {
   readonly drafts: DraftStore;
   readonly blobs: BlobStore;
   readonly intakes: IntakeStore;
+  readonly leases: LeaseStore;
   /**
    * Calls `listener` after entries were committed, by this process or any other, possibly late or once for several
    * commits, possibly without cause. Returns the function that ends it.

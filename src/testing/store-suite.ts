@@ -4,6 +4,7 @@ import { deletionCases } from "./store/deletion-cases.ts";
 import { draftCases } from "./store/draft-cases.ts";
 import { entryCases } from "./store/entry-cases.ts";
 import { intakeCases } from "./store/intake-cases.ts";
+import { leaseCases } from "./store/lease-cases.ts";
 import { sessionCases } from "./store/session-cases.ts";
 
 /** One thing that every store must do; `run` rejects if it does not. */
@@ -23,6 +24,7 @@ export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
     ...draftCases,
     ...blobCases,
     ...intakeCases,
+    ...leaseCases,
     ...deletionCases,
   ];
   return proofs.map(([name, prove]) => ({

@@ -118,7 +118,7 @@ export class SqliteEntries implements EntryStore {
     const name = `${order} ${kinds?.join() ?? "*"}`;
     let statement = this.#readStatements.get(name);
     if (!statement) {
-      const filter = kinds ? `AND kind IN (${kinds.map(kindNumber).join()})` : "";
+      const filter = kinds ? `AND (${kinds.map((kind) => `kind = ${kindNumber(kind)}`).join(" OR ")})` : "";
       const direction = order === "ascending" ? "ASC" : "DESC";
       statement = this.#db.prepare(
         `SELECT key, at, kind, payload FROM entries WHERE key BETWEEN ? AND ? ${filter} ORDER BY key ${direction} LIMIT ?`,

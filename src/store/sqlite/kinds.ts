@@ -9,6 +9,7 @@ const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
   usage: 5,
   overlay: 6,
   raw: 7,
+  pin: 8,
 };
 
 const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));

@@ -16,6 +16,7 @@ import { EntryWriter } from "./entry-writer.ts";
 import { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
 import { Intakes } from "./intakes.ts";
+import { Leases } from "./leases.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteSessions } from "./sessions.ts";
 
@@ -59,6 +60,7 @@ class SqliteStore implements Store {
   readonly drafts: Drafts;
   readonly blobs: SqliteBlobs;
   readonly intakes: Intakes;
+  readonly leases: Leases;
   readonly #db: Database;
   readonly #folder: string;
   readonly #inMemory: boolean;
@@ -78,6 +80,7 @@ class SqliteStore implements Store {
     this.drafts = new Drafts(db, cache, refs);
     this.blobs = new SqliteBlobs(db, files, this.#eraser, clock);
     this.intakes = new Intakes(db, cache);
+    this.leases = new Leases(db);
     this.entries = new SqliteEntries(db, {
       cache,
       writer: new EntryWriter(db, {

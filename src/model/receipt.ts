@@ -1,0 +1,38 @@
+/** A figure for the window as it would have been, and as it is. */
+export interface Compared {
+  readonly without: number;
+  readonly with: number;
+}
+
+/** What the provider's cache of the last request is worth: still there, gone, or nobody can tell. */
+export type CacheState = "hot" | "cold" | "unknown";
+
+/** What an edit of the window cost, saved and took away. */
+export interface Receipt {
+  readonly model: string;
+  readonly policy: string;
+  readonly cache: CacheState;
+  /** True if the window would not have fitted without the edit. */
+  readonly isForced: boolean;
+  /** Tokens of the whole request. */
+  readonly tokens: Compared;
+  /** Share of the request that is read from the provider's cache. */
+  readonly cachedShare: Compared;
+  /** US dollars for the prompt of this call, */
+  readonly thisCall: Compared;
+  /** and of each of the next ones, while the cache is hot. */
+  readonly nextCalls: Compared;
+  /** Set where prices are a guess, good only for comparing. */
+  readonly arePricesAssumed?: true;
+  /** Further calls after which the edit has paid for itself; 0 if at once, null if never. */
+  readonly breakEvenCalls: number | null;
+  /** Further calls that the session's course lets expect. */
+  readonly expectedCalls: number;
+  readonly left: {
+    /** Messages that left the window. */
+    readonly entries: number;
+    /** Identifiers that are in it no more, the most used first; `identifiers` of them, or as many as are worth a look. */
+    readonly identifiers: number;
+    readonly named: readonly string[];
+  };
+}

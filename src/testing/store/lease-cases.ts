@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import type { StoreProof } from "./proof.ts";
+
+const lease = (owner: string, expiresAt: number) => ({ name: "work", owner, expiresAt });
+
+/** Claims across processes. */
+export const leaseCases: readonly StoreProof[] = [
+  [
+    "leases: one owner at a time, who can prolong and let go",
+    async (store) => {
+      assert.equal(await store.leases.get("work"), undefined);
+      assert.equal(await store.leases.claim(lease("a", 100), 0), undefined);
+      assert.deepEqual(await store.leases.claim(lease("b", 100), 50), lease("a", 100));
+      assert.equal(await store.leases.claim(lease("a", 200), 50), undefined);
+      await store.leases.release("work", "b");
+      assert.deepEqual(await store.leases.get("work"), lease("a", 200));
+      await store.leases.release("work", "a");
+      assert.equal(await store.leases.claim(lease("b", 300), 60), undefined);
+    },
+  ],
+  [
+    "leases: what has expired can be claimed by anyone, and prolonged by nobody else",
+    async (store) => {
+      await store.leases.claim(lease("a", 100), 0);
+      assert.equal(await store.leases.claim(lease("b", 300), 100), undefined);
+      assert.deepEqual(await store.leases.claim(lease("a", 400), 150), lease("b", 300));
+    },
+  ],
+  [
+    "leases: of many who claim at once one succeeds",
+    async (store) => {
+      const owners = Array.from({ length: 20 }, (_, index) => `owner ${index}`);
+      const claims = await Promise.all(owners.map((owner) => store.leases.claim(lease(owner, 100), 0)));
+      assert.equal(claims.filter((known) => known === undefined).length, 1);
+    },
+  ],
+];
