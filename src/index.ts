@@ -1,3 +1,14 @@
+export type { Compacted } from "./compact/compactor.ts";
+export { type SummaryPrompt, type SummaryRequest, summaryPrompt } from "./compact/contract/prompt.ts";
+export { SECTIONS, type SectionKey } from "./compact/contract/sections.ts";
+export {
+  type ExtractedSummary,
+  type ExtractOptions,
+  extractSummary,
+} from "./compact/extractive/extract-summary.ts";
+export { type GateOptions, type Judged, judgeSummary } from "./compact/gate/judge-summary.ts";
+export type { SummaryVerdict } from "./compact/gate/verdict.ts";
+export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
 export { type Kernel, type KernelOptions, openKernel, type SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
@@ -20,6 +31,7 @@ export {
   type MessageBody,
   type NoticeBody,
   type OverlayBody,
+  type PinBody,
   type Place,
   parseEntryId,
   type RawBody,
@@ -38,7 +50,7 @@ export type { Json } from "./model/json.ts";
 export type { Line, SeqRange } from "./model/line.ts";
 export { flatParts, type Message, type MessageInput, type Role, textOfMessage } from "./model/message.ts";
 export { sniffMime } from "./model/mime.ts";
-export type { Edit, EditInput, EditReason, OverlayTarget } from "./model/overlay.ts";
+export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "./model/overlay.ts";
 export type {
   BlobPart,
   DataPart,
@@ -52,9 +64,17 @@ export type {
   ToolResultInput,
   ToolResultPart,
 } from "./model/part.ts";
+export type { CacheState, Compared, Receipt } from "./model/receipt.ts";
 export type { CensusCount } from "./model/scope.ts";
 export type { Usage } from "./model/usage.ts";
-export type { DescendantOptions, Session } from "./session.ts";
+export type { ChildrenQuery, DescendantOptions } from "./session/family.ts";
+export type { Session } from "./session/session.ts";
+export type {
+  SessionAutoCompactOptions,
+  SessionCompactOptions,
+  SessionWindowOptions,
+  SummaryModel,
+} from "./session/windows.ts";
 export type { Head } from "./store/entry-store.ts";
 export type { Freed } from "./store/freed.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
@@ -64,6 +84,17 @@ export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { RangeOptions } from "./view/range.ts";
 export type { TailOptions } from "./view/tail.ts";
+export type { ProviderFailure } from "./window/limits/failure.ts";
+export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
+export type { Fitted, Planned } from "./window/live/fitted.ts";
+export type { WindowOptions } from "./window/live/options.ts";
+export type { WindowParts } from "./window/live/parts.ts";
+export type { FitOptions, SessionWindow } from "./window/live/window.ts";
+export { costOfUsage } from "./window/models/cost-of-usage.ts";
+export type { ModelFacts, Prices } from "./window/models/facts.ts";
+export { genaiPrices } from "./window/models/genai-prices.ts";
+export { modelFacts } from "./window/models/model-facts.ts";
+export type { ListedOverlay, Overlays } from "./window/overlays.ts";
 export { POLICIES } from "./window/policies/index.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/policies/longhaul.ts";
 export type { Budget, Moment, Policy, PolicyRun } from "./window/policy.ts";
@@ -71,3 +102,13 @@ export { asConversation, type SaidMessage } from "./window/replay/conversation.t
 export { PROTOCOL, type Protocol, protocolTokens } from "./window/replay/protocol.ts";
 export { type ReplayedRequest, type ReplayScore, type Retention, replay } from "./window/replay/replay.ts";
 export type { Slot } from "./window/slot.ts";
+export {
+  addReport,
+  EMPTY_LEDGER,
+  type FactsOf,
+  type Ledger,
+  RECENT_REQUESTS,
+  type RequestTotals,
+  type UsageReport,
+} from "./window/usage/ledger.ts";
+export { addTotals, NO_TOTALS, type Totals } from "./window/usage/totals.ts";

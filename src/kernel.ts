@@ -11,11 +11,19 @@ import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { invalidArgument, wholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
-import { type OpenedSession, Session } from "./session.ts";
+import type { Configuration } from "./provider/ai-sdk/configuration.ts";
+import type { OpenedSession } from "./session/family.ts";
+import { Session } from "./session/session.ts";
+import type { SessionModels } from "./session/windows.ts";
 import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import { openSqliteStore } from "./store/sqlite/index.ts";
 import type { Store, StoreSize } from "./store/store.ts";
+import type { ModelFacts } from "./window/models/facts.ts";
+import { genaiPrices } from "./window/models/genai-prices.ts";
+import { modelCatalogue } from "./window/models/model-catalogue.ts";
+import type { Catalogue } from "./window/models/model-facts.ts";
+import type { ModelTable } from "./window/models/model-settings.ts";
 
 /** How a kernel is opened; everything has a default. */
 export interface KernelOptions {
@@ -30,6 +38,14 @@ export interface KernelOptions {
   readonly limits?: Partial<Limits>;
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** Where the facts of models come from; the package @pydantic/genai-prices by default. */
+  readonly catalogue?: Catalogue;
+  /** What you know better, or want otherwise, by model id or by a beginning of ids that ends in "*". */
+  readonly models?: ModelTable;
+  /** How providers are reached that are named by id; the environment by default. */
+  readonly providers?: Configuration["providers"];
+  /** Told a sentence for people, as when a model is not known. */
+  readonly onWarning?: (warning: string) => void;
 }
 
 /** What a session opened for the first time starts with. */
@@ -62,7 +78,29 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
       ...(options.durability !== undefined && { durability: options.durability }),
       ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
     }));
-  return new Kernel(store, limits, clock, options.ids ?? randomIds);
+  return new Kernel(store, { limits, clock, ids: options.ids ?? randomIds, models: modelsOf(options) });
+}
+
+interface KernelParts {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly models: SessionModels;
+}
+
+/** What is known of models; packages that reach them are loaded when one is first asked. */
+function modelsOf({ catalogue, models, onWarning, providers }: KernelOptions): SessionModels {
+  return {
+    catalogue: modelCatalogue({
+      catalogue: catalogue ?? genaiPrices(),
+      ...(models && { models }),
+      ...(onWarning && { onWarning }),
+    }),
+    provider: async (id) => {
+      const { aiSdkProvider } = await import("./provider/ai-sdk/index.ts");
+      return aiSdkProvider(id, { ...(providers && { providers }) });
+    },
+  };
 }
 
 /** Owns a store and everything opened from it. */
@@ -72,9 +110,11 @@ export class Kernel implements AsyncDisposable {
   readonly #log: Log;
   readonly #owner = claimOwner();
   readonly #scope: Scope;
+  readonly #models: SessionModels;
 
-  constructor(store: Store, limits: Limits, clock: Clock, ids: Ids) {
+  constructor(store: Store, { limits, clock, ids, models }: KernelParts) {
     this.#store = store;
+    this.#models = models;
     this.#scope = new Scope("kernel", new Census());
     this.#scope.own(store);
     this.#scope.own({ close: () => releaseOwner(this.#owner) });
@@ -137,6 +177,11 @@ export class Kernel implements AsyncDisposable {
     return this.#store.vacuum();
   }
 
+  /** What is known of a model: its window, output limit and prices. */
+  modelFacts(id: string): ModelFacts {
+    return this.#models.catalogue.factsOf(id);
+  }
+
   /** Bytes on disk. */
   async size(): Promise<StoreSize> {
     this.#scope.assertOpen();
@@ -174,6 +219,7 @@ export class Kernel implements AsyncDisposable {
       owner: this.#owner,
       scope,
       open: (next, owner) => this.#open(next, owner),
+      models: this.#models,
     });
   }
 

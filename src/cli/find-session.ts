@@ -36,7 +36,8 @@ function fits(id: SessionId, wanted: string): boolean {
   );
 }
 
-async function* sessionIds(kernel: Kernel): AsyncGenerator<SessionId> {
+/** All sessions of a store, newest first, a page at a time. */
+export async function* sessionIds(kernel: Kernel): AsyncGenerator<SessionId> {
   let before: SessionId | undefined;
   do {
     const page = await kernel.sessions({ limit: PAGE, ...(before !== undefined && { before }) });

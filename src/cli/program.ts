@@ -15,6 +15,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   import: async () => (await import("./commands/import.ts")).importCommand,
   sessions: async () => (await import("./commands/sessions.ts")).sessionsCommand,
   show: async () => (await import("./commands/show.ts")).showCommand,
+  context: async () => (await import("./commands/context.ts")).contextCommand,
+  usage: async () => (await import("./commands/usage.ts")).usageCommand,
+  compact: async () => (await import("./commands/compact.ts")).compactCommand,
+  revert: async () => (await import("./commands/revert.ts")).revertCommand,
+  pin: async () => (await import("./commands/pin.ts")).pinCommand,
+  unpin: async () => (await import("./commands/pin.ts")).unpinCommand,
   export: async () => (await import("./commands/export.ts")).exportCommand,
   replay: async () => (await import("./commands/replay.ts")).replayCommand,
 };

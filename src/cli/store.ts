@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Kernel, LonghaulError, openKernel } from "../index.ts";
+import { type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
 import type { CommonValues } from "./command.ts";
 import type { Context } from "./context.ts";
 
@@ -23,9 +23,13 @@ export function openStore(context: Context, options: CommonValues): Promise<Kern
 }
 
 /** Opens the store of a command that only reads: a wrong path must not leave an empty store behind. */
-export async function openExistingStore(context: Context, options: CommonValues): Promise<Kernel> {
+export async function openExistingStore(
+  context: Context,
+  options: CommonValues,
+  settings: Pick<KernelOptions, "onWarning"> = {},
+): Promise<Kernel> {
   const path = storePath(context, options);
-  if (hasStore(path)) return openKernel({ path });
+  if (hasStore(path)) return openKernel({ ...settings, path });
   throw new LonghaulError(
     "STORE_IO",
     `There is no store at ${path}; "longhaul import" makes one, --store names another.`,

@@ -1,6 +1,7 @@
 import type { SeqRange } from "./line.ts";
 import type { Message, MessageInput, Role } from "./message.ts";
 import type { Part, PartInput } from "./part.ts";
+import type { Place } from "./place.ts";
 import type { Receipt } from "./receipt.ts";
 
 /** What an overlay replaces: one part or all parts of an entry, or the result of a tool call. */
@@ -37,6 +38,8 @@ export interface Summarizing<M = Message> {
   readonly ranges: readonly SeqRange[];
   readonly messages?: readonly M[];
   readonly entry?: number;
+  /** Summaries of parts that the summary was made of. */
+  readonly parts?: readonly { readonly ranges: readonly SeqRange[]; readonly text: string }[];
 }
 
 /** Takes an earlier overlay back; a revert, too, can be taken back. */
@@ -61,8 +64,10 @@ export type SingleEdit<M = Message, P = Part> = (Replacement<P> | Hiding | Summa
 export interface Planning<M = Message, P = Part> {
   readonly type: "plan";
   readonly edits: readonly SingleEdit<M, P>[];
-  /** True if it was made from the log and not from an edited window: overlays before it do not hold beside it. */
+  /** True if it was made from the log and not from an edited window: overlays before it do not hold beside it, */
   readonly isWhole?: true;
+  /** but for these lasting ones, newest first, unless they are taken back. */
+  readonly lasting?: readonly Place[];
 }
 
 /** One way in which the window differs from the log. */

@@ -28,6 +28,8 @@ export interface Receipt {
   readonly breakEvenCalls: number | null;
   /** Further calls that the session's course lets expect. */
   readonly expectedCalls: number;
+  /** For a summary: how it was made, and US dollars for making it; undefined where nobody knows. */
+  readonly summary?: { readonly by: string; readonly cost?: number };
   readonly left: {
     /** Messages that left the window. */
     readonly entries: number;

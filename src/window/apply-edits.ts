@@ -19,23 +19,21 @@ function applyEdit(slots: readonly Slot[], edit: Edit, tokensOf: TokensOf): read
   switch (edit.type) {
     case "replace":
       return slots.map((slot) => {
-        const message = replaced(slot, edit.target, edit.parts);
+        const message = replaced(slot, edit);
         return message === slot.message ? slot : withMessage(slot, message, tokensOf);
       });
     case "hide":
       return slots.filter((slot) => !isIn(slot, edit.ranges));
     case "summarize":
       return summarized(slots, edit, tokensOf);
+    case "plan":
+      return applyEdits(slots, edit.edits, tokensOf);
     case "revert":
       return slots;
   }
 }
 
-function replaced(
-  slot: Slot,
-  target: Extract<Edit, { type: "replace" }>["target"],
-  parts: readonly Part[],
-): Message {
+function replaced(slot: Slot, { target, parts, role }: Extract<Edit, { type: "replace" }>): Message {
   const { message } = slot;
   if ("callId" in target) {
     const { callId } = target;
@@ -46,7 +44,7 @@ function replaced(
     return { ...message, parts: message.parts.map((part) => (isTarget(part) ? { ...part, output } : part)) };
   }
   if (slot.isNote || target.seq !== slot.seq) return message;
-  if (target.part === undefined) return { ...message, parts };
+  if (target.part === undefined) return { ...message, parts, ...(role && { role }) };
   const { part: index } = target;
   return {
     ...message,
@@ -59,14 +57,15 @@ function summarized(
   edit: Extract<Edit, { type: "summarize" }>,
   tokensOf: TokensOf,
 ): readonly Slot[] {
-  const first = slots.findIndex((slot) => isIn(slot, edit.ranges));
   const isKept = (slot: Slot) => !isIn(slot, edit.ranges) || (!slot.isNote && slot.seq === edit.entry);
   if (!edit.messages || edit.messages.length === 0) return slots.filter(isKept);
-  const at = Math.max(first, 0);
-  const place = slots[at];
+  const start = edit.ranges[0]?.from ?? 0;
+  const found = slots.findIndex(({ seq }) => seq >= start);
+  const at = found < 0 ? slots.length : found;
+  const place = slots[at] ?? slots.at(-1);
   const notes = edit.messages.map(
     (message): Slot => ({
-      seq: edit.ranges[0]?.from ?? place?.seq ?? 0,
+      seq: start,
       at: place?.at ?? 0,
       message,
       tokens: tokensOf(message),

@@ -1,12 +1,12 @@
-import { type Group, groupsOf } from "./group.ts";
+import type { Group } from "./group.ts";
 import type { Slot } from "./slot.ts";
 
-/** The exchanges of a window: whatever comes before a reply, and the reply with the results of its calls. */
-export function exchangesOf(slots: readonly Slot[]): readonly Group[] {
+/** The exchanges of a window of groups: whatever comes before a reply, and the reply with the results of its calls. */
+export function exchangesOf(slots: readonly Slot[], groups: readonly Group[]): readonly Group[] {
   const exchanges: Group[] = [];
   let start = 0;
-  for (const { from, to } of groupsOf(slots)) {
-    if (!slots.slice(from, to + 1).some(({ message }) => message.role === "assistant")) continue;
+  for (const { from, to } of groups) {
+    if (!indexesOf({ from, to }).some((index) => slots[index]?.message.role === "assistant")) continue;
     exchanges.push({ from: start, to });
     start = to + 1;
   }

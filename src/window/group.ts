@@ -31,16 +31,24 @@ export function groupsOf(slots: readonly Slot[]): readonly Group[] {
 
 /** Ids of the tools that a message calls. */
 export function callsOf(message: Message): readonly string[] {
-  return message.parts.flatMap((part) => {
-    if (part.type === "tool-call") return [part.callId];
-    return part.type === "blob" && part.of === "tool-call" && part.callId !== undefined ? [part.callId] : [];
-  });
+  let ids: string[] = NONE;
+  for (const part of message.parts) {
+    const isCall = part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
+    if (isCall && part.callId !== undefined) ids = ids === NONE ? [part.callId] : [...ids, part.callId];
+  }
+  return ids;
 }
 
 /** Ids of the calls that a message answers. */
 export function answeredBy(message: Message): readonly string[] {
-  return message.parts.flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
+  let ids: string[] = NONE;
+  for (const part of message.parts)
+    if (part.type === "tool-result") ids = ids === NONE ? [part.callId] : [...ids, part.callId];
+  return ids;
 }
+
+/** Most messages have neither calls nor results, and all are asked again and again. */
+const NONE: string[] = [];
 
 /** A message belongs to the group before it if it answers an open call, or brings more calls of the same reply. */
 function belongs(message: Message, open: ReadonlySet<string>, isReply: boolean): boolean {

@@ -1,11 +1,43 @@
-import { answersOf } from "./answer.ts";
+import type { Group } from "./group.ts";
 import type { PassContext, Proposal } from "./pass.ts";
 import type { Slot } from "./slot.ts";
+import { windowIndex } from "./window-index.ts";
 
 /**
- * Proposes to hide slots, given by index. One that would be torn from a call or result that stays, stays as well; so do
- * notes, which stand for what has already left.
+ * The oldest of some stretches that can leave, each as the indexes of its slots and of those tied to them by a late
+ * result. `isEnough` is asked before each. What is protected stays with all that is tied to it; so does what the system
+ * says, and notes, which stand for what has already left.
  */
+export function oldestLeaving(
+  slots: readonly Slot[],
+  stretches: readonly Group[],
+  kept: ReadonlySet<number>,
+  isEnough: (leaving: number, next: number) => boolean,
+): readonly (readonly number[])[] {
+  const { bonds } = windowIndex(slots);
+  const units: (readonly number[])[] = [];
+  const gone = new Set<number>();
+  for (const { from, to } of stretches) {
+    const unit = new Set<number>();
+    for (let index = from; index <= to; index++) {
+      for (const tied of bonds.get(index) ?? [index]) if (!gone.has(tied)) unit.add(tied);
+    }
+    const indexes = [...unit].filter((index) => canLeave(slots[index] as Slot));
+    if (indexes.length === 0) continue;
+    const isTorn = indexes.some((index) => bonds.get(index)?.some((tied) => !canLeave(slots[tied] as Slot)));
+    if (isTorn || indexes.some((index) => kept.has((slots[index] as Slot).seq))) continue;
+    if (isEnough(gone.size, indexes.length)) break;
+    units.push(indexes);
+    for (const index of indexes) gone.add(index);
+  }
+  return units;
+}
+
+function canLeave({ message, isNote }: Slot): boolean {
+  return message.role !== "system" && !isNote;
+}
+
+/** Proposes to hide slots, given by index. One that would be torn from a call or result that stays, stays as well. */
 export function proposeHiding(
   slots: readonly Slot[],
   indexes: Iterable<number>,
@@ -25,18 +57,9 @@ export function proposeHiding(
 }
 
 function wholeOnly(slots: readonly Slot[], indexes: Iterable<number>): ReadonlySet<number> {
-  const hidden = new Set([...indexes].filter((index) => !slots[index]?.isNote));
-  const ties = answersOf(slots).flatMap(({ slot, to }) => (to ? [[slot, to.slot] as const] : []));
-  for (let isTorn = true; isTorn; ) {
-    isTorn = false;
-    for (const [one, other] of ties) {
-      if (hidden.has(one) === hidden.has(other)) continue;
-      hidden.delete(one);
-      hidden.delete(other);
-      isTorn = true;
-    }
-  }
-  return hidden;
+  const wanted = new Set([...indexes].filter((index) => !slots[index]?.isNote));
+  const { bonds } = windowIndex(slots);
+  return new Set([...wanted].filter((index) => bonds.get(index)?.every((tied) => wanted.has(tied)) ?? true));
 }
 
 /** The fewest ranges that hold all of some seqs and none of the others. */

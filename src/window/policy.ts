@@ -9,6 +9,28 @@ export interface Budget {
   readonly window: number;
   /** Tokens of system prompt and tools, which come before the messages and never change. */
   readonly system: number;
+  /** Most messages, where their number is limited too. */
+  readonly messages?: number;
+}
+
+/** Price of a token read from the provider's cache and of one written to it, in input tokens. */
+export interface CachePrices {
+  readonly read: number;
+  readonly write: number;
+}
+
+/** What is known besides when a policy takes over a session; nothing for a new one. */
+export interface Course {
+  /** Anthropic's when left out. */
+  readonly prices?: CachePrices;
+  /** Seqs of slots that stay as they are. */
+  readonly pins?: ReadonlySet<number>;
+  /** The window as it was sent last. */
+  readonly window?: readonly Slot[];
+  /** Messages that have left it, oldest first; as many as are worth to be looked at. */
+  readonly past?: readonly Slot[];
+  /** Requests so far. */
+  readonly calls?: number;
 }
 
 /** What holds when a request is about to be sent. */
@@ -23,10 +45,12 @@ export interface PolicyRun {
   observe(slot: Slot): void;
   /** The window of the next request, within the budget. */
   fit(moment: Moment): readonly Slot[];
+  /** Why the last fit changed what had been sent before; undefined if it did not. */
+  readonly reason?: string | undefined;
 }
 
 /** A way to keep a window within its budget. */
 export interface Policy {
   readonly name: string;
-  start(budget: Budget, tokensOf: TokensOf): PolicyRun;
+  start(budget: Budget, tokensOf: TokensOf, course?: Course): PolicyRun;
 }

@@ -23,14 +23,19 @@ interface Candidate {
 /**
  * The last resort, the same for every policy: what may not leave is clipped, the largest part first, until all of it
  * takes no more than so many tokens. Reasoning is never touched, and calls keep their id and name; where these alone
- * take more, so does the window. Slots that are not clipped stay the very same objects.
+ * take more, so does the window. Slots that are not clipped stay the very same objects; those that are fixed always do.
  */
-export function rescue(slots: readonly Slot[], most: number, tokensOf: TokensOf): readonly Slot[] {
+export function rescue(
+  slots: readonly Slot[],
+  most: number,
+  tokensOf: TokensOf,
+  isFixed: (slot: Slot) => boolean = () => false,
+): readonly Slot[] {
   let excess = sizeOf(slots) - most;
   if (excess <= 0) return slots;
   const window = [...slots];
   for (const floor of FLOORS) {
-    const candidates = candidatesIn(window, tokensOf);
+    const candidates = candidatesIn(window, tokensOf, isFixed);
     while (excess > 0) {
       const largest = largestOf(candidates, floor);
       if (!largest) break;
@@ -43,14 +48,20 @@ export function rescue(slots: readonly Slot[], most: number, tokensOf: TokensOf)
   return window;
 }
 
-function candidatesIn(slots: readonly Slot[], tokensOf: TokensOf): readonly Candidate[] {
-  return slots.flatMap(({ message }, slot) =>
-    message.parts.flatMap((source, part): readonly Candidate[] => {
+function candidatesIn(
+  slots: readonly Slot[],
+  tokensOf: TokensOf,
+  isFixed: (slot: Slot) => boolean,
+): readonly Candidate[] {
+  return slots.flatMap((own, slot) => {
+    if (isFixed(own)) return [];
+    const { role, parts } = own.message;
+    return parts.flatMap((source, part): readonly Candidate[] => {
       const characters = wordsOf(source)?.length;
       if (characters === undefined) return [];
-      return [{ slot, part, source, characters, tokens: tokensOf({ role: message.role, parts: [source] }) }];
-    }),
-  );
+      return [{ slot, part, source, characters, tokens: tokensOf({ role, parts: [source] }) }];
+    });
+  });
 }
 
 function largestOf(candidates: readonly Candidate[], floor: number): Candidate | undefined {

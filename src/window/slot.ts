@@ -2,8 +2,13 @@ import type { Message } from "../model/message.ts";
 
 /** One message where it stands in a window. */
 export interface Slot {
-  /** Seq of the entry it stands for; a note's is that of the first entry it stands in place of. */
+  /**
+   * Place on the line of the entry it stands for, which is its seq unless the line was rewound or forked; a note's is that
+   * of the first entry it stands in place of.
+   */
   readonly seq: number;
+  /** How the entry is cited where that is not `#<seq>`: "<session>#<seq>" for one of another session. */
+  readonly cite?: string;
   readonly at: number;
   /** As the model gets it. */
   readonly message: Message;

@@ -1,4 +1,5 @@
 import type { Part, TextPart, ToolResultPart } from "../model/part.ts";
+import type { Slot } from "./slot.ts";
 
 /** What a stub stands for, and where that can be found. */
 export interface StubFacts {
@@ -8,23 +9,34 @@ export interface StubFacts {
   readonly size: string;
   readonly session: string;
   readonly seq: number;
+  /** How the entry is cited, where that is not "<session>#<seq>". */
+  readonly cite?: string;
 }
 
-const ENDING = /; to see it: expand \S+#\d+\]/;
+const ENDING_WORDS = "; to see it: expand ";
+const ENDING = /; to see it: expand \S*#\d+\]/;
+/** What clipping leaves where it has cut. */
+const CUT_WORDS = " characters cut …]";
+const CUT = /\[… \d+ characters cut …\]/;
 
 /** The words that stand in the window for what has left it. */
-export function stubText({ what, size, session, seq }: StubFacts): string {
-  return `[${what} (${size}) was left out${wayBack(session, seq)}]`;
+export function stubText({ what, size, session, seq, cite = `${session}#${seq}` }: StubFacts): string {
+  return `[${what} (${size}) was left out; to see it: expand ${cite}]`;
 }
 
-/** How to get an entry back. */
-export function wayBack(session: string, seq: number): string {
-  return `; to see it: expand ${session}#${seq}`;
+/** Where what a slot shows can be found. */
+export function placeOf(
+  { seq, cite }: Slot,
+  { session }: { readonly session: string },
+): Pick<StubFacts, "session" | "seq" | "cite"> {
+  return { session, seq, ...(cite !== undefined && { cite }) };
 }
 
-/** Tells whether a text is a stub, or has one in it. */
+/** Tells whether a text is a stub, or has one in it, or was clipped. */
 export function hasStub(text: string): boolean {
-  return ENDING.test(text);
+  // Plain searches first: they are many times faster, and hardly any text has either.
+  if (text.includes(ENDING_WORDS) && ENDING.test(text)) return true;
+  return text.includes(CUT_WORDS) && CUT.test(text);
 }
 
 /** Tells whether nothing but a stub is left of a result. */

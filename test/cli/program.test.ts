@@ -9,7 +9,18 @@ describe("the program", () => {
     for (const args of [[], ["--help"]]) {
       const { code, stdout } = await runProgram(args);
       expect(code).toBe(0);
-      for (const name of ["import", "sessions", "show", "export"]) expect(stdout).toContain(`  ${name} `);
+      for (const name of [
+        "import",
+        "sessions",
+        "show",
+        "context",
+        "usage",
+        "revert",
+        "pin",
+        "unpin",
+        "export",
+      ])
+        expect(stdout).toContain(`  ${name} `);
     }
   });
 

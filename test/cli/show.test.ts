@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { runHere } from "./support/here.ts";
+import { storeWithCut } from "./support/long-session.ts";
 import { runJson, runProgram, startProgram } from "./support/program.ts";
 import { PNG, storeWithTicket } from "./support/store.ts";
 
@@ -156,6 +158,17 @@ It waits for a server.
     const fork = await runProgram(["show", "fork", "--all", "-q", "--store", path]);
     expect(fork.stdout.split("\n").filter((line) => /^[a-z]+$/.test(line))).toEqual(["one", "two", "other"]);
     expect((await runJson(["show", "empty", "--all", "--store", path])).value.entries).toEqual([]);
+  });
+
+  test("says in the conversation where something was cut, how much and why", async () => {
+    const { store, overlay } = await storeWithCut();
+    const { stdout } = await runHere(["show", "long", "--limit", "3", "--store", store]);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^· #${overlay} window: [\\d,]+ → [\\d,]+ tokens, \\d+ messages cut, longhaul rebuilt the window \\(.+\\)$`,
+        "m",
+      ),
+    );
   });
 
   test("follows what is appended until it is interrupted", async () => {

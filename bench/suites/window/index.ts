@@ -1,5 +1,6 @@
 import type { Suite } from "../../suite.ts";
+import { planning } from "./planning.ts";
 import { policies } from "./policies.ts";
 
 /** What the next call is sent. */
-export const window: Suite = { measurements: [policies] };
+export const window: Suite = { measurements: [planning, policies] };

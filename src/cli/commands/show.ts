@@ -17,13 +17,14 @@ import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
 const MESSAGES: readonly EntryKind[] = ["message", "notice", "redacted"];
-const ASIDES: readonly EntryKind[] = ["usage", "overlay", "line"];
+const ASIDES: readonly EntryKind[] = ["usage", "overlay", "pin", "line"];
 
 const OPTIONS = {
   limit: { type: "string", value: "N", help: `entries to show (${LIMIT.otherwise})` },
   all: { type: "boolean", help: "the whole conversation" },
   before: { type: "string", value: "CURSOR", help: "what is older than an earlier page" },
   around: { type: "string", value: "ENTRY", help: "what is around an entry, by its number or id" },
+  expand: { type: "string", value: "ENTRY", help: "what a summary or a cut stands for, by its number or id" },
   follow: { type: "boolean", short: "f", help: "go on with what is appended, until Ctrl-C" },
   full: { type: "boolean", help: "tool results and large parts in full" },
   raw: { type: "boolean", help: "also foreign records that mean nothing here, word by word" },
@@ -43,6 +44,7 @@ export const showCommand = defineCommand({
     "longhaul show ticket-4711",
     "longhaul show ticket-4711 --all --full",
     "longhaul show ticket-4711 --around 40 --limit 10",
+    "longhaul show ticket-4711 --expand 212",
     "longhaul show ticket-4711 --follow --json",
   ],
   async run(context, { operands: [wanted], options }) {
@@ -106,15 +108,21 @@ async function wantedEntries(
   options: ShowOptions,
   kinds: readonly EntryKind[],
 ): Promise<{ readonly entries: Iterable<Entry> | AsyncIterable<Entry>; readonly before?: string }> {
+  const { before, around, expand } = options;
   if (options.all) return { entries: wholeLine(session, kinds) };
-  const { before, around } = options;
+  if (expand !== undefined) return { entries: session.expand(entryOption(expand)) };
   const limit = countOption("limit", options.limit, LIMIT);
   return session.page({
     limit,
     kinds,
     ...(before !== undefined && { before }),
-    ...(around !== undefined && { around: /^\d+$/.test(around) ? Number(around) : around }),
+    ...(around !== undefined && { around: entryOption(around) }),
   });
+}
+
+function entryOption(text: string): number | string {
+  const number = /^#?(\d+)$/.exec(text)?.[1];
+  return number === undefined ? text : Number(number);
 }
 
 function kindsOf({ quiet, raw }: ShowOptions): readonly EntryKind[] {
@@ -161,6 +169,11 @@ function checkTogether(options: ShowOptions): void {
     ["all", "before"],
     ["all", "around"],
     ["before", "around"],
+    ["expand", "all"],
+    ["expand", "before"],
+    ["expand", "around"],
+    ["expand", "follow"],
+    ["expand", "limit"],
     ["follow", "before"],
     ["follow", "around"],
   ];

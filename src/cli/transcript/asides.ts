@@ -1,6 +1,8 @@
-import type { Entry, EntryBody, Usage } from "../../index.ts";
-import { formatCount } from "../count.ts";
+import type { EditReason, Entry, EntryBody, Usage } from "../../index.ts";
+import { whyWords } from "../context/why.ts";
+import { countOf, formatCount } from "../count.ts";
 import { escapeLine } from "../escape.ts";
+import { editWords } from "./edit-words.ts";
 
 type Aside = Exclude<EntryBody, { readonly kind: "message" | "raw" }>;
 
@@ -19,8 +21,10 @@ function words(entry: Aside): string {
       return `line: ${entry.reason}; ${formatCount(entry.ranges.length)} range(s)`;
     case "usage":
       return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${usageWords(entry.usage)}`;
+    case "pin":
+      return `${entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
     case "overlay":
-      return `window: ${entry.author} ${editWords(entry)} (${entry.reason})${tokenWords(entry)}`;
+      return overlayWords(entry);
   }
 }
 
@@ -36,30 +40,16 @@ function usageWords(usage: Usage): string {
   return [...tokens, ...(usage.cost === undefined ? [] : [`$${usage.cost.toFixed(4)}`])].join(", ");
 }
 
-function editWords({ edit }: Extract<Aside, { kind: "overlay" }>): string {
-  switch (edit.type) {
-    case "replace":
-      return "callId" in edit.target
-        ? `replaced the result of ${edit.target.callId}`
-        : `replaced content of #${edit.target.seq}`;
-    case "hide":
-      return `hid ${rangeWords(edit.ranges)}`;
-    case "summarize":
-      return `summarized ${rangeWords(edit.ranges)}`;
-    case "revert":
-      return `took back the change at #${edit.overlay}`;
-  }
+/** Where something was cut: first the figures, for the line may be cut too, then by whom and why. */
+function overlayWords(entry: Extract<Aside, { kind: "overlay" }>): string {
+  const { author, edit, receipt } = entry;
+  const left = receipt ? [`${countOf(receipt.left.entries, "message")} cut`] : [];
+  const figures = [...tokenWords(entry), ...left].map((figure) => `${figure}, `).join("");
+  return `window: ${figures}${author} ${editWords(edit)} (${whyWords(entry)})`;
 }
 
-function rangeWords(ranges: readonly { readonly from: number; readonly to: number }[]): string {
-  const [first] = ranges;
-  if (!first) return "nothing";
-  const more = ranges.length > 1 ? ` and ${ranges.length - 1} more` : "";
-  return `#${first.from} to #${first.to}${more}`;
-}
-
-function tokenWords({ tokensBefore, tokensAfter }: Extract<Aside, { kind: "overlay" }>): string {
-  if (tokensBefore === undefined) return "";
+function tokenWords({ tokensBefore, tokensAfter }: EditReason): readonly string[] {
+  if (tokensBefore === undefined) return [];
   const after = tokensAfter === undefined ? "?" : formatCount(tokensAfter);
-  return `, ${formatCount(tokensBefore)} → ${after} tokens`;
+  return [`${formatCount(tokensBefore)} → ${after} tokens`];
 }

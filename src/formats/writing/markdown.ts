@@ -77,6 +77,7 @@ const EDITS: Record<OverlayBody["edit"]["type"], string> = {
   summarize: "Context compacted here",
   hide: "Entries left the window here",
   replace: "Something was replaced in the window here",
+  plan: "The window was rebuilt here",
   revert: "An earlier change of the window was taken back here",
 };
 

@@ -1,77 +1,64 @@
-import type { CandidateLine, Fact } from "./facts.ts";
+import type { Facts } from "./facts.ts";
+import type { LineList, Source } from "./line-list.ts";
 
-/** What a line has to be worth, and what it may take. */
+/** What a line has to be worth, and what all of them may take. */
 export interface Choice {
   /** Tokens for all chosen lines. */
   readonly room: number;
   /** Least expected use for each token of a line. */
   readonly least: number;
-  /** The chance that a fact is needed again. */
-  readonly need: (fact: Fact) => number;
-  /** Facts that are in the window anyway. */
-  readonly covered: ReadonlySet<Fact>;
 }
 
 const HEADING_TOKENS = 12;
-const ROUNDS = 5;
-/** A line whose worth has fallen below this share of what it was ranked by is ranked anew. */
-const STALE = 0.8;
 const LEAST_ROOM = 20;
+/** Lines are ranked in steps, so many for each doubling of their worth. */
+const STEPS = 8;
+const MAX_RANK = 16 * STEPS;
+/** A line whose worth has fallen by more steps than this is ranked anew. */
+const STALE_STEPS = 2;
 
-interface Ranked {
-  readonly line: CandidateLine;
-  readonly tokens: number;
-  worth: number;
-}
-
-/** Tokens of a line of an extract. */
-export function lineTokens(line: CandidateLine): number {
-  return Math.ceil((line.text.length + 1) / 4);
-}
-
-/** The lines that are worth their room, each fact counted once: greedy by expected use for each token. */
-export function chooseLines(lines: readonly CandidateLine[], choice: Choice): readonly CandidateLine[] {
-  const covered = new Set(choice.covered);
-  const needs = new Map<Fact, number>();
-  const need = (fact: Fact) => {
-    const known = needs.get(fact) ?? choice.need(fact);
-    needs.set(fact, known);
-    return known;
-  };
-  const gain = (line: CandidateLine) => {
-    let sum = 0;
-    for (const fact of line.facts) if (!covered.has(fact)) sum += need(fact);
-    return sum;
-  };
-
-  const chosen: CandidateLine[] = [];
-  const headed = new Set<number>();
-  let room = choice.room;
-  let ranked: Ranked[] = [];
-  for (const line of lines) {
-    const tokens = lineTokens(line);
-    const worth = gain(line) / tokens;
-    if (worth > choice.least) ranked.push({ line, tokens, worth });
-  }
-  for (let round = 0; round < ROUNDS && ranked.length > 0 && room > LEAST_ROOM; round++) {
-    ranked.sort((a, b) => b.worth - a.worth);
-    const again: Ranked[] = [];
-    for (const one of ranked) {
-      const cost = one.tokens + (headed.has(one.line.seq) ? 0 : HEADING_TOKENS);
-      if (cost > room) continue;
-      const worth = gain(one.line) / cost;
-      if (worth <= choice.least) continue;
-      if (worth < one.worth * STALE) {
-        one.worth = worth;
-        again.push(one);
+/**
+ * Indexes of the lines that are worth their room, each fact counted once: greedy by expected use for each token, which
+ * is `worths` to begin with. What was chosen covers its facts from then on.
+ */
+export function chooseLines(
+  lines: LineList,
+  worths: Float32Array,
+  facts: Facts,
+  { room, least }: Choice,
+): readonly number[] {
+  const { tokens, ends, facts: all } = lines.columns;
+  const ranks: number[][] = Array.from({ length: MAX_RANK + 1 }, () => []);
+  for (const [index, worth] of worths.entries()) if (worth > least) ranks[rankOf(worth / least)]?.push(index);
+  const chosen: number[] = [];
+  const headed = new Set<Source>();
+  let left = room;
+  for (let rank = MAX_RANK; rank >= 0 && left > LEAST_ROOM; rank--) {
+    const ranked = ranks[rank] as number[];
+    for (let place = ranked.length - 1; place >= 0 && left > LEAST_ROOM; place--) {
+      const index = ranked[place] as number;
+      const source = lines.sources[index] as Source;
+      const cost = (tokens[index] as number) + (headed.has(source) ? 0 : HEADING_TOKENS);
+      if (cost > left) continue;
+      const from = index === 0 ? 0 : (ends[index - 1] as number);
+      const to = ends[index] as number;
+      const worth = facts.worthOf(all, from, to) / cost;
+      if (worth <= least) continue;
+      const now = rankOf(worth / least);
+      if (now < rank - STALE_STEPS) {
+        ranks[now]?.push(index);
         continue;
       }
-      chosen.push(one.line);
-      headed.add(one.line.seq);
-      room -= cost;
-      for (const fact of one.line.facts) covered.add(fact);
+      chosen.push(index);
+      headed.add(source);
+      left -= cost;
+      facts.cover(all, from, to);
     }
-    ranked = again;
   }
   return chosen;
+}
+
+/** The rank of what is worth so many times the least. */
+function rankOf(multiple: number): number {
+  return Math.min(MAX_RANK, Math.max(0, Math.floor(Math.log2(multiple) * STEPS)));
 }

@@ -1,167 +1,206 @@
 import type { Message } from "../../model/message.ts";
+import type { Slot } from "../slot.ts";
+import { type Fact, FactTable } from "./fact-table.ts";
 import { identifiersOf } from "./identifiers.ts";
+import { LineList, type Source } from "./line-list.ts";
 import { type Horizon, needOf } from "./need.ts";
-import { type CallFacts, callFacts, type Origin, saidIn } from "./said.ts";
+import { type CallFacts, callFacts, type Said, saidIn } from "./said.ts";
 import { bareLine, isVerbatim } from "./verbatim-line.ts";
 
-/** An identifier or a verbatim line that was said, with what became of it. */
-export interface Fact {
-  readonly isLine: boolean;
-  seen: number;
-  named: number;
-  last: number;
-  lastNamed: number;
-  origin: Origin;
-  path: string | undefined;
-}
-
-/** A line that may be kept when its message leaves: its words and the facts in them. */
-export interface CandidateLine {
-  readonly text: string;
-  readonly facts: readonly Fact[];
-  /** Seq of the entry it was said in, and its place there. */
-  readonly seq: number;
-  readonly order: number;
+/** What was found in a message when it came. */
+export interface Reading {
+  /** Of the whole message; some may be there more than once. */
+  readonly facts: Int32Array;
+  /** The lines that could be kept without it. */
+  readonly lines: LineList;
 }
 
 const MAX_LINE = 400;
 const MIN_LINE = 5;
-/** Facts kept; above this, what was said once and never named since long goes. */
-const MAX_FACTS = 250_000;
+const MAX_FACTS = 120_000;
 const MAX_CALLS = 2_000;
-const OLD = 300;
+const MAX_FILES = 5_000;
+const CHARACTERS_PER_TOKEN = 4;
 
 /** What was said in a session, counted as it comes; bounded, and never looks ahead. */
 export class Facts {
-  readonly #facts = new Map<string, Fact>();
-  readonly #pathTouched = new Map<string, number>();
+  readonly #horizon: Horizon;
+  readonly #table = new FactTable(MAX_FACTS);
+  /** Numbers of files, and the message that touched each last. */
+  readonly #files = new Map<string, number>();
+  readonly #touched = new Int32Array(MAX_FILES + 1);
   readonly #calls = new Map<string, CallFacts>();
-  /** Messages observed. */
+  /** Messages, parts and lines read, rankings started. */
   #now = 0;
+  #part = 0;
+  #line = 0;
+  #ranking = 0;
 
-  get now(): number {
-    return this.#now;
+  constructor(horizon: Horizon) {
+    this.#horizon = horizon;
   }
 
   get size(): number {
-    return this.#facts.size;
+    return this.#table.size;
   }
 
   /** Takes the next message of the log into account. */
-  observe(message: Message): void {
+  read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): Reading {
     for (const part of message.parts)
-      if (part.type === "tool-call") this.#noteCall(part.callId, callFacts(part.name, part.input));
-    for (const { text, origin, path } of saidIn(message, (callId) => this.#calls.get(callId))) {
-      if (path !== undefined) this.#pathTouched.set(path, this.#now);
-      const seen = new Set<Fact>();
-      for (const line of text.split("\n")) this.#factsOf(line, (fact) => seen.add(fact));
-      for (const fact of seen) {
-        fact.seen++;
-        fact.last = this.#now;
-        fact.origin = origin;
-        fact.path = path;
-      }
-      if (message.role === "assistant" && origin !== "reasoning") this.#name(text);
-    }
+      if (part.type === "tool-call")
+        remember(this.#calls, part.callId, callFacts(part.name, part.input), MAX_CALLS);
+    const source = { seq, cite: cite ?? `#${seq}`, heading: this.#headingOf(message) };
+    const facts: Fact[] = [];
+    const lines = new LineList();
+    for (const said of saidIn(message, (callId) => this.#calls.get(callId)))
+      this.#readPart(said, message.role === "assistant", source, facts, lines);
     this.#now++;
-    if (this.#facts.size > MAX_FACTS) this.#forget();
+    return { facts: Int32Array.from(facts), lines };
   }
 
-  /** All facts of a message, as it is shown. */
-  factsIn(message: Message): ReadonlySet<Fact> {
-    const facts = new Set<Fact>();
+  /** The known facts of a message as it is shown. */
+  factsIn(message: Message): Int32Array {
+    const facts: Fact[] = [];
+    const tell = (text: string, isLine: boolean) => {
+      const fact = this.#table.find(text, isLine);
+      if (fact !== undefined) facts.push(fact);
+    };
     for (const { text } of saidIn(message, (callId) => this.#calls.get(callId)))
-      for (const line of text.split("\n")) this.#factsOf(line, (fact) => facts.add(fact));
-    return facts;
+      for (const line of text.split("\n")) tellFacts(bareLine(line), tell);
+    return Int32Array.from(facts);
   }
 
-  /** The lines of a message that could be kept without it. */
-  linesIn(message: Message, seq: number): readonly CandidateLine[] {
-    const lines: CandidateLine[] = [];
-    for (const { text, origin } of saidIn(message, (callId) => this.#calls.get(callId))) {
-      if (origin === "reasoning") continue;
-      for (const raw of text.split("\n")) {
-        const bare = bareLine(raw);
-        if (bare.length < MIN_LINE) continue;
-        const cut = bare.length > MAX_LINE ? bare.slice(0, MAX_LINE).toWellFormed() : bare;
-        const facts = new Set<Fact>();
-        this.#factsOf(cut, (fact) => facts.add(fact));
-        if (facts.size > 0) lines.push({ text: cut, facts: [...facts], seq, order: lines.length });
+  /** Begins to rank: from here on every fact is worth the chance that the assistant names it again. */
+  startRanking(): void {
+    this.#ranking++;
+    const { size, last, heldIn, need, neededAt, worth } = this.#table;
+    for (let fact = 0; fact < size; fact++) {
+      const at = neededAt[fact] as number;
+      if (at > 0) {
+        // Only what is on the shelf is ranked, and it fades ever more slowly: it is looked at anew when a quarter older.
+        if (heldIn[fact] !== this.#ranking - 1) continue;
+        if (4 * (this.#now - at) <= at - (last[fact] as number)) continue;
       }
+      need[fact] = this.#needOf(fact);
+      neededAt[fact] = this.#now;
     }
-    return lines;
+    worth.set(need);
+  }
+
+  /** From here on these are worth nothing: the window holds them. */
+  cover(facts: Int32Array, from = 0, to = facts.length): void {
+    const { worth } = this.#table;
+    for (let index = from; index < to; index++) worth[facts[index] as Fact] = 0;
+  }
+
+  /** What some facts are worth together. */
+  worthOf(facts: Int32Array, from: number, to: number): number {
+    const { worth } = this.#table;
+    let sum = 0;
+    for (let index = from; index < to; index++) sum += worth[facts[index] as Fact] as number;
+    return sum;
+  }
+
+  /** Keeps facts from being forgotten until the next ranking; true for a line that was not held in this one before. */
+  hold(facts: Int32Array, from: number, to: number): boolean {
+    const { heldIn } = this.#table;
+    const last = facts[to - 1] as Fact;
+    const isAgain = this.#table.isLine(last) && heldIn[last] === this.#ranking;
+    for (let index = from; index < to; index++) heldIn[facts[index] as Fact] = this.#ranking;
+    return !isAgain;
+  }
+
+  #needOf(fact: Fact): number {
+    const table = this.#table;
+    const now = this.#now;
+    const file = table.file[fact] as number;
+    const history = {
+      isLine: table.isLine(fact),
+      origin: table.originOf(fact),
+      seen: table.seen[fact] as number,
+      named: table.named[fact] as number,
+      age: now - (table.last[fact] as number),
+      sinceNamed: now - (table.lastNamed[fact] as number),
+      pathAge: file === 0 ? undefined : now - (this.#touched[file] as number),
+    };
+    return needOf(history, this.#horizon);
+  }
+
+  #readPart(
+    { text, origin, path }: Said,
+    isAssistant: boolean,
+    source: Source,
+    facts: Fact[],
+    lines: LineList,
+  ): void {
+    const table = this.#table;
+    const part = ++this.#part;
+    const isReasoning = origin === "reasoning";
+    const isNaming = isAssistant && !isReasoning;
+    const file = path === undefined ? 0 : this.#touch(path);
+    let own: Fact[] = [];
+    const tell = (said: string, isLine: boolean, isWhole: boolean) => {
+      const fact = table.findOrAdd(said, isLine, this.#now, this.#ranking);
+      if (table.line[fact] !== this.#line) {
+        table.line[fact] = this.#line;
+        own.push(fact);
+      }
+      if (table.seenPart[fact] !== part) {
+        table.seenPart[fact] = part;
+        (table.seen[fact] as number)++;
+        table.last[fact] = this.#now;
+        table.setOrigin(fact, origin);
+        table.file[fact] = file;
+        table.neededAt[fact] = 0;
+        facts.push(fact);
+      }
+      if (isNaming && isWhole && table.namedPart[fact] !== part) {
+        table.namedPart[fact] = part;
+        (table.named[fact] as number)++;
+        table.lastNamed[fact] = this.#now;
+      }
+    };
+    for (const raw of text.split("\n")) {
+      const bare = bareLine(raw);
+      if (bare.length < MIN_LINE) continue;
+      const cut = bare.length > MAX_LINE ? bare.slice(0, MAX_LINE).toWellFormed() : bare;
+      if (cut !== bare) tellFacts(bare, tell);
+      own = [];
+      this.#line++;
+      tellFacts(cut, tell);
+      if (own.length === 0 || isReasoning) continue;
+      // Joining copies the words, where a slice would hold on to the whole message.
+      const words = [cut, ""].join("\n");
+      lines.add(words, Math.ceil(words.length / CHARACTERS_PER_TOKEN), source, own);
+    }
   }
 
   /** What a message is about, for the heading of its lines: the tool and the file, or who spoke. */
-  headingOf(message: Message): string {
+  #headingOf(message: Message): string {
     const result = message.parts.find((part) => part.type === "tool-result");
     if (!result) return message.role;
     const call = this.#calls.get(result.callId);
     return [call?.name ?? "tool", call?.path].filter(Boolean).join(" ");
   }
 
-  /** The chance that the assistant names a fact again. */
-  need(fact: Fact, horizon: Horizon): number {
-    const touched = fact.path === undefined ? undefined : this.#pathTouched.get(fact.path);
-    return needOf(
-      {
-        isLine: fact.isLine,
-        origin: fact.origin,
-        seen: fact.seen,
-        named: fact.named,
-        age: this.#now - fact.last,
-        sinceNamed: this.#now - fact.lastNamed,
-        ...(touched !== undefined && { pathAge: this.#now - touched }),
-      },
-      horizon,
-    );
+  #touch(path: string): number {
+    const known = this.#files.get(path);
+    const file = known ?? (this.#files.size % MAX_FILES) + 1;
+    if (known === undefined) remember(this.#files, path, file, MAX_FILES);
+    this.#touched[file] = this.#now;
+    return file;
   }
+}
 
-  #name(text: string): void {
-    const named = new Set<Fact>();
-    for (const line of text.split("\n")) {
-      identifiersOf(line, false, (identifier) => named.add(this.#fact(identifier, false)));
-      const bare = bareLine(line);
-      if (isVerbatim(bare)) named.add(this.#fact(bare, true));
-    }
-    for (const fact of named) {
-      fact.named++;
-      fact.lastNamed = this.#now;
-    }
-  }
+function tellFacts(bare: string, tell: (text: string, isLine: boolean, isWhole: boolean) => void): void {
+  identifiersOf(bare, true, (identifier, isWhole) => tell(identifier, false, isWhole));
+  if (isVerbatim(bare)) tell(bare, true, true);
+}
 
-  #factsOf(line: string, tell: (fact: Fact) => void): void {
-    identifiersOf(line, true, (identifier) => tell(this.#fact(identifier, false)));
-    const bare = bareLine(line);
-    if (isVerbatim(bare)) tell(this.#fact(bare, true));
-  }
-
-  #fact(text: string, isLine: boolean): Fact {
-    const key = isLine ? `\n${text}` : text;
-    const known = this.#facts.get(key);
-    if (known) return known;
-    const fact: Fact = {
-      isLine,
-      seen: 0,
-      named: 0,
-      last: this.#now,
-      lastNamed: 0,
-      origin: "result",
-      path: undefined,
-    };
-    this.#facts.set(key, fact);
-    return fact;
-  }
-
-  #noteCall(callId: string, facts: CallFacts): void {
-    this.#calls.set(callId, facts);
-    if (this.#calls.size <= MAX_CALLS) return;
-    const [oldest] = this.#calls.keys();
-    if (oldest !== undefined) this.#calls.delete(oldest);
-  }
-
-  #forget(): void {
-    for (const [key, fact] of this.#facts)
-      if (fact.named === 0 && fact.seen <= 1 && this.#now - fact.last > OLD) this.#facts.delete(key);
-  }
+/** Sets a key of a map that is bounded: the oldest key goes. */
+function remember<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.set(key, value);
+  if (map.size <= most) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
 }

@@ -11,7 +11,7 @@ export interface FactHistory {
   /** Messages since it was said, since the assistant named it, and since its file was touched. */
   readonly age: number;
   readonly sinceNamed: number;
-  readonly pathAge?: number;
+  readonly pathAge?: number | undefined;
 }
 
 interface Weights {
@@ -122,12 +122,18 @@ const IDENTIFIER: Readonly<Record<Horizon, Weights>> = {
 export function needOf(fact: FactHistory, horizon: Horizon): number {
   const weights = (fact.isLine ? LINE : IDENTIFIER)[horizon];
   let sum = weights.base + weights.origin[fact.origin];
-  sum += weights.seen * Math.min(2, Math.log2(Math.max(1, fact.seen)));
-  sum += weights.age * Math.log2(Math.max(2, fact.age));
+  sum += weights.seen * Math.min(2, log2(Math.max(1, fact.seen)));
+  sum += weights.age * log2(Math.max(2, fact.age));
   if (fact.named > 0) {
-    sum += weights.isNamed + weights.named * Math.log2(1 + fact.named);
-    sum += weights.sinceNamed * Math.log2(Math.max(1, fact.sinceNamed));
+    sum += weights.isNamed + weights.named * log2(1 + fact.named);
+    sum += weights.sinceNamed * log2(Math.max(1, fact.sinceNamed));
   }
-  if (fact.pathAge !== undefined) sum += weights.hasPath + weights.pathAge * Math.log2(1 + fact.pathAge);
+  if (fact.pathAge !== undefined) sum += weights.hasPath + weights.pathAge * log2(1 + fact.pathAge);
   return 1 / (1 + Math.exp(-sum));
+}
+
+const LOGARITHMS = Float64Array.from({ length: 4_096 }, (_, index) => Math.log2(index));
+
+function log2(count: number): number {
+  return LOGARITHMS[count] ?? Math.log2(count);
 }

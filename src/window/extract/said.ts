@@ -2,8 +2,11 @@ import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 
+/** Where words can come from. */
+export const ORIGINS = ["read", "result", "edit", "call", "user", "assistant", "reasoning"] as const;
+
 /** Where words come from: what they are worth later depends on it. */
-export type Origin = "read" | "result" | "edit" | "call" | "user" | "assistant" | "reasoning";
+export type Origin = (typeof ORIGINS)[number];
 
 /** Words of a message with where they come from. */
 export interface Said {

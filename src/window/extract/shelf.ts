@@ -1,51 +1,45 @@
-import type { Message } from "../../model/message.ts";
-import { lineTokens } from "./choose-lines.ts";
-import type { CandidateLine, Fact, Facts } from "./facts.ts";
+import type { Facts } from "./facts.ts";
+import { LineList } from "./line-list.ts";
 
-/** Lines kept for later extracts; above this the least needed third goes. */
-const MAX_LINES = 20_000;
+/** Lines kept for later extracts; above this the least needed go, down to the share. */
+const MAX_LINES = 4_000;
+const KEPT_SHARE = 0.75;
 
 /** Lines of messages that have left the window, ready to come back: the log keeps the rest. */
 export class Shelf {
-  readonly #facts: Facts;
-  #lines: CandidateLine[] = [];
-  readonly #shelved = new Set<number>();
-  readonly #headings = new Map<number, string>();
+  readonly lines = new LineList();
 
-  constructor(facts: Facts) {
-    this.#facts = facts;
+  /** Puts the lines of a message away. */
+  put(lines: LineList): void {
+    this.lines.addAll(lines);
   }
 
-  get lines(): readonly CandidateLine[] {
-    return this.#lines;
-  }
-
-  headingOf(seq: number): string {
-    return this.#headings.get(seq) ?? "message";
-  }
-
-  /** Puts the lines of a message away; each message once. */
-  put(message: Message, seq: number): void {
-    if (this.#shelved.has(seq)) return;
-    this.#shelved.add(seq);
-    this.#headings.set(seq, this.#facts.headingOf(message));
-    for (const line of this.#facts.linesIn(message, seq)) this.#lines.push(line);
-    if (this.#lines.length > MAX_LINES) this.#prune();
-  }
-
-  #prune(): void {
-    const need = (fact: Fact) => this.#facts.need(fact, "far");
-    const worth = new Map(
-      this.#lines.map((line) => [
-        line,
-        line.facts.reduce((sum, fact) => sum + need(fact), 0) / lineTokens(line),
-      ]),
-    );
-    const kept = [...this.#lines]
-      .sort((a, b) => (worth.get(b) as number) - (worth.get(a) as number))
-      .slice(0, Math.floor((MAX_LINES * 2) / 3));
-    this.#lines = kept.sort((a, b) => a.seq - b.seq || a.order - b.order);
-    const seqs = new Set(kept.map(({ seq }) => seq));
-    for (const seq of this.#headings.keys()) if (!seqs.has(seq)) this.#headings.delete(seq);
+  /**
+   * Drops lines that came again, word by word, and what is least needed of what is too much; gives the worth of those
+   * that stay for each of their tokens. What the window holds is to be covered before: it comes here when it leaves.
+   */
+  rank(facts: Facts): Float32Array {
+    const { tokens, ends, facts: all } = this.lines.columns;
+    const { length } = this.lines;
+    const worth = new Float32Array(length);
+    const isGone = new Uint8Array(length);
+    let count = 0;
+    for (let index = length - 1; index >= 0; index--) {
+      const from = index === 0 ? 0 : (ends[index - 1] as number);
+      const to = ends[index] as number;
+      if (facts.hold(all, from, to)) {
+        worth[index] = facts.worthOf(all, from, to) / (tokens[index] as number);
+        count++;
+      } else isGone[index] = 1;
+    }
+    const least = count > MAX_LINES ? (worth.toSorted()[length - MAX_LINES * KEPT_SHARE] as number) : 0;
+    let kept = 0;
+    this.lines.retain((index) => {
+      const own = worth[index] as number;
+      if (isGone[index] === 1 || own < least) return false;
+      worth[kept++] = own;
+      return true;
+    });
+    return worth.subarray(0, kept);
   }
 }

@@ -18,4 +18,6 @@ export interface ModelFacts {
   readonly longPrompt?: { readonly above: number; readonly prices: Prices };
   /** Set where prices are a guess: good for comparing plans, not for telling what was spent. */
   readonly arePricesAssumed?: true;
+  /** Set where the window is a guess. */
+  readonly isWindowAssumed?: true;
 }

@@ -1,5 +1,8 @@
+import { ASSUMED_FACTS, flatPrices } from "./assumed-facts.ts";
 import type { ModelFacts, Prices } from "./facts.ts";
 import { knownModel } from "./known-models.ts";
+
+export { ASSUMED_FACTS } from "./assumed-facts.ts";
 
 /** Where facts come from: a maintained package, a provider's list, or the table that comes with us. */
 export type Catalogue = (id: string) => ModelFacts | undefined;
@@ -19,45 +22,36 @@ export interface ModelFactsOptions {
   readonly onUnknown?: (warning: string) => void;
 }
 
-/** What is assumed of a model nobody knows: a small window, a short output, and a cache that saves nothing. */
-export const ASSUMED_FACTS: ModelFacts = {
-  window: 128_000,
-  maxOutput: 8_000,
-  prices: flatPrices(3, 15),
-  arePricesAssumed: true,
-};
-
 /** The facts of a model: overrides first, then the catalogue, then cautious assumptions. */
 export function modelFacts(id: string, options: ModelFactsOptions = {}): ModelFacts {
   const { catalogue = knownModel, overrides = {}, onUnknown } = options;
   const found = catalogue(id);
-  if (!found && overrides.window === undefined) {
-    const { window, maxOutput } = ASSUMED_FACTS;
-    onUnknown?.(
-      `Model "${id}" is not in the catalogue: a window of ${window} and an output of ${maxOutput} tokens are assumed. Set its window, output limit and prices to be exact.`,
-    );
-  }
-  return overridden(found ?? ASSUMED_FACTS, overrides);
+  if (overrides.window === undefined && (!found || found.isWindowAssumed)) onUnknown?.(warningOf(id, found));
+  return factsWith(found ?? ASSUMED_FACTS, overrides);
 }
 
-function overridden(facts: ModelFacts, overrides: FactsOverrides): ModelFacts {
-  const { window = facts.window, maxOutput = facts.maxOutput, prices } = overrides;
-  if (!prices) return { ...facts, window, maxOutput };
-  // Prices that are set by hand hold for prompts of any length.
+function warningOf(id: string, found: ModelFacts | undefined): string {
+  const { window, maxOutput } = found ?? ASSUMED_FACTS;
+  return found
+    ? `The catalogue does not know the window of model "${id}": ${window} tokens are assumed. Set its window to be exact.`
+    : `Model "${id}" is not in the catalogue: a window of ${window} and an output of ${maxOutput} tokens are assumed. Set its window, output limit and prices to be exact.`;
+}
+
+/** Facts with what the caller knows better. */
+export function factsWith(facts: ModelFacts, overrides: FactsOverrides): ModelFacts {
+  const withPrices = overrides.prices ? priced(facts, overrides.prices) : facts;
+  const { window, maxOutput = facts.maxOutput } = overrides;
+  if (window === undefined) return { ...withPrices, maxOutput };
+  const { isWindowAssumed: _, ...known } = withPrices;
+  return { ...known, window, maxOutput };
+}
+
+/** Prices that are set by hand hold for prompts of any length. */
+function priced(facts: ModelFacts, prices: Partial<Prices>): ModelFacts {
   const { longPrompt: _, arePricesAssumed, ...rest } = facts;
   const base = arePricesAssumed
     ? flatPrices(prices.input ?? facts.prices.input, prices.output ?? facts.prices.output)
     : facts.prices;
   const isStillAssumed = arePricesAssumed && (prices.input === undefined || prices.output === undefined);
-  return {
-    ...rest,
-    window,
-    maxOutput,
-    prices: { ...base, ...prices },
-    ...(isStillAssumed && { arePricesAssumed }),
-  };
-}
-
-function flatPrices(input: number, output: number): Prices {
-  return { input, output, cacheRead: input, cacheWrite: input, cacheWriteHour: input };
+  return { ...rest, prices: { ...base, ...prices }, ...(isStillAssumed && { arePricesAssumed }) };
 }

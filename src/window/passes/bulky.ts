@@ -1,14 +1,17 @@
 import type { Message } from "../../model/message.ts";
-import type { ToolResultPart } from "../../model/part.ts";
-import { answersOf, toolOf } from "../answer.ts";
+import type { Part, ToolResultPart } from "../../model/part.ts";
+import { toolOf } from "../answer.ts";
 import { identifiersOf } from "../extract/identifiers.ts";
 import { inputText } from "../extract/said.ts";
 import type { Pass, Proposal } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { hasStub, sizeOfOutput, stubText } from "../stub.ts";
+import { hasStub, placeOf, sizeOfOutput, stubText } from "../stub.ts";
+import { windowIndex } from "../window-index.ts";
 import { linesThatMatter } from "./lines-that-matter.ts";
+import { NameSet } from "./name-set.ts";
+import { troubleIn } from "./trouble.ts";
 
 /** Which results are too bulky, and what is left of them. */
 export interface BulkyOptions {
@@ -28,26 +31,31 @@ export function bulky({
 }: BulkyOptions = {}): Pass {
   return (slots, context) => {
     const kept = protectedSeqs(slots, context.pins);
-    const answers = answersOf(slots);
-    const named = new Set<string>();
+    const { answers } = windowIndex(slots);
+    const isOld = (index: number) => index < answers.length - keep;
+    const found = answers.filter(({ slot, result }, index) => {
+      const isFree = isOld(index) && !kept.has((slots[slot] as Slot).seq);
+      return isFree && result.output.some((content) => isBulky(content, maxLength));
+    });
+    if (found.length === 0) return [];
+    const named = new NameSet();
     let next = slots.length;
-    const proposals: Proposal[] = [];
-    for (const answer of answers.slice(0, Math.max(0, answers.length - keep)).toReversed()) {
+    const proposals = found.toReversed().flatMap((answer): readonly Proposal[] => {
       // Going backwards, the names that later messages use grow as we go.
-      for (; next > answer.slot; next--) addNames((slots[next - 1] as Slot).message, named);
+      for (; next > answer.slot; next--)
+        for (const name of namesIn((slots[next - 1] as Slot).message)) named.add(name);
       const slot = slots[answer.slot] as Slot;
       const { output } = answer.result;
-      if (kept.has(slot.seq) || !output.some((content) => isBulky(content, maxLength))) continue;
       const what = `Most of the result of ${toolOf(answer) ?? "a tool"}`;
-      const stub = stubText({ what, size: sizeOfOutput(output), session: context.session, seq: slot.seq });
+      const stub = stubText({ what, size: sizeOfOutput(output), ...placeOf(slot, context) });
       const reduced = output.map((content) =>
         isBulky(content, maxLength)
           ? { type: "text" as const, text: `${reducedText(content, reducedLength, named)}\n${stub}` }
           : content,
       );
       const part = { ...answer.result, output: reduced };
-      proposals.push(...shrinkPart(slot, answer.part, part, "bulky old tool result", context));
-    }
+      return shrinkPart(slot, answer.part, part, "bulky old tool result", context);
+    });
     return proposals.toReversed();
   };
 }
@@ -59,23 +67,34 @@ function isBulky(content: Content, maxLength: number): boolean {
   return content.type === "blob" && content.of === "text" && content.sizeBytes > maxLength;
 }
 
+/** Like messages, what they hold never changes. */
+const troubles = new WeakMap<Content, readonly number[]>();
+
 /** Of a text that lies outside the log, its preview is all we have. */
-function reducedText(content: Content, maxLength: number, named: ReadonlySet<string>): string {
+function reducedText(content: Content, maxLength: number, named: NameSet): string {
   const text =
     content.type === "text" ? content.text : content.type === "blob" ? (content.preview ?? "") : "";
-  return linesThatMatter(text, maxLength, (name) => named.has(name));
+  const trouble = troubles.get(content) ?? troubleIn(text);
+  troubles.set(content, trouble);
+  return linesThatMatter(text, maxLength, named, trouble);
 }
 
+/** Messages never change, and every call asks about the same ones. */
+const known = new WeakMap<Message, readonly string[]>();
+
 /** What the assistant says and calls tools with; names in results do not count, as everything is named there. */
-function addNames({ role, parts }: Message, named: Set<string>): void {
-  if (role !== "assistant") return;
-  for (const part of parts) {
-    const text =
-      part.type === "text" || part.type === "reasoning"
-        ? part.text
-        : part.type === "tool-call"
-          ? inputText(part.input)
-          : "";
-    identifiersOf(text, true, (name) => named.add(name));
-  }
+function namesIn(message: Message): readonly string[] {
+  if (message.role !== "assistant") return [];
+  const found = known.get(message);
+  if (found) return found;
+  const names = new Set<string>();
+  for (const part of message.parts) identifiersOf(wordsOf(part), true, (name) => names.add(name));
+  const all = [...names];
+  known.set(message, all);
+  return all;
+}
+
+function wordsOf(part: Part): string {
+  if (part.type === "text" || part.type === "reasoning") return part.text;
+  return part.type === "tool-call" ? inputText(part.input) : "";
 }

@@ -1,34 +1,81 @@
 import type { ToolCallPart } from "../../model/part.ts";
-import { type Answer, answersOf, type Call, toolOf } from "../answer.ts";
+import { type Answer, type Call, toolOf } from "../answer.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import { shrinkPart } from "../replace-part.ts";
+import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
-import { hasStub, isStub, sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
+import { hasStub, isStub, placeOf, sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
+import { windowIndex } from "../window-index.ts";
 
-/** What Anthropic's `clear_tool_uses` can be told. */
+/** From when on results are cleared: so many tokens of the whole request, or so many tool calls with a result. */
+export type ClearTrigger = { readonly tokens: number } | { readonly calls: number };
+
+/** What Anthropic's `clear_tool_uses` can be told, and which results are meant. */
 export interface ClearOptions {
-  /** How many of the latest results stay; 3 unless given. */
+  /** At once unless given. Nothing is cleared up to and including it. */
+  readonly trigger?: ClearTrigger;
+  /** How many of the latest calls keep their results; 3 unless given. */
   readonly keep?: number;
-  /** Tools whose results are never cleared. */
+  /** Nothing is cleared if that would not give back so many tokens. */
+  readonly clearAtLeast?: number;
+  /** Tools whose results are never cleared; they do not count among those that are kept. */
   readonly excludeTools?: readonly string[];
   /** Clears what the tools were called with as well. */
   readonly clearInputs?: boolean;
+  /** Clears no more, oldest first, once so many tokens are given back. */
+  readonly enough?: number;
+  /** Further results that stay as they are. */
+  readonly isSpared?: (answer: Answer) => boolean;
 }
 
 /** Clears the results of all but the latest tool calls. */
-export function clearResults({ keep = 3, excludeTools = [], clearInputs = false }: ClearOptions = {}): Pass {
+export function clearResults(options: ClearOptions = {}): Pass {
+  const { trigger, keep = 3, clearAtLeast = 0, excludeTools = [], clearInputs = false, isSpared } = options;
   return (slots, context) => {
+    const { answers } = windowIndex(slots);
+    if (trigger && !isTriggered(trigger, slots, answers, context)) return [];
     const kept = protectedSeqs(slots, context.pins);
-    const answers = answersOf(slots).filter((answer) => !excludeTools.includes(toolOf(answer) ?? ""));
     const isFree = (index: number) => !kept.has(slots[index]?.seq ?? -1);
-    const cleared = answers.slice(0, Math.max(0, answers.length - keep));
-    const calls = new Set(clearInputs ? cleared.flatMap(({ to }) => to ?? []) : []);
-    return [
-      ...cleared.flatMap((answer) => (isFree(answer.slot) ? clearedResult(slots, answer, context) : [])),
-      ...[...calls].flatMap((call) => (isFree(call.slot) ? clearedInput(slots, call, context) : [])),
-    ];
+    const known = answers.filter((answer) => !excludeTools.includes(toolOf(answer) ?? ""));
+    const latest = latestCalls(known, keep);
+    const proposals: Proposal[] = [];
+    const inputs = new Set<Call>();
+    let freed = 0;
+    for (const answer of known) {
+      if (freed >= (options.enough ?? Number.POSITIVE_INFINITY)) break;
+      const { to } = answer;
+      if (latest.has(to ?? answer) || isSpared?.(answer)) continue;
+      const made = isFree(answer.slot) ? [...clearedResult(slots, answer, context)] : [];
+      if (clearInputs && to && !inputs.has(to) && isFree(to.slot)) {
+        inputs.add(to);
+        made.push(...clearedInput(slots, to, context));
+      }
+      proposals.push(...made);
+      freed += made.reduce((total, { freedTokens }) => total + freedTokens, 0);
+    }
+    return freed < clearAtLeast ? [] : proposals;
   };
+}
+
+function isTriggered(
+  trigger: ClearTrigger,
+  slots: readonly Slot[],
+  answers: readonly Answer[],
+  { systemTokens = 0 }: PassContext,
+): boolean {
+  if ("tokens" in trigger) return systemTokens + sizeOf(slots) > trigger.tokens;
+  return new Set(answers.map((answer) => answer.to ?? answer)).size > trigger.calls;
+}
+
+/** The calls that were answered last, or their answers where the call is not there; results of one call count once. */
+function latestCalls(answers: readonly Answer[], count: number): ReadonlySet<Call | Answer> {
+  const latest = new Set<Call | Answer>();
+  for (const answer of answers.toReversed()) {
+    if (latest.size >= count) break;
+    latest.add(answer.to ?? answer);
+  }
+  return latest;
 }
 
 function clearedResult(slots: readonly Slot[], answer: Answer, context: PassContext): readonly Proposal[] {
@@ -36,8 +83,7 @@ function clearedResult(slots: readonly Slot[], answer: Answer, context: PassCont
   const { result } = answer;
   if (isStub(result.output)) return [];
   const what = `The result of ${toolOf(answer) ?? "a tool"}`;
-  const size = sizeOfOutput(result.output);
-  const output = [stubPart({ what, size, session: context.session, seq: slot.seq })];
+  const output = [stubPart({ what, size: sizeOfOutput(result.output), ...placeOf(slot, context) })];
   return shrinkPart(slot, answer.part, { ...result, output }, "old tool result", context);
 }
 
@@ -52,7 +98,7 @@ function clearedInput(
   const text = call.type === "blob" ? undefined : JSON.stringify(call.input);
   if (text !== undefined && hasStub(text)) return [];
   const size = sizeOfText(text?.length ?? (call.type === "blob" ? call.sizeBytes : 0));
-  const cleared = stubText({ what: "The input", size, session: context.session, seq: slot.seq });
+  const cleared = stubText({ what: "The input", size, ...placeOf(slot, context) });
   const other: ToolCallPart = { type: "tool-call", callId: call.callId, name, input: { cleared } };
   return shrinkPart(slot, part, other, "old tool input", context);
 }

@@ -1,13 +1,14 @@
 import type { Pass } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import { covers, type LineRange } from "../touch/line-range.ts";
-import { type Showing, showingsOf } from "../touch/showing.ts";
+import type { Showing } from "../touch/showing.ts";
+import { windowIndex } from "../window-index.ts";
 import { leaveOutShowings } from "./leave-out-showings.ts";
 
 /** Replaces every read of a file that a later read shows again: the whole of it, or at least the same lines. */
 export const duplicateReads: Pass = (slots, context) => {
   const kept = protectedSeqs(slots, context.pins);
-  const showings = showingsOf(slots);
+  const { showings } = windowIndex(slots);
   const repeated = repeatedOf(showings);
   const isNeeded = (showing: Showing) => !repeated.has(showing) || kept.has(slots[showing.slot]?.seq ?? -1);
   return leaveOutShowings(slots, showings, isNeeded, "read again later", context);

@@ -1,7 +1,7 @@
-import { exchangesOf, indexesOf } from "../exchange.ts";
-import { proposeHiding } from "../hide-slots.ts";
+import { oldestLeaving, proposeHiding } from "../hide-slots.ts";
 import type { Pass } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
+import { windowIndex } from "../window-index.ts";
 
 /** The most messages for windows up to so many tokens; a "k" is read generously, as catalogues mean 1,000 or 1,024. */
 const LIMITS = [
@@ -19,14 +19,10 @@ export function historyLimitOf(windowTokens: number): number {
 /** Hides the oldest exchanges until no more than so many messages are left. */
 export function historyLimit(messages: number): Pass {
   return (slots, context) => {
+    if (slots.length <= messages) return [];
     const kept = protectedSeqs(slots, context.pins);
-    const leaving: number[] = [];
-    for (const exchange of exchangesOf(slots)) {
-      if (slots.length - leaving.length <= messages) break;
-      const indexes = indexesOf(exchange).filter((index) => slots[index]?.message.role !== "system");
-      const isKept = indexes.some((index) => kept.has(slots[index]?.seq ?? -1));
-      if (!isKept) leaving.push(...indexes);
-    }
-    return proposeHiding(slots, leaving, `more than ${messages} messages`, context);
+    const { exchanges } = windowIndex(slots);
+    const units = oldestLeaving(slots, exchanges, kept, (leaving) => slots.length - leaving <= messages);
+    return proposeHiding(slots, units.flat(), `more than ${messages} messages`, context);
   };
 }

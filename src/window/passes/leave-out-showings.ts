@@ -2,7 +2,7 @@ import type { Part } from "../../model/part.ts";
 import type { PassContext, Proposal } from "../pass.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
+import { placeOf, sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
 import type { Showing } from "../touch/showing.ts";
 
 /** Proposes a stub for contents that are not needed any more; of a result that shows several files, only if none is. */
@@ -20,17 +20,17 @@ export function leaveOutShowings(
     if (leaving.length === 0 || (!first.block && leaving.length < here.length)) return [];
     const slot = slots[first.slot] as Slot;
     const part = slot.message.parts[first.part] as Part;
-    return shrinkPart(slot, first.part, without(part, leaving, slot.seq, context.session), reason, context);
+    return shrinkPart(slot, first.part, without(part, leaving, placeOf(slot, context)), reason, context);
   });
 }
 
-function without(part: Part, leaving: readonly Showing[], seq: number, session: string): Part {
+function without(part: Part, leaving: readonly Showing[], place: ReturnType<typeof placeOf>): Part {
   const cut = (text: string, output?: number) =>
     leaving
       .flatMap(({ path, block }) => (block && block.output === output ? [{ path, ...block }] : []))
       .toSorted((one, other) => other.from - one.from)
       .reduce((left, { path, from, to }) => {
-        const stub = stubText({ what: whatOf([path]), size: sizeOfText(to - from), session, seq });
+        const stub = stubText({ what: whatOf([path]), size: sizeOfText(to - from), ...place });
         return left.slice(0, from) + stub + left.slice(to);
       }, text);
   if (part.type === "text") return { ...part, text: cut(part.text) };
@@ -42,7 +42,7 @@ function without(part: Part, leaving: readonly Showing[], seq: number, session: 
     return { ...part, output };
   }
   const what = whatOf([...new Set(leaving.map(({ path }) => path))]);
-  return { ...part, output: [stubPart({ what, size: sizeOfOutput(part.output), session, seq })] };
+  return { ...part, output: [stubPart({ what, size: sizeOfOutput(part.output), ...place })] };
 }
 
 function whatOf(paths: readonly string[]): string {

@@ -1,40 +1,48 @@
-import { identifiersOf } from "../extract/identifiers.ts";
+import type { NameSet } from "./name-set.ts";
+import { troubleIn } from "./trouble.ts";
 
-const TROUBLE =
-  /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|traceback|assert\w*|undefined|cannot|denied|not found|warning)\b|[✗✘×]/i;
+/** Lines at each end that are looked at, which may take half of the room. */
 const END_LINES = 8;
 const MAX_LINE_LENGTH = 300;
-const GAP_LENGTH = 32;
+const GAP_LENGTH = 24;
+/** With less room than this there is no use in looking further. */
+const LEAST_ROOM = GAP_LENGTH + 8;
 
 /**
- * The head, the tail and the lines that matter of a long text, in at most so many characters: lines that tell of trouble,
- * and lines that name what is named later. Gaps say how many lines they are.
+ * The head, the tail and the lines that matter of a long text, in about so many characters: lines that tell of trouble,
+ * and lines that name what is named elsewhere. Gaps say how many lines they are.
  */
-export function linesThatMatter(text: string, maxLength: number, isNamed: (name: string) => boolean): string {
+export function linesThatMatter(
+  text: string,
+  maxLength: number,
+  named: NameSet,
+  trouble = troubleIn(text),
+): string {
   const lines = text.split("\n");
   const chosen = new Set<number>();
   let left = maxLength;
-  const choose = (index: number) => {
-    const length = Math.min(lines[index]?.length ?? 0, MAX_LINE_LENGTH) + 1 + GAP_LENGTH;
-    if (chosen.has(index) || length > left) return;
+  const choose = (index: number, atLeastLeft = 0) => {
+    const length = Math.min(lines[index]?.length ?? 0, MAX_LINE_LENGTH) + 1;
+    const cost = length + (chosen.has(index - 1) || chosen.has(index + 1) ? 0 : GAP_LENGTH);
+    if (chosen.has(index) || cost > left - atLeastLeft) return;
     chosen.add(index);
-    left -= length;
+    left -= cost;
   };
   for (let offset = 0; offset < Math.min(END_LINES, lines.length); offset++) {
-    choose(offset);
-    choose(lines.length - 1 - offset);
+    choose(offset, maxLength / 2);
+    choose(lines.length - 1 - offset, maxLength / 2);
   }
-  for (const [index, line] of lines.entries()) if (TROUBLE.test(line)) choose(index);
-  for (const [index, line] of lines.entries()) if (names(line, isNamed)) choose(index);
+  for (const index of trouble) {
+    choose(index);
+    if (left < LEAST_ROOM) break;
+  }
+  let from = 0;
+  for (const [index, line] of lines.entries()) {
+    if (left < LEAST_ROOM) break;
+    if (!chosen.has(index) && named.isIn(text, from, from + line.length)) choose(index);
+    from += line.length + 1;
+  }
   return withGaps(lines, chosen);
-}
-
-function names(line: string, isNamed: (name: string) => boolean): boolean {
-  let isFound = false;
-  identifiersOf(line, false, (name) => {
-    isFound ||= isNamed(name);
-  });
-  return isFound;
 }
 
 function withGaps(lines: readonly string[], chosen: ReadonlySet<number>): string {
@@ -46,7 +54,9 @@ function withGaps(lines: readonly string[], chosen: ReadonlySet<number>): string
   for (const index of [...chosen].toSorted((one, other) => one - other)) {
     gapTo(index);
     const line = lines[index] as string;
-    shown.push(line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH - 1)}…` : line);
+    shown.push(
+      line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH - 1).toWellFormed()}…` : line,
+    );
     next = index + 1;
   }
   gapTo(lines.length);

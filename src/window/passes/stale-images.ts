@@ -3,7 +3,7 @@ import type { Pass, PassContext, Proposal } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import { replacePart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { sizeOfBytes, stubPart } from "../stub.ts";
+import { placeOf, sizeOfBytes, stubPart } from "../stub.ts";
 
 /** What the images of a window may take together. */
 export interface ImageBudget {
@@ -49,7 +49,7 @@ function withoutImages(
     if (!isImage(content) || !isLeaving(content)) return content;
     const what = `An image${content.name === undefined ? "" : ` ${content.name}`}`;
     const size = sizeOfBytes(content.sizeBytes);
-    return stubPart({ what, size, session: context.session, seq: slot.seq });
+    return stubPart({ what, size, ...placeOf(slot, context) });
   };
   const other = part.type === "tool-result" ? { ...part, output: part.output.map(replaced) } : replaced(part);
   if (imagesIn(part).length === imagesIn(other).length) return [];

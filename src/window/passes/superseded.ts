@@ -1,12 +1,13 @@
-import { type Answer, answersOf } from "../answer.ts";
+import type { Answer } from "../answer.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
-import { hasStub, isStub, isStubbed, sizeOfOutput, stubPart } from "../stub.ts";
-import { isContents, type Showing, showingsOf } from "../touch/showing.ts";
+import { hasStub, isStub, isStubbed, placeOf, sizeOfOutput, stubPart } from "../stub.ts";
+import { isContents, type Showing } from "../touch/showing.ts";
 import type { Touch } from "../touch/touch.ts";
 import { touchesOf } from "../touch/touch-of.ts";
+import { windowIndex } from "../window-index.ts";
 import { leaveOutShowings } from "./leave-out-showings.ts";
 
 /** Answers of tools that did not do what they were asked to. */
@@ -18,16 +19,16 @@ const MAX_SHOWN_COMMAND = 80;
 export const superseded: Pass = (slots, context) => {
   const kept = protectedSeqs(slots, context.pins);
   const isFree = (slot: number) => !kept.has(slots[slot]?.seq ?? -1);
-  const answers = answersOf(slots);
+  const { answers, showings } = windowIndex(slots);
   const touches = new Map(answers.map((answer) => [answer, touchesBy(answer)]));
   const writtenAt = lastWrites(touches);
   const isNeeded = ({ path, slot }: Showing) => !isFree(slot) || (writtenAt.get(path) ?? -1) <= slot;
   const runs = earlierRuns(touches).filter(([{ slot }]) => isFree(slot));
   const ran = new Set(runs.map(([{ slot, part }]) => `${slot} ${part}`));
-  const showings = showingsOf(slots, answers).filter(({ slot, part }) => !ran.has(`${slot} ${part}`));
+  const reads = showings.filter(({ slot, part }) => !ran.has(`${slot} ${part}`));
   return [
     ...runs.flatMap(([answer, command]) => leaveOutRun(slots, answer, command, context)),
-    ...leaveOutShowings(slots, showings, isNeeded, "rewritten later", context),
+    ...leaveOutShowings(slots, reads, isNeeded, "rewritten later", context),
   ];
 };
 
@@ -81,6 +82,6 @@ function leaveOutRun(
   const shown = line.length > MAX_SHOWN_COMMAND ? `${line.slice(0, MAX_SHOWN_COMMAND)}…` : line;
   const what = `The output of an earlier run of \`${shown}\``;
   const size = sizeOfOutput(result.output);
-  const output = [stubPart({ what, size, session: context.session, seq: slot.seq })];
+  const output = [stubPart({ what, size, ...placeOf(slot, context) })];
   return shrinkPart(slot, part, { ...result, output }, "run again later", context);
 }

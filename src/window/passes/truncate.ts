@@ -1,31 +1,64 @@
-import { exchangesOf, indexesOf } from "../exchange.ts";
-import { proposeHiding } from "../hide-slots.ts";
+import type { Group } from "../group.ts";
+import { oldestLeaving, proposeHiding } from "../hide-slots.ts";
 import type { Pass } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
+import type { Slot } from "../slot.ts";
+import { windowIndex } from "../window-index.ts";
 
-/** How much of what follows the first exchange stays. */
+/** How much of what follows the head stays. */
 export type Keep = "half" | "quarter";
 
-/** Messages that leave of those after the first exchange, always an even number. */
-const LEAVING: Readonly<Record<Keep, (count: number) => number>> = {
-  half: (count) => Math.floor(count / 4) * 2,
-  quarter: (count) => Math.floor((count * 3) / 8) * 2,
+/** What is never cut off at the beginning: the first exchange, or only the first message of the user. */
+export type Head = "exchange" | "message";
+
+/** How a window is truncated. */
+export interface TruncateOptions {
+  /** "exchange" unless given: then whole exchanges leave, else whole groups. */
+  readonly head?: Head;
+  /** Cuts at least something off, where anything can be. */
+  readonly isForced?: boolean;
+}
+
+const LEAVING_SHARE: Readonly<Record<Keep, number>> = { half: 0.5, quarter: 0.75 };
+const REASONS: Readonly<Record<Keep, string>> = {
+  half: "truncated to a half",
+  quarter: "truncated to a quarter",
 };
 
-/** Hides the oldest half or three quarters of a window, in whole exchanges; the first one and what the system says stay. */
-export function truncate(keep: Keep): Pass {
+/** Hides the oldest half or three quarters of what follows the head, an even number of messages where that can be. */
+export function truncate(keep: Keep, { head = "exchange", isForced = false }: TruncateOptions = {}): Pass {
   return (slots, context) => {
+    const { fixed, stretches } = partsOf(slots, head);
+    const goal = Math.floor(((slots.length - fixed) * LEAVING_SHARE[keep]) / 2) * 2;
+    const least = isForced ? Math.max(1, goal) : goal;
     const kept = protectedSeqs(slots, context.pins);
-    const [first, ...exchanges] = exchangesOf(slots);
-    const goal = LEAVING[keep](slots.length - (first ? first.to + 1 : 0));
-    const leaving: number[] = [];
-    for (const exchange of exchanges) {
-      const indexes = indexesOf(exchange);
-      if (leaving.length > 0 && leaving.length + indexes.length > goal) break;
-      if (leaving.length >= goal) break;
-      if (indexes.some((index) => kept.has(slots[index]?.seq ?? -1))) continue;
-      leaving.push(...indexes.filter((index) => slots[index]?.message.role !== "system"));
-    }
-    return proposeHiding(slots, leaving, `truncated to ${keep === "half" ? "a half" : "a quarter"}`, context);
+    const units = oldestLeaving(slots, stretches, kept, (leaving, next) => {
+      return leaving >= least || (leaving > 0 && leaving + next > least);
+    });
+    const leaving = head === "message" ? evenPart(units) : units;
+    return proposeHiding(slots, leaving.flat(), REASONS[keep], context);
   };
+}
+
+/** How many slots make up the head, and the stretches behind it. */
+function partsOf(
+  slots: readonly Slot[],
+  head: Head,
+): { readonly fixed: number; readonly stretches: readonly Group[] } {
+  const { exchanges, groups } = windowIndex(slots);
+  const first = slots.findIndex(({ message }) => message.role === "user");
+  if (head === "message") return { fixed: 1, stretches: groups };
+  const stretches = exchanges.filter(({ from }, index) => index > 0 && from > first);
+  return { fixed: stretches[0]?.from ?? slots.length, stretches };
+}
+
+/** The longest beginning that has an even number of slots; all of them if there is none. */
+function evenPart(units: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  let count = 0;
+  let even = 0;
+  for (const [index, unit] of units.entries()) {
+    count += unit.length;
+    if (count % 2 === 0) even = index + 1;
+  }
+  return units.slice(0, even || units.length);
 }

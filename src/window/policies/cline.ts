@@ -1,9 +1,13 @@
-import { applyEdits } from "../apply-edits.ts";
 import { duplicateReads } from "../passes/duplicate-reads.ts";
+import { truncate } from "../passes/truncate.ts";
 import type { Policy } from "../policy.ts";
-import type { Slot } from "../slot.ts";
-import { dropOldest, halveUntilItFits } from "./drop-oldest.ts";
-import { type EditContext, editPolicy, requestTokens } from "./edit-policy.ts";
+import { editPolicy, type StepContext } from "./edit-policy.ts";
+
+/** What Cline can be told otherwise. */
+export interface ClineOptions {
+  /** From how many tokens on it cuts; by the size of the window unless given. */
+  readonly maxAllowed?: number;
+}
 
 const BUFFERS: ReadonlyMap<number, number> = new Map([
   [64_000, 27_000],
@@ -16,19 +20,23 @@ const ENOUGH_SAVED = 0.3;
 
 /**
  * Cline's truncation: from the buffer on, repeated reads of a file leave first; where that does not save 30 %, so does
- * half of what follows the first pair, or three quarters if half of the window would not do.
+ * half of what follows the first exchange, or three quarters if half of the tokens would still be too many.
  */
-export function cline(): Policy {
-  return editPolicy("cline", (slots, context) => {
-    const before = requestTokens(slots, context);
-    const allowed = maxAllowedTokens(context.budget.window);
-    if (before < allowed && before <= context.budget.tokens) return slots;
-    const deduplicated = withoutDuplicateReads(slots, context);
-    const messages = before - context.budget.system;
-    const saved = before - requestTokens(deduplicated, context);
-    if (saved >= messages * ENOUGH_SAVED) return halveUntilItFits(deduplicated, "pair", context);
-    const share = before / 2 > allowed ? 0.75 : 0.5;
-    return halveUntilItFits(dropOldest(deduplicated, share, "pair"), "pair", context);
+export function cline({ maxAllowed }: ClineOptions = {}): Policy {
+  const allowedIn = ({ budget }: StepContext) => maxAllowed ?? maxAllowedTokens(budget.window);
+  const isDue = (context: StepContext) =>
+    context.tokensBefore >= allowedIn(context) || context.tokensBefore > context.budget.tokens;
+  return editPolicy("cline", {
+    head: "exchange",
+    steps: [
+      (_, context) => (isDue(context) ? duplicateReads : undefined),
+      (slots, context) => {
+        const { tokensBefore, budget, tokensWith } = context;
+        const saved = tokensBefore - tokensWith(slots);
+        if (!isDue(context) || saved >= (tokensBefore - budget.system) * ENOUGH_SAVED) return undefined;
+        return truncate(tokensBefore / 2 > allowedIn(context) ? "quarter" : "half");
+      },
+    ],
   });
 }
 
@@ -37,13 +45,4 @@ export function maxAllowedTokens(window: number): number {
   const buffer = BUFFERS.get(window);
   if (buffer !== undefined) return window - buffer;
   return Math.max(window - DEFAULT_BUFFER, window * DEFAULT_SHARE);
-}
-
-function withoutDuplicateReads(slots: readonly Slot[], { tokensOf }: EditContext): readonly Slot[] {
-  const proposals = duplicateReads(slots, { session: "history", tokensOf });
-  return applyEdits(
-    slots,
-    proposals.map(({ edit }) => edit),
-    tokensOf,
-  );
 }

@@ -1,50 +1,78 @@
 import type { TokensOf } from "../apply-edits.ts";
-import type { Budget, Moment, Policy } from "../policy.ts";
-import { rescue } from "../rescue.ts";
+import { applyProposals, type Pass, type PassContext } from "../pass.ts";
+import { historyLimit } from "../passes/history-limit.ts";
+import type { Head } from "../passes/truncate.ts";
+import type { Budget, Course, Moment, Policy, PolicyRun } from "../policy.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { withoutLostCalls } from "./lost-calls.ts";
+import { withinBudget } from "./within-budget.ts";
 
-/** What a policy's edit has to know besides the window. */
-export interface EditContext extends Moment {
+/** What a step of a policy may decide by. */
+export interface StepContext extends Moment {
   readonly budget: Budget;
-  readonly tokensOf: TokensOf;
+  readonly pins: ReadonlySet<number>;
+  /** Tokens of the whole request before the first step. */
+  readonly tokensBefore: number;
+  /** Tokens of a request with these messages. */
+  readonly tokensWith: (slots: readonly Slot[]) => number;
 }
 
-/** The window after a policy's edit. Pure; slots it does not change stay the very same objects. */
-export type EditWindow = (slots: readonly Slot[], context: EditContext) => readonly Slot[];
+/** One step of a policy: the pass that is to be carried out on the window as it is now, if any. */
+export type Step = (slots: readonly Slot[], context: StepContext) => Pass | undefined;
+
+/** A policy as data: passes, when they are carried out, and what is kept at the beginning whatever happens. */
+export interface EditRules {
+  readonly head: Head;
+  readonly steps: readonly Step[];
+}
 
 /**
- * A policy that edits the window it sent last, with what has come since. Edits therefore hold for good, and what they
- * took away is not kept: not even as the original of a slot.
+ * A policy that edits the window it sent last, with what has come since; edits therefore hold for good. Where its steps
+ * are not enough for the budget, the oldest leave until it is kept. Slots that are not changed stay the very same objects.
  */
-export function editPolicy(name: string, edit: EditWindow): Policy {
+export function editPolicy(name: string, rules: EditRules): Policy {
+  return { name, start: (budget, tokensOf, course = {}) => startRun(rules, budget, tokensOf, course) };
+}
+
+function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: Course): PolicyRun {
+  const pins = course.pins ?? new Set<number>();
+  const passContext: PassContext = { session: "", tokensOf, pins, systemTokens: budget.system };
+  let window = course.window ?? [];
+  let arrived: Slot[] = [];
+  let reason: string | undefined;
+
+  function fit(moment: Moment): readonly Slot[] {
+    const sent = window;
+    const reasons = new Set<string>();
+    const carryOut = (slots: readonly Slot[], pass: Pass | undefined) => {
+      const proposals = pass?.(slots, passContext) ?? [];
+      for (const proposal of proposals) reasons.add(proposal.reason);
+      return applyProposals(slots, proposals, tokensOf);
+    };
+    if (arrived.length > 0) {
+      const slots = [...sent, ...arrived];
+      arrived = [];
+      const tokensWith = (some: readonly Slot[]) => budget.system + sizeOf(some);
+      const context = { ...moment, budget, pins, tokensWith, tokensBefore: tokensWith(slots) };
+      const edited = rules.steps.reduce(
+        (now, step) => carryOut(now, step(now, context)),
+        slots as readonly Slot[],
+      );
+      window = withoutLostCalls(edited, tokensOf);
+    }
+    if (budget.messages !== undefined) window = carryOut(window, historyLimit(budget.messages));
+    window = withinBudget(window, budget.tokens - budget.system, rules.head, carryOut, passContext);
+    const isEdited = sent.some((slot, index) => window[index] !== slot);
+    reason = isEdited ? [...reasons].join(", ") || "clipped to fit" : undefined;
+    return window;
+  }
+
   return {
-    name,
-    start(budget, tokensOf) {
-      let window: readonly Slot[] = [];
-      let arrived: Slot[] = [];
-      return {
-        observe: (slot) => void arrived.push(slot),
-        fit(moment) {
-          const slots = [...window, ...arrived];
-          arrived = [];
-          const edited = withoutLostCalls(edit(slots, { ...moment, budget, tokensOf }), tokensOf);
-          window = rescue(edited, budget.tokens - budget.system, tokensOf).map(withoutOriginal);
-          return window;
-        },
-      };
+    observe: (slot) => void arrived.push(slot),
+    fit,
+    get reason() {
+      return reason;
     },
   };
-}
-
-/** Tokens of a request with these messages. */
-export function requestTokens(slots: readonly Slot[], { budget }: EditContext): number {
-  return budget.system + sizeOf(slots);
-}
-
-function withoutOriginal(slot: Slot): Slot {
-  if (!slot.original) return slot;
-  const { original: _, ...rest } = slot;
-  return rest;
 }

@@ -8,11 +8,10 @@ const NOTICE: Part = { type: "text", text: "[Result of an earlier call]" };
 
 /**
  * The window with results whose call has left it as plain words: a result may come long after its call, and providers
- * refuse one without the other. What comes before the first message of the user stays as it is.
+ * refuse one without the other.
  */
 export function withoutLostCalls(slots: readonly Slot[], tokensOf: TokensOf): readonly Slot[] {
-  const first = slots.findIndex(({ message }) => message.role === "user");
-  const lost = answersOf(slots).filter(({ slot, to }) => !to && slot > first && first >= 0);
+  const lost = answersOf(slots).filter(({ to }) => !to);
   if (lost.length === 0) return slots;
   const parts = new Set<Part>(lost.map(({ result }) => result));
   const changed = new Set(lost.map(({ slot }) => slot));

@@ -17,8 +17,10 @@ export function withoutLostResults(
   return slots.map((slot) => {
     if (!callsOf(slot.message).some(isLost)) return slot;
     const parts = slot.message.parts.map((part): Part => {
-      if (part.type !== "tool-call" || !isLost(part.callId)) return part;
-      return { type: "text", text: `[Call of ${part.name}; its result has left the window]` };
+      const isCall = part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
+      if (!isCall || part.callId === undefined || !isLost(part.callId)) return part;
+      const name = part.type === "tool-call" ? part.name : (part.toolName ?? "a tool");
+      return { type: "text", text: `[Call of ${name}; its result has left the window]` };
     });
     const message = { ...slot.message, parts };
     return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };

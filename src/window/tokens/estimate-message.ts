@@ -2,6 +2,7 @@ import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import { estimateText } from "./estimate-text.ts";
+import type { Tokenizer } from "./tokenizer.ts";
 
 /** By how much an estimate that no report has calibrated yet is raised before it is held against a limit. */
 export const SAFETY = 1.2;
@@ -16,50 +17,63 @@ const CALL_TOKENS = 12;
 /** Bytes of a text, or of media that providers read as text, per token when nothing of it can be seen. */
 const BYTES_PER_TOKEN = 4;
 
+/** How many tokens a text takes. */
+type Count = (text: string) => number;
+
 /** How many tokens a message takes of a window, reasoning included. */
 export function estimateMessage(message: Message): number {
-  return message.parts.reduce((tokens, part) => tokens + estimatePart(part), MESSAGE_TOKENS);
+  return sumParts(message.parts, MESSAGE_TOKENS, estimateText);
 }
 
-function estimatePart(part: Part): number {
+/** The same with its texts counted by a tokenizer; frames, images and what is not in the log are still estimated. */
+export function tokensOfMessage(message: Message, tokenizer?: Tokenizer): number {
+  if (!tokenizer) return estimateMessage(message);
+  return sumParts(message.parts, MESSAGE_TOKENS, (text) => tokenizer.count(text));
+}
+
+function sumParts(parts: readonly Part[], frame: number, count: Count): number {
+  return parts.reduce((tokens, part) => tokens + tokensOfPart(part, count), frame);
+}
+
+function tokensOfPart(part: Part, count: Count): number {
   switch (part.type) {
     case "text":
-      return estimateText(part.text);
+      return count(part.text);
     case "reasoning":
-      return estimateReasoning(part.text, part.opaque);
+      return tokensOfReasoning(part.text, part.opaque, count);
     case "tool-call":
-      return CALL_TOKENS + estimateText(part.name) + estimateJson(part.input);
+      return CALL_TOKENS + count(part.name) + tokensOfJson(part.input, count);
     case "tool-result":
-      return part.output.reduce((tokens, piece) => tokens + estimatePart(piece), CALL_TOKENS);
+      return sumParts(part.output, CALL_TOKENS, count);
     case "blob":
-      return estimateBlob(part);
+      return tokensOfBlob(part, count);
     case "raw":
-      return estimateJson(part.value);
+      return tokensOfJson(part.value, count);
   }
 }
 
 /** A signature next to readable reasoning is not charged; reasoning that is only ciphertext is as long as that. */
-function estimateReasoning(text: string, opaque: Json | undefined): number {
-  if (text.length > 0 || opaque === undefined) return estimateText(text);
+function tokensOfReasoning(text: string, opaque: Json | undefined, count: Count): number {
+  if (text.length > 0 || opaque === undefined) return count(text);
   return Math.ceil(JSON.stringify(opaque).length / BYTES_PER_TOKEN);
 }
 
-function estimateBlob(blob: BlobPart): number {
+function tokensOfBlob(blob: BlobPart, count: Count): number {
   if (blob.of === undefined) {
     return blob.mime.startsWith("image/") ? IMAGE_TOKENS : Math.ceil(blob.sizeBytes / BYTES_PER_TOKEN);
   }
-  const frame = blob.of === "tool-call" ? CALL_TOKENS + estimateText(blob.toolName ?? "") : 0;
-  return frame + estimateSpilled(blob);
+  const frame = blob.of === "tool-call" ? CALL_TOKENS + count(blob.toolName ?? "") : 0;
+  return frame + tokensOfSpilled(blob, count);
 }
 
 /** The preview of a spilled part stands for the whole: as many tokens per byte. */
-function estimateSpilled({ preview, sizeBytes }: BlobPart): number {
+function tokensOfSpilled({ preview, sizeBytes }: BlobPart, count: Count): number {
   if (!preview) return Math.ceil(sizeBytes / BYTES_PER_TOKEN);
-  return Math.ceil((estimateText(preview) * sizeBytes) / utf8Length(preview));
+  return Math.ceil((count(preview) * sizeBytes) / utf8Length(preview));
 }
 
-function estimateJson(value: Json): number {
-  return estimateText(typeof value === "string" ? value : JSON.stringify(value));
+function tokensOfJson(value: Json, count: Count): number {
+  return count(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 function utf8Length(text: string): number {

@@ -1,2 +1,2 @@
-export { estimateMessage, IMAGE_TOKENS, SAFETY } from "./estimate-message.ts";
+export { estimateMessage, IMAGE_TOKENS, SAFETY, tokensOfMessage } from "./estimate-message.ts";
 export { estimateText } from "./estimate-text.ts";

@@ -1,5 +1,5 @@
 import type { Part } from "../../model/part.ts";
-import { type Answer, answersOf } from "../answer.ts";
+import type { Answer } from "../answer.ts";
 import type { Slot } from "../slot.ts";
 import { hasStub, isStubbed } from "../stub.ts";
 import type { LineRange } from "./line-range.ts";
@@ -22,26 +22,22 @@ const NOT_CONTENTS =
 const MAX_NOTICE_LENGTH = 600;
 
 /** The contents of files that a window shows, in order. What has been left out, or failed, shows nothing. */
-export function showingsOf(
-  slots: readonly Slot[],
-  answers: readonly Answer[] = answersOf(slots),
-): readonly Showing[] {
-  const answerAt = new Map(answers.map((answer) => [`${answer.slot} ${answer.part}`, answer]));
-  return slots.flatMap((slot, index) =>
-    slot.message.parts.flatMap((part, place): readonly Showing[] => {
-      if (slot.isNote) return [];
-      if (part.type === "tool-result") {
-        const answer = answerAt.get(`${index} ${place}`);
-        return answer ? shownByResult(answer) : [];
+export function showingsOf(slots: readonly Slot[], answers: readonly Answer[]): readonly Showing[] {
+  const showings: Showing[] = [];
+  let next = 0;
+  for (const [slot, { message, isNote }] of slots.entries()) {
+    for (const [part, content] of message.parts.entries()) {
+      if (content.type === "tool-result") {
+        // Answers come in the order in which their results stand in the window.
+        const answer = answers[next++];
+        if (answer && !isNote) showings.push(...shownByResult(answer));
+      } else if (content.type === "text" && message.role === "user" && !isNote) {
+        for (const shown of shownInText(content, message.parts[part - 1]))
+          showings.push({ ...shown, slot, part });
       }
-      if (part.type !== "text" || slot.message.role !== "user") return [];
-      return shownInText(part, slot.message.parts[place - 1]).map((shown) => ({
-        ...shown,
-        slot: index,
-        part: place,
-      }));
-    }),
-  );
+    }
+  }
+  return showings;
 }
 
 /** Tells whether the output of a tool is what was asked for, as far as one can tell. */

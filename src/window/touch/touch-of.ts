@@ -40,12 +40,6 @@ const SHELLS = [
 /** Lines that SWE-agent's `open` shows. */
 const OPENED_LINES = 100;
 
-/** What a call does, when that is one thing: one file, or one command. */
-export function touchOf(call: ToolCallPart): Touch | undefined {
-  const [touch, ...others] = touchesOf(call);
-  return others.length === 0 ? touch : undefined;
-}
-
 /** Calls never change, and every pass asks about the same ones. */
 const known = new WeakMap<ToolCallPart, readonly Touch[]>();
 

@@ -1,10 +1,13 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { chooseLines } from "../../../src/window/extract/choose-lines.ts";
 import { Facts } from "../../../src/window/extract/facts.ts";
 import { identifiersOf } from "../../../src/window/extract/identifiers.ts";
+import { LineList } from "../../../src/window/extract/line-list.ts";
 import { needOf } from "../../../src/window/extract/need.ts";
 import { inputText } from "../../../src/window/extract/said.ts";
+import { Shelf } from "../../../src/window/extract/shelf.ts";
 import { bareLine, isVerbatim } from "../../../src/window/extract/verbatim-line.ts";
 
 const identifiers = (text: string, isWide = false) => {
@@ -63,32 +66,105 @@ describe("what is needed again", () => {
 });
 
 describe("an extract", () => {
+  /** Reads messages and shelves the lines of the first one. */
+  function shelved(messages: readonly Message[]) {
+    const facts = new Facts("far");
+    const [first] = messages.map((message, index) => facts.read({ seq: index + 1, message }));
+    const shelf = new Shelf();
+    if (first) shelf.put(first.lines);
+    facts.startRanking();
+    return { facts, shelf };
+  }
+
   test("takes each fact once, and what is needed most for its size first", () => {
-    const facts = new Facts();
     const old = says(
       "user",
       "export function parseLine(text) {\nunrelated_symbol_one = 12345;\nexport function parseLine(text) {",
     );
-    facts.observe(old);
-    for (let round = 0; round < 4; round++) facts.observe(says("assistant", "I look at parseLine again"));
-    const lines = facts.linesIn(old, 1);
-    const chosen = chooseLines(lines, {
-      room: 22,
-      least: 0,
-      need: (fact) => facts.need(fact, "far"),
-      covered: new Set(),
-    });
-    expect(chosen.map(({ text }) => text)).toEqual(["export function parseLine(text) {"]);
+    const rounds = Array.from({ length: 4 }, () => says("assistant", "I look at parseLine again"));
+    const { facts, shelf } = shelved([old, ...rounds]);
+    const chosen = chooseLines(shelf.lines, shelf.rank(facts), facts, { room: 22, least: 0.00001 });
+    expect(chosen.map((index) => shelf.lines.texts[index])).toEqual(["export function parseLine(text) {\n"]);
   });
 
   test("leaves out what is in the window anyway", () => {
-    const facts = new Facts();
     const old = says("user", "export function parseLine(text) {");
-    facts.observe(old);
-    const covered = facts.factsIn(old);
-    const need = () => 1;
-    expect(chooseLines(facts.linesIn(old, 1), { room: 1_000, least: 0, need, covered })).toEqual([]);
+    const { facts, shelf } = shelved([old]);
+    facts.cover(facts.factsIn(old));
+    expect(chooseLines(shelf.lines, shelf.rank(facts), facts, { room: 1_000, least: 0.00001 })).toEqual([]);
   });
+
+  test("never holds what was only thought", () => {
+    const thought: Message = {
+      role: "assistant",
+      parts: [{ type: "reasoning", text: "parseLine fails at 48213" }],
+    };
+    expect(shelved([thought]).shelf.lines.length).toBe(0);
+  });
+});
+
+describe("what is kept of a session", () => {
+  const wordsOf = (seq: number) =>
+    says(
+      "tool",
+      Array.from({ length: 40 }, (_, line) => `const value_${seq}_${line} = ${seq * 100 + line};`).join("\n"),
+    );
+
+  test("is bounded, and what the assistant named outlives the rest", () => {
+    const facts = new Facts("far");
+    const shelf = new Shelf();
+    const named = facts.read({
+      seq: 1,
+      message: says("assistant", "the culprit is handleCrash in main_loop"),
+    });
+    shelf.put(named.lines);
+    for (let seq = 2; seq < 1_600; seq++) {
+      if (seq % 50 === 0) facts.read({ seq, message: says("assistant", "handleCrash again") });
+      shelf.put(facts.read({ seq, message: wordsOf(seq) }).lines);
+      facts.startRanking();
+      if (seq % 20 === 0) shelf.rank(facts);
+    }
+    expect(facts.size).toBeLessThanOrEqual(120_000);
+    expect(shelf.lines.length).toBeLessThan(6_000);
+    expect(shelf.lines.texts.some((text) => text.includes("handleCrash"))).toBe(true);
+  });
+
+  test("is a line once, where it was said last", () => {
+    const facts = new Facts("far");
+    const shelf = new Shelf();
+    for (const seq of [1, 2, 3]) shelf.put(facts.read({ seq, message: wordsOf(7) }).lines);
+    facts.startRanking();
+    shelf.rank(facts);
+    expect(shelf.lines.length).toBe(40);
+    expect(new Set(shelf.lines.sources.map(({ seq }) => seq))).toEqual(new Set([3]));
+  });
+});
+
+test("lines of a list keep their facts when others are dropped", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 9 })),
+      fc.func(fc.boolean()),
+      (rows, isKept) => {
+        const list = new LineList();
+        const source = { seq: 1, cite: "#1", heading: "user" };
+        for (const [index, row] of rows.entries()) list.add(`line ${index}`, index, source, row);
+        const copy = new LineList();
+        copy.addAll(list);
+        copy.retain((index) => isKept(index));
+        const { tokens, ends, facts } = copy.columns;
+        const kept = copy.texts.map((text, index) => ({
+          text,
+          tokens: tokens[index],
+          facts: [...facts.slice(index === 0 ? 0 : ends[index - 1], ends[index])],
+        }));
+        const expected = rows.flatMap((row, index) =>
+          isKept(index) ? [{ text: `line ${index}`, tokens: index, facts: row }] : [],
+        );
+        expect(kept).toEqual(expected);
+      },
+    ),
+  );
 });
 
 test("the input of a call is told in lines that can be recognised", () => {

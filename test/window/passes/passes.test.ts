@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
-import type { Pass } from "../../../src/window/pass.ts";
+import { applyProposals, type Pass } from "../../../src/window/pass.ts";
 import { bulky } from "../../../src/window/passes/bulky.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
 import { duplicateReads } from "../../../src/window/passes/duplicate-reads.ts";
-import { historyLimit, historyLimitOf } from "../../../src/window/passes/history-limit.ts";
+import { keepEnds } from "../../../src/window/passes/keep-ends.ts";
 import { staleImages } from "../../../src/window/passes/stale-images.ts";
 import { superseded } from "../../../src/window/passes/superseded.ts";
+import { trimResults } from "../../../src/window/passes/trim-results.ts";
 import { truncate } from "../../../src/window/passes/truncate.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { call, context, image, result, say, textsOf, tokensOf, windowOf } from "./windows.ts";
@@ -45,6 +46,24 @@ describe("duplicate reads", () => {
     expect(textsOf(stubbed)).toBe(
       "[An earlier read of a.ts (850 characters) was left out; to see it: expand s#3]",
     );
+  });
+
+  test("cite the entry of another session as that", () => {
+    const slots = reads({ file_path: "a.ts" }, { file_path: "a.ts" });
+    const forked = slots.with(2, { ...(slots[2] as Slot), cite: "parent#7" });
+    expect(textsOf(applied(duplicateReads, forked)[2])).toContain("to see it: expand parent#7]");
+  });
+
+  test("stay when the later read was clipped", () => {
+    const slots = windowOf(
+      ...[say("user", "start"), call("1", "Read", { file_path: "a" }), result("1", LONG)],
+      ...[
+        call("2", "Read", { file_path: "a" }),
+        result("2", `${LONG}\n[… 900 characters cut …]\nend`),
+        ...end,
+      ],
+    );
+    expect(duplicateReads(slots, context)).toEqual([]);
   });
 
   test.each([
@@ -216,34 +235,38 @@ test("clear results: all but the last n, not of excluded tools, inputs if wanted
   expect(JSON.stringify(first?.message)).toContain("expand s#2");
 });
 
-describe("truncate", () => {
-  const turns = (count: number) =>
-    windowOf(
-      ...Array.from({ length: count }, (_, index) => say(index % 2 === 0 ? "user" : "assistant", `${index}`)),
-    );
-  const left = (slots: readonly Slot[], pass: Pass) => applied(pass, slots).map(textsOf);
-
-  test("hides half or three quarters of what follows the first exchange, in pairs", () => {
-    expect(left(turns(10), truncate("half"))).toEqual(["0", "1", "6", "7", "8", "9"]);
-    expect(left(turns(10), truncate("quarter"))).toEqual(["0", "1", "8", "9"]);
-    expect(left(turns(5), truncate("half"))).toHaveLength(5);
-  });
+test("trim results: long ones keep head and tail, with a stub between them", () => {
+  const slots = windowOf(
+    ...[say("user", "x"), call("1", "bash", { command: "make" }), result("1", "a".repeat(600))],
+    ...[call("2", "bash", { command: "ls" }), result("2", "a".repeat(500)), ...end],
+  );
+  const trimmed = applied(trimResults({ longerThan: 500, head: 3, tail: 2 }), slots);
+  expect(textsOf(trimmed[2])).toBe(
+    "aaa\n[The middle of a result (595 characters) was left out; to see it: expand s#3]\naa",
+  );
+  expect(trimmed[4]).toBe(slots[4]);
 });
 
-describe("history limits", () => {
-  test("follow the size of the window", () => {
-    const sizes = [8_000, 16_000, 32_768, 64_000, 65_536, 100_000, 128_000, 131_072, 200_000, 1_000_000];
-    expect(sizes.map(historyLimitOf)).toEqual([20, 50, 50, 50, 50, 100, 100, 100, 200, 200]);
-  });
+test("keep ends: all but the first message of the user and the last ones leave, calls with their results", () => {
+  const slots = windowOf(
+    ...[say("system", "rules"), say("user", "task"), say("assistant", "a"), call("1", "bash", {})],
+    ...[say("user", "b"), result("1", LONG), say("assistant", "c"), say("user", "d")],
+  );
+  const left = (latest: number) => applied(keepEnds(latest), slots).map(({ seq }) => seq);
+  expect(left(1)).toEqual([1, 2, 7, 8]);
+  expect(left(3)).toEqual([1, 2, 4, 6, 7, 8]);
+});
 
-  test("hide the oldest exchanges and keep the first message of the user", () => {
-    const slots = windowOf(
-      say("system", "rules"),
-      ...Array.from({ length: 30 }, (_, index) => say(index % 2 === 0 ? "user" : "assistant", `${index}`)),
-    );
-    const left = applied(historyLimit(10), slots).map(textsOf);
-    expect(left).toHaveLength(9);
-    expect(left.slice(0, 3)).toEqual(["rules", "0", "1"]);
-    expect(left.at(-1)).toBe("29");
-  });
+test("a late result leaves with its call, and stays with it if either is pinned", () => {
+  const talk = Array.from({ length: 6 }, (_, index) =>
+    say(index % 2 === 0 ? "user" : "assistant", `${index}`),
+  );
+  const slots = windowOf(
+    ...[say("user", "task"), say("assistant", "ok"), call("1", "bash", {}), say("user", "meanwhile")],
+    ...[result("1", LONG), ...talk],
+  );
+  const seqs = (pins: ReadonlySet<number>) =>
+    applyProposals(slots, truncate("half")(slots, { ...context, pins }), tokensOf).map(({ seq }) => seq);
+  expect(seqs(new Set())).toEqual([1, 2, 4, 6, 7, 8, 9, 10, 11]);
+  expect(seqs(new Set([5]))).toContain(3);
 });

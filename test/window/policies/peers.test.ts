@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { anthropicClear } from "../../../src/window/policies/anthropic-clear.ts";
+import { type AnthropicClearOptions, anthropicClear } from "../../../src/window/policies/anthropic-clear.ts";
 import { cline, maxAllowedTokens } from "../../../src/window/policies/cline.ts";
 import { none } from "../../../src/window/policies/none.ts";
 import { openclaw } from "../../../src/window/policies/openclaw.ts";
-import { CLEARED } from "../../../src/window/policies/replace-results.ts";
-import { allowedTokens, roo } from "../../../src/window/policies/roo.ts";
+import { allowedTokens, type CondenseOptions, roo } from "../../../src/window/policies/roo.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
@@ -119,6 +118,49 @@ describe("roo", () => {
   });
 });
 
+describe("roo that condenses", () => {
+  const condensing = (options: CondenseOptions = {}) => roo({ condense: options });
+
+  test("from half of what is allowed on keeps the first message and the last three", () => {
+    // Allowed are 900 of 1,000, half of that is 450: nine messages of 50 reach it, eight do not.
+    expect(seqsOf(windowOf(condensing(), talk(8, 50), budgetOf(1_000)))).toHaveLength(8);
+    expect(seqsOf(windowOf(condensing(), talk(9, 50), budgetOf(1_000)))).toEqual([1, 7, 8, 9]);
+  });
+
+  test("takes another threshold, of 5 to 100 per cent", () => {
+    expect(seqsOf(windowOf(condensing({ threshold: 100 }), talk(17, 50), budgetOf(1_000)))).toHaveLength(17);
+    expect(seqsOf(windowOf(condensing({ threshold: 100 }), talk(18, 50), budgetOf(1_000)))).toHaveLength(4);
+    for (const threshold of [4, 101, Number.NaN])
+      expect(() => condensing({ threshold })).toThrow("condense.threshold");
+  });
+
+  test("from more than 200 messages on condenses whatever they take", () => {
+    expect(seqsOf(windowOf(condensing(), talk(200, 1), budgetOf(10_000)))).toHaveLength(200);
+    expect(seqsOf(windowOf(condensing(), talk(201, 1), budgetOf(10_000)))).toEqual([1, 199, 200, 201]);
+  });
+
+  test("keeps a call whose result is among the last three", () => {
+    const messages = [...talk(7, 50), ...reads("a", "a.ts", 50), says("assistant", 50), says("user", 50)];
+    expect(seqsOf(windowOf(condensing(), messages, budgetOf(1_000)))).toEqual([1, 8, 9, 10, 11]);
+  });
+});
+
+test("a policy says why it changed what had been sent, and nothing if it did not", () => {
+  const run = cline().start(budgetOf(1_000), charactersAsTokens);
+  const slots = slotsOf(talk(12, 80));
+  fitAll(run, slots.slice(0, 9));
+  expect(run.reason).toBeUndefined();
+  fitAll(run, slots.slice(9, 10));
+  expect(run.reason).toBe("truncated to a half");
+  fitAll(run, slots.slice(10, 11));
+  expect(run.reason).toBeUndefined();
+});
+
+test("a policy keeps the number of messages that a budget names", () => {
+  const budget = { ...budgetOf(10_000), messages: 6 };
+  expect(seqsOf(windowOf(cline(), talk(12, 1), budget))).toEqual([1, 2, 9, 10, 11, 12]);
+});
+
 test("a result that comes after its call has left is shown as plain words", () => {
   const [call, result] = reads("a", "a.ts", 10);
   const run = roo().start(budgetOf(1_000), charactersAsTokens);
@@ -130,6 +172,26 @@ test("a result that comes after its call has left is shown as plain words", () =
 });
 
 describe("openclaw", () => {
+  test.each([
+    [15_000, 20],
+    [16_000, 50],
+    [64_000, 50],
+    [100_000, 100],
+    [128_000, 100],
+    [200_000, 200],
+  ])("keeps no more messages in a window of %i tokens than %i", (window, limit) => {
+    const slots = windowOf(openclaw(), talk(limit + 2, 1), budgetOf(window));
+    expect(slots).toHaveLength(limit);
+    expect(windowOf(openclaw(), talk(limit, 1), budgetOf(window))).toHaveLength(limit);
+  });
+
+  test("takes another threshold and another limit of messages", () => {
+    const narrow = openclaw({ threshold: 50, messages: 100 });
+    expect(seqsOf(windowOf(narrow, talk(10, 50), budgetOf(1_000)))).toHaveLength(10);
+    expect(seqsOf(windowOf(narrow, talk(10, 51), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
+    expect(() => openclaw({ threshold: 0 })).toThrow("threshold");
+  });
+
   test("keeps no more messages than its window allows", () => {
     // Below 16k: 20 messages. Of 24 the first exchange stays for the first message's sake, and two others leave.
     expect(seqsOf(windowOf(openclaw(), talk(24, 1), budgetOf(1_000)))).toEqual([
@@ -148,16 +210,20 @@ describe("openclaw", () => {
     const hot = windowOf(openclaw(), messages, budgetOf(70_000));
     expect(outputAt(hot, 3)).toBe("y".repeat(6_000));
     const cold = windowOf(openclaw(), messages, budgetOf(70_000), false);
-    expect(outputAt(cold, 3)).toContain("kept the first 1500 and the last 1500 of 6000 characters");
-    expect(outputAt(cold, 5)).toContain("kept the first 1500");
+    const half = "y".repeat(1_500);
+    const stub = "[The middle of a result (3,000 characters) was left out; to see it: expand #3]";
+    expect(outputAt(cold, 3)).toBe(`${half}\n${stub}\n${half}`);
+    expect(outputAt(cold, 5)).toContain("The middle of a result");
     expect(outputAt(cold, 7)).toBe("y".repeat(6_000));
   });
 
   test("clears the oldest results until half of the window is enough", () => {
     const messages = [says("user", 10), ...manyReads(20, 3_500)];
-    // 70,010 of 100,000, and 59,500 characters may be cleared; six notices of 33 instead of 3,500 give back 20,802.
+    // 70,010 of 100,000, and 59,500 characters may be cleared; six stubs of at most 84 instead of 3,500 give back 20,496.
     const window = windowOf(openclaw(), messages, budgetOf(100_000), false);
-    expect(outputAt(window, 13)).toBe(CLEARED);
+    expect(outputAt(window, 13)).toBe(
+      "[The result of read_file (3,500 characters) was left out; to see it: expand #13]",
+    );
     expect(outputAt(window, 15)).toBe("y".repeat(3_500));
   });
 });
@@ -167,8 +233,27 @@ describe("anthropic-clear", () => {
     const messages = [says("user", 10), ...manyReads(5, 100)];
     expect(outputAt(windowOf(anthropicClear(), messages, budgetOf(1_020)), 3)).toBe("y".repeat(100));
     const window = windowOf(anthropicClear(), messages, budgetOf(1_019));
-    expect([3, 5, 7].map((seq) => outputAt(window, seq))).toEqual([CLEARED, CLEARED, "y".repeat(100)]);
+    const cleared = (seq: number) =>
+      `[The result of read_file (100 characters) was left out; to see it: expand #${seq}]`;
+    expect([3, 5, 7].map((seq) => outputAt(window, seq))).toEqual([cleared(3), cleared(5), "y".repeat(100)]);
     expect(seqsOf(window)).toHaveLength(11);
+  });
+
+  test("takes a trigger, a number of calls to keep, tools to spare and a least that has to be won", () => {
+    const messages = [says("user", 10), ...manyReads(5, 100)];
+    const stubs = (options: AnthropicClearOptions) =>
+      windowOf(anthropicClear(options), messages, budgetOf(100_000))
+        .filter(({ original }) => original !== undefined)
+        .map(({ seq }) => seq);
+    expect(stubs({})).toEqual([]);
+    expect(stubs({ trigger: { tokens: 510 } })).toEqual([]);
+    expect(stubs({ trigger: { tokens: 509 } })).toEqual([3, 5]);
+    expect(stubs({ trigger: { calls: 5 } })).toEqual([]);
+    expect(stubs({ trigger: { calls: 4 }, keep: 1 })).toEqual([3, 5, 7, 9]);
+    expect(stubs({ trigger: { calls: 4 }, excludeTools: ["read_file"] })).toEqual([]);
+    // Each of the two stubs takes 77 of 100.
+    expect(stubs({ trigger: { calls: 4 }, clearAtLeast: 46 })).toEqual([3, 5]);
+    expect(stubs({ trigger: { calls: 4 }, clearAtLeast: 47 })).toEqual([]);
   });
 
   test("drops half of the messages only if the limit still bites", () => {

@@ -36,6 +36,7 @@ export async function editDrafts(entry: Entry<OverlayBody>, context: EditContext
       return context.places.hiddenIn(edit.ranges).map(leaveOut);
     case "replace":
       return replaceDrafts(entry, edit, context);
+    case "plan":
     case "revert":
       return [];
   }

@@ -72,6 +72,8 @@ function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[],
       notes.hidden.push(...others);
       return;
     }
+    case "plan":
+      return;
     case "hide":
       notes.hidden.push(...edit.ranges);
   }

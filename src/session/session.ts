@@ -1,45 +1,43 @@
-import { Appender, type AppendOptions, NO_OPTIONS } from "./log/appender.ts";
-import { Draft } from "./log/draft.ts";
-import { Intake } from "./log/intake.ts";
-import { type LiveDraft, liveDrafts } from "./log/interrupted.ts";
-import { type LineStep, Lines } from "./log/lines.ts";
-import type { Log } from "./log/log.ts";
-import { PendingEdits } from "./log/pending-edits.ts";
-import { redactEntries } from "./log/redaction.ts";
+import type { Compacted } from "../compact/compactor.ts";
+import { Appender, type AppendOptions, NO_OPTIONS } from "../log/appender.ts";
+import { Draft } from "../log/draft.ts";
+import { Intake } from "../log/intake.ts";
+import { type LiveDraft, liveDrafts } from "../log/interrupted.ts";
+import { type LineStep, Lines } from "../log/lines.ts";
+import type { Log } from "../log/log.ts";
+import { PendingEdits } from "../log/pending-edits.ts";
+import { redactEntries } from "../log/redaction.ts";
+import type {
+  Entry,
+  EntryId,
+  LineBody,
+  MessageBody,
+  NoticeBody,
+  PinBody,
+  Place,
+  SessionId,
+} from "../model/entry.ts";
+import { invalidArgument, LonghaulError, wholeNumber } from "../model/errors.ts";
+import type { SeqRange } from "../model/line.ts";
+import type { MessageInput } from "../model/message.ts";
+import { Scope } from "../model/scope.ts";
+import type { Head } from "../store/entry-store.ts";
+import type { Freed } from "../store/freed.ts";
+import type { SessionRecord } from "../store/session-store.ts";
+import { expandEntry } from "../view/expand.ts";
+import { findEntry, findEntryAt, requireEntry } from "../view/lookup.ts";
+import { type Page, type PageOptions, readPage } from "../view/page.ts";
+import { type RangeOptions, readRange } from "../view/range.ts";
+import { type TailOptions, tailEntries } from "../view/tail.ts";
+import type { SessionWindow } from "../window/live/window.ts";
+import { Overlays } from "../window/overlays.ts";
+import { type ChildrenQuery, type DescendantOptions, Family, type OpenSession } from "./family.ts";
 import {
-  checkSessionId,
-  type Entry,
-  type EntryId,
-  type LineBody,
-  type MessageBody,
-  type NoticeBody,
-  type Place,
-  type SessionId,
-} from "./model/entry.ts";
-import { invalidArgument, LonghaulError, wholeNumber } from "./model/errors.ts";
-import type { Json } from "./model/json.ts";
-import type { SeqRange } from "./model/line.ts";
-import type { MessageInput } from "./model/message.ts";
-import { Scope } from "./model/scope.ts";
-import type { Head } from "./store/entry-store.ts";
-import type { Freed } from "./store/freed.ts";
-import type { NewSession, SessionRecord } from "./store/session-store.ts";
-import { findEntry, findEntryAt, requireEntry } from "./view/lookup.ts";
-import { type Page, type PageOptions, readPage } from "./view/page.ts";
-import { type RangeOptions, readRange } from "./view/range.ts";
-import { type TailOptions, tailEntries } from "./view/tail.ts";
-
-/** How a child or fork is made. */
-export interface DescendantOptions {
-  readonly id?: SessionId;
-  readonly title?: string;
-  readonly meta?: { readonly [key: string]: Json };
-  /** When the conversation began, for one that was held elsewhere; now by default. */
-  readonly createdAt?: number;
-}
-
-/** A session to be opened or made. */
-export type OpenedSession = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
+  type SessionCompactOptions,
+  type SessionModels,
+  type SessionWindowOptions,
+  Windows,
+} from "./windows.ts";
 
 /** What a session handle gets from its kernel. */
 export interface SessionParts {
@@ -48,7 +46,8 @@ export interface SessionParts {
   readonly owner: string;
   readonly scope: Scope;
   /** Opens another session of the same kernel, owned by `scope`. */
-  readonly open: (session: OpenedSession, scope: Scope) => Promise<Session>;
+  readonly open: OpenSession<Session>;
+  readonly models: SessionModels;
 }
 
 /**
@@ -58,25 +57,38 @@ export interface SessionParts {
 export class Session implements AsyncDisposable {
   readonly id: SessionId;
   readonly edits: PendingEdits;
+  /** How the window differs from the log, and the way back. */
+  readonly overlays: Overlays;
   readonly #log: Log;
   readonly #lines: Lines;
   readonly #appender: Appender;
   readonly #owner: string;
   readonly #parentScope: Scope;
   readonly #scope: Scope;
-  readonly #open: SessionParts["open"];
+  readonly #family: Family<Session>;
+  readonly #windows: Windows;
   readonly #closing = new AbortController();
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
     this.#log = parts.log;
     this.#owner = parts.owner;
-    this.#open = parts.open;
     this.#parentScope = parts.scope;
     this.#scope = new Scope("session", parts.scope.census);
     this.#lines = new Lines(parts.log, parts.id);
     this.#appender = new Appender(parts.log, parts.id);
     this.edits = this.#scope.own(new PendingEdits(parts.log, this.#lines));
+    this.overlays = new Overlays(parts.log, this.#lines, parts.id);
+    this.#family = new Family(parts.log, this.#lines, parts.id, parts.open);
+    this.#windows = this.#scope.own(
+      new Windows({
+        session: parts.id,
+        log: parts.log,
+        lines: this.#lines,
+        models: parts.models,
+        flush: () => this.flush(),
+      }),
+    );
     parts.scope.own(this);
   }
 
@@ -245,44 +257,66 @@ export class Session implements AsyncDisposable {
     this.#scope.assertOpen();
     const places: Place[] = [];
     for (const one of Array.isArray(which) ? which : [which]) places.push(await this.#lines.placeOf(one));
-    return redactEntries(this.#log, this.id, places, reason);
+    const freed = await redactEntries(this.#log, this.id, places, reason);
+    this.#windows.forget();
+    return freed;
+  }
+
+  /** What calls to a model are sent; keep it for the calls that follow. */
+  window(options: SessionWindowOptions): SessionWindow {
+    this.#scope.assertOpen();
+    return this.#windows.make(options);
+  }
+
+  /**
+   * Puts a summary in place of older messages; undefined if nothing came since the last one. Without a model it is made of
+   * the conversation's own words. The messages stay in the log: `overlays.revert` and `expand` bring them back.
+   */
+  async compact(options: SessionCompactOptions = {}): Promise<Compacted | undefined> {
+    this.#scope.assertOpen();
+    return this.#windows.compact(options);
+  }
+
+  /** What stands behind an entry: the messages that a summary or a plan took out of the window, or the entry itself. */
+  async *expand(which: number | EntryId): AsyncGenerator<Entry> {
+    yield* expandEntry(this.#log.store.entries, await this.#placeOf(which));
+  }
+
+  /** Keeps an entry in the window as it is, whatever has to leave. */
+  async pin(which: number | EntryId): Promise<Entry<PinBody>> {
+    const target = await this.#placeOf(which);
+    return this.#appender.body({ kind: "pin", target, isPinned: true });
+  }
+
+  /** Lets a pinned entry go again. */
+  async unpin(which: number | EntryId): Promise<Entry<PinBody>> {
+    const target = await this.#placeOf(which);
+    return this.#appender.body({ kind: "pin", target, isPinned: false });
   }
 
   /** Makes or opens a child session; its handle closes with this one. */
   async child(options: DescendantOptions = {}): Promise<Session> {
     this.#scope.assertOpen();
-    const id = options.id ?? this.#log.ids.next();
-    return this.#open({ ...described(options), id, parent: this.id, relation: "child" }, this.#scope);
+    return this.#family.child(options, this.#scope);
   }
 
   /** A new session whose line begins with this one's, up to `at`; nothing is copied. */
   async fork(options: DescendantOptions & { readonly at?: number | EntryId } = {}): Promise<Session> {
     this.#scope.assertOpen();
     const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
-    const id = checkSessionId(options.id ?? this.#log.ids.next());
-    const create: NewSession = {
-      createdAt: this.#log.clock.now(),
-      ...described(options),
-      id,
-      parent: this.id,
-      relation: "fork",
-    };
-    await this.#lines.forkInto(create, at);
-    return this.#open(create, this.#parentScope);
+    return this.#family.fork(options, at, this.#parentScope);
   }
 
   /** The session this one descends from; undefined if there is none. */
   async parent(): Promise<Session | undefined> {
     const { parent } = await this.record();
-    return parent === undefined ? undefined : this.#open({ id: parent }, this.#parentScope);
+    return parent === undefined ? undefined : this.#family.open({ id: parent }, this.#parentScope);
   }
 
   /** Children and forks, newest first. */
-  async children(
-    query: { readonly limit?: number; readonly before?: SessionId } = {},
-  ): Promise<readonly SessionRecord[]> {
+  async children(query: ChildrenQuery = {}): Promise<readonly SessionRecord[]> {
     this.#scope.assertOpen();
-    return this.#log.store.sessions.list({ limit: 100, ...query, parent: this.id });
+    return this.#family.children(query);
   }
 
   /** Resolves when everything appended or drafted so far is in the store; to be called before each model request. */
@@ -312,15 +346,6 @@ export class Session implements AsyncDisposable {
     const { session, seq } = await requireEntry(this.#log.store.entries, await this.#lines.placeOf(which));
     return { session, seq };
   }
-}
-
-function described(options: DescendantOptions): Partial<Pick<NewSession, "title" | "meta" | "createdAt">> {
-  const { title, meta, createdAt } = options;
-  return {
-    ...(title !== undefined && { title }),
-    ...(meta !== undefined && { meta }),
-    ...(createdAt !== undefined && { createdAt }),
-  };
 }
 
 function sessionGone(id: SessionId): never {

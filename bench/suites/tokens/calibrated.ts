@@ -1,0 +1,167 @@
+import { type CalibrationState, untaught } from "../../../src/window/tokens/calibration.ts";
+import { type Gauge, gauge } from "../../../src/window/tokens/gauge.ts";
+import { startFactor } from "../../../src/window/tokens/start-factor.ts";
+import type { ChildTask } from "../../child-job.ts";
+import { median, percentile } from "../../measure/percentile.ts";
+import { findDataFolder } from "../../real-strings.ts";
+import { atMost, toRow } from "../../result.ts";
+import type { Measurement } from "../../suite.ts";
+import { type CountedRequest, countedSessions } from "./requests.ts";
+
+/** Errors of requests by family, as shares of the window that was counted. */
+interface FamilyAnswer {
+  readonly family: string;
+  readonly requests: number;
+  readonly absolute: number;
+  readonly signed: number;
+  readonly worst20th: number;
+  /** Of what was new alone, as a share of it. */
+  readonly added: number;
+  /** Of the whole window where the report that is known is that of many requests ago. */
+  readonly late: number | null;
+  /** Median of what a provider counted for each estimated token of what was new. */
+  readonly factor: number;
+  readonly factorRequests: number;
+  readonly startFactor: number;
+}
+
+/** A gauge counts as taught after so many reports. */
+const TAUGHT_REPORTS = 3;
+/** What is new must be more than frames and notes to tell a factor. */
+const TELLING_TOKENS = 500;
+/** Requests since the report that is known to a late gauge. */
+const LATE_BY = 20;
+
+interface Seen {
+  readonly family: string;
+  readonly start: number;
+  readonly errors: number[];
+  readonly late: number[];
+  /** What was new since the report before: how far off it was estimated, and what was counted. */
+  readonly added: { readonly off: number; readonly counted: number }[];
+  readonly ratios: number[];
+}
+
+/** Foretells the size of each window from the reports before it. */
+export const foretell: ChildTask<string, readonly FamilyAnswer[]> = async function foretell(dataFolder) {
+  const families = new Map<string, Seen>();
+  for await (const requests of countedSessions(dataFolder)) {
+    const taught = new Map<string, CalibrationState>();
+    for (const run of runsOf(requests)) foretellRun(run, taught, families);
+  }
+  return [...families.values()].filter(({ errors }) => errors.length > 0).map(answerOf);
+};
+
+/** Requests of one model while the window grows: where it shrank the agent edited it, and a transcript does not say how. */
+function* runsOf(requests: readonly CountedRequest[]): Generator<readonly CountedRequest[]> {
+  let run: CountedRequest[] = [];
+  for (const request of requests) {
+    const last = run.at(-1);
+    if (last && (last.model !== request.model || last.counted > request.counted)) {
+      yield run;
+      run = [];
+    }
+    run.push(request);
+  }
+  yield run;
+}
+
+function foretellRun(
+  run: readonly CountedRequest[],
+  taught: Map<string, CalibrationState>,
+  families: Map<string, Seen>,
+): void {
+  const model = run[0]?.model ?? "";
+  const seen = seenOf(families, model);
+  // What follows an edit begins without a report, but with what was learned.
+  const gauges: Gauge[] = [gauge({ calibration: taught.get(model) ?? untaught(startFactor(model)) })];
+  for (const [index, { estimated, counted }] of run.entries()) {
+    const known = gauges[index] as Gauge;
+    const before = run[index - 1];
+    if (before && index >= TAUGHT_REPORTS) {
+      const off = known.counted(estimated) - counted;
+      seen.errors.push(off / counted);
+      seen.added.push({ off: Math.abs(off), counted: counted - before.counted });
+    }
+    const late = gauges[index - LATE_BY];
+    if (late?.state.anchor) seen.late.push(Math.abs(late.counted(estimated) / counted - 1));
+    const added = before ? estimated - before.estimated : 0;
+    if (before && added >= TELLING_TOKENS) seen.ratios.push((counted - before.counted) / added);
+    gauges.push(known.observe(estimated, counted));
+  }
+  taught.set(model, (gauges.at(-1) as Gauge).state.calibration);
+}
+
+function seenOf(families: Map<string, Seen>, model: string): Seen {
+  const family = /claude-[a-z]+-\d-\d|gpt-\d|gemini-\d/.exec(model)?.[0].replace("claude-", "") ?? "others";
+  const seen = families.get(family) ?? {
+    family,
+    start: startFactor(model),
+    errors: [],
+    late: [],
+    added: [],
+    ratios: [],
+  };
+  families.set(family, seen);
+  return seen;
+}
+
+function answerOf({ family, start, errors, late, added, ratios }: Seen): FamilyAnswer {
+  const sizes = errors.map(Math.abs);
+  return {
+    family,
+    requests: errors.length,
+    absolute: mean(sizes),
+    signed: mean(errors),
+    worst20th: percentile(sizes, 0.95),
+    late: late.length > 0 ? mean(late) : null,
+    added: mean(added.map(({ off }) => off)) / mean(added.map(({ counted }) => counted)),
+    factor: median(ratios),
+    factorRequests: ratios.length,
+    startFactor: start,
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** How far the size of a window is off what providers reported, on real sessions; and how their tokens compare with ours. */
+export const calibrated: Measurement = {
+  name: "calibrated",
+  async *run(bench) {
+    const data = findDataFolder();
+    if (!data) {
+      bench.note("Left out calibrated: no LONGHAUL_DATA and no shared/data beside the repository.");
+      return;
+    }
+    const answers = await bench.child("reports", import.meta.url, foretell, data);
+    for (const {
+      family,
+      requests,
+      absolute,
+      signed,
+      worst20th,
+      added,
+      late,
+      factor,
+      factorRequests,
+      startFactor,
+    } of answers) {
+      const id = `calibrated.${family}`;
+      yield toRow({ id, value: 100 * absolute, unit: `% of ${requests} windows`, goal: atMost(3, "%") });
+      yield toRow({ id: `${id}.sum`, value: 100 * signed, unit: "% on average" });
+      yield toRow({ id: `${id}.added`, value: 100 * added, unit: "% of what was new" });
+      yield toRow({ id: `${id}.late`, value: late && 100 * late, unit: `% after ${LATE_BY} requests` });
+      yield toRow({ id: `${id}.worst`, value: 100 * worst20th, unit: "% in 1 of 20" });
+      if (factorRequests > 0)
+        yield toRow({
+          id: `${id}.factor`,
+          value: factor,
+          unit: `median of ${factorRequests}`,
+          beside: "start factor",
+          besideValue: startFactor,
+        });
+    }
+  },
+};

@@ -1,0 +1,61 @@
+import { defineCommand } from "../command.ts";
+import { contextJson } from "../context/context-json.ts";
+import { contextLines } from "../context/context-lines.ts";
+import { reportOn } from "../context/report.ts";
+import { describedWindow, WINDOW_OPTIONS } from "../context/window-options.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
+import { paintFor } from "../look.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { openExistingStore } from "../store.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Shows what the next model call is sent, what it costs, and what was cut. */
+export const contextCommand = defineCommand({
+  name: "context",
+  summary: "the context window: its parts, its cost, what was cut and why",
+  usage: ["context <session> [--model NAME] [--dry-run] [options]"],
+  about:
+    "Shows the window as the log and its overlays make it now. Figures of receipts are without the edit → with it.",
+  options: {
+    ...WINDOW_OPTIONS,
+    "dry-run": { type: "boolean", help: "also what would be edited for the next call; nothing is changed" },
+    full: { type: "boolean", help: "all overlays in effect, all days and all names" },
+  },
+  maxOperands: 1,
+  examples: [
+    "longhaul context ticket-4711",
+    "longhaul context ticket-4711 --model claude-sonnet-4-5 --system 3k --tools 9k --dry-run",
+    "longhaul context ticket-4711 --json",
+  ],
+  async run(context, { operands: [wanted], options }) {
+    if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
+    const warnings: string[] = [];
+    const onWarning = (warning: string) => void warnings.push(warning);
+    await using kernel = await openExistingStore(context, options, { onWarning });
+    await using session = await kernel.session(await findSession(kernel, wanted));
+    const described = await describedWindow(session, options);
+    const report = await reportOn(session, described, {
+      isDryRun: options["dry-run"] === true,
+      warnings,
+    });
+    if (options.json) {
+      await printTo(context.stdout, `${safeJson(contextJson(report))}\n`);
+      return EXIT.fine;
+    }
+    if (!options.quiet) {
+      for (const warning of report.warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
+    }
+    const lines = contextLines(report, {
+      columns: context.columns.stdout,
+      paint: paintFor(context, options),
+      isFull: options.full === true,
+      isQuiet: options.quiet === true,
+      now: Date.now(),
+    });
+    await printLines(context, lines);
+    return EXIT.fine;
+  },
+});

@@ -1,0 +1,91 @@
+import { type Entry, type Kernel, LonghaulError, type Session } from "../../index.ts";
+import { type Command, defineCommand, type Given } from "../command.ts";
+import { cite } from "../context/cite.ts";
+import { entryWords } from "../context/entry-words.ts";
+import { isOnLine } from "../context/on-line.ts";
+import { pinnedEntries } from "../context/pins.ts";
+import type { Context } from "../context.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
+import { printTo } from "../printer.ts";
+import { shellWord } from "../shell-word.ts";
+import { openExistingStore } from "../store.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Keeps a message in the window. */
+export const pinCommand = pinning(true);
+
+/** Lets a pinned message go again. */
+export const unpinCommand = pinning(false);
+
+function pinning(isPinned: boolean): Command {
+  const name = isPinned ? "pin" : "unpin";
+  return defineCommand({
+    name,
+    summary: isPinned ? "keep a message in the window as it is, whatever is cut" : "let a pinned message go",
+    usage: [`${name} <session> <entry>`],
+    about:
+      'An entry is named by its number or id, as "longhaul show" tells them; "longhaul context" lists pins.',
+    options: {},
+    maxOperands: 2,
+    examples: [`longhaul ${name} ticket-4711 40`, `longhaul ${name} ticket-4711 ticket-4711#40`],
+    async run(context, { operands: [wanted, which], options }) {
+      if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
+      if (which === undefined) throw new UsageError('name an entry; "longhaul show" tells their numbers');
+      await using kernel = await openExistingStore(context, options);
+      await using session = await openNamed(kernel, wanted);
+      const entry = await findMessage(session, which);
+      const isChanged = (await isPinnedNow(session, entry)) !== isPinned;
+      if (isChanged) await (isPinned ? session.pin(entry.id) : session.unpin(entry.id));
+      await tell(context, options, { session, entry, isPinned, isChanged });
+      return EXIT.fine;
+    },
+  });
+}
+
+async function openNamed(kernel: Kernel, wanted: string): Promise<Session> {
+  return kernel.session(await findSession(kernel, wanted));
+}
+
+async function findMessage(session: Session, which: string): Promise<Entry> {
+  const number = /^#?(\d+)$/.exec(which)?.[1];
+  const entry = await session.entry(number === undefined ? which : Number(number));
+  const see = `"longhaul show ${shellWord(session.id)}" tells which there are.`;
+  if (!entry) throw notFound(`There is no entry ${which} in ${session.id}; ${see}`, which);
+  if (entry.kind !== "message")
+    throw notFound(`Entry #${entry.seq} is no message but of kind ${entry.kind}; ${see}`, which);
+  if (await isOnLine(session, entry)) return entry;
+  throw notFound(`Entry #${entry.seq} is not on the active line of ${session.id}; ${see}`, which);
+}
+
+function notFound(message: string, entry: string): LonghaulError {
+  return new LonghaulError("ENTRY_NOT_FOUND", message, { details: { entry } });
+}
+
+async function isPinnedNow(session: Session, { id }: Entry): Promise<boolean> {
+  return (await pinnedEntries(session)).some((pinned) => pinned.id === id);
+}
+
+async function tell(
+  { stdout }: Context,
+  options: Given["options"],
+  {
+    session,
+    entry,
+    isPinned,
+    isChanged,
+  }: {
+    readonly session: Session;
+    readonly entry: Entry;
+    readonly isPinned: boolean;
+    readonly isChanged: boolean;
+  },
+): Promise<void> {
+  const state = `${isChanged ? "is now" : "was already"} ${isPinned ? "pinned" : "not pinned"}`;
+  if (options.json) {
+    const facts = { session: session.id, entry: entry.id, isPinned, isChanged };
+    await printTo(stdout, `${safeJson(facts)}\n`);
+  } else if (!options.quiet)
+    await printTo(stdout, `${escapeLine(cite(entry, session.id))} ${state}: ${entryWords(entry)}\n`);
+}

@@ -1,0 +1,71 @@
+import type { WindowParts } from "../../index.ts";
+import { formatCount, formatShare } from "../count.ts";
+import { type Look, type Paint, plain } from "../paint.ts";
+import { fitTo, padTo } from "../width.ts";
+
+type PartName = keyof WindowParts;
+
+interface Drawn {
+  readonly letter: string;
+  readonly block: string;
+  readonly look: Look;
+}
+
+/** In the order in which a request has them. */
+const DRAWN: Readonly<Record<PartName, Drawn>> = {
+  system: { letter: "S", block: "█", look: "magenta" },
+  tools: { letter: "T", block: "█", look: "blue" },
+  pins: { letter: "P", block: "█", look: "yellow" },
+  summaries: { letter: "M", block: "█", look: "cyan" },
+  recalled: { letter: "C", block: "█", look: "red" },
+  history: { letter: "H", block: "█", look: "green" },
+  reserved: { letter: "R", block: "▒", look: "dim" },
+  free: { letter: ".", block: "·", look: "dim" },
+};
+const NAMES = Object.keys(DRAWN) as readonly PartName[];
+const WIDEST = 72;
+
+/** A window as a bar of coloured parts, or of letters where there are no colours, and what each part takes. */
+export function barLines(parts: WindowParts, columns: number, paint: Paint): readonly string[] {
+  const widths = apportion(
+    NAMES.map((name) => parts[name]),
+    Math.min(columns, WIDEST),
+  );
+  const bar = NAMES.map((name, index) => drawn(name, widths[index] ?? 0, paint)).join("");
+  return [bar, ...legendLines(parts, columns, paint)];
+}
+
+function legendLines(parts: WindowParts, columns: number, paint: Paint): readonly string[] {
+  const whole = NAMES.reduce((sum, name) => sum + parts[name], 0);
+  const rows = NAMES.filter((name) => parts[name] > 0 || name === "history" || name === "free");
+  const nameWidth = Math.max(...rows.map((name) => name.length));
+  const countWidth = Math.max(...rows.map((name) => formatCount(parts[name]).length));
+  return rows.map((name) => {
+    const count = padTo(formatCount(parts[name]), countWidth, "right");
+    const share = padTo(formatShare(parts[name], whole), 4, "right");
+    const words = fitTo(` ${padTo(name, nameWidth)}  ${count} ${share}`, columns - 1);
+    return drawn(name, 1, paint) + words;
+  });
+}
+
+function drawn(name: PartName, width: number, paint: Paint): string {
+  const { letter, block, look } = DRAWN[name];
+  if (width === 0) return "";
+  return paint === plain ? letter.repeat(width) : paint(look, block.repeat(width));
+}
+
+/** Shares so many columns out among counts; whatever is there at all gets one, while there are enough. */
+export function apportion(counts: readonly number[], columns: number): readonly number[] {
+  const whole = counts.reduce((sum, count) => sum + count, 0);
+  if (whole === 0) return counts.map(() => 0);
+  const widths = counts.map((count) => (count > 0 ? Math.max(1, Math.round((count / whole) * columns)) : 0));
+  for (let over = sum(widths) - columns; over !== 0; over = sum(widths) - columns) {
+    const widest = widths.indexOf(Math.max(...widths));
+    widths[widest] = (widths[widest] ?? 0) - Math.sign(over);
+  }
+  return widths;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,44 @@
+import { type Entry, entryId, type Fitted, type OverlayBody } from "../../index.ts";
+import { entryWords } from "./entry-words.ts";
+import type { ContextReport } from "./report.ts";
+
+/** Everything that is known of a window, for programs. */
+export function contextJson(report: ContextReport) {
+  const { session, now, next, books, pins, overlays, warnings } = report;
+  const { model, policy } = report.described;
+  return {
+    session,
+    model: model ?? null,
+    policy,
+    window: windowJson(now),
+    ...(next && { next: { ...windowJson(next), plan: next.plan ?? null } }),
+    usage: {
+      session: books.total,
+      days: Object.fromEntries(books.days.map(({ name, totals }) => [name, totals])),
+      lastRequest: books.last ?? null,
+    },
+    pins: pins.map((entry) => ({
+      entry: entryId(entry.session, entry.seq),
+      seq: entry.seq,
+      words: entryWords(entry),
+    })),
+    overlays: overlays.map(overlayJson),
+    warnings,
+  };
+}
+
+/** An overlay without the content that it puts into the window. */
+export function overlayJson({ id, seq, at, kind: _, edit, ...reason }: Entry<OverlayBody>) {
+  return {
+    overlay: id,
+    seq,
+    at,
+    ...reason,
+    type: edit.type,
+    ...(edit.type === "plan" && { edits: edit.edits.length }),
+  };
+}
+
+function windowJson({ tokens, parts, limits, cache, messages }: Fitted) {
+  return { tokens, messages: messages.length, parts, limits, cache };
+}

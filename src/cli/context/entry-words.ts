@@ -1,0 +1,12 @@
+import { type Entry, textOfMessage } from "../../index.ts";
+import { escapeLine } from "../escape.ts";
+import { fitTo } from "../width.ts";
+
+const MOST_CHARACTERS = 400;
+
+/** Who said an entry, and how it begins. */
+export function entryWords(entry: Entry, columns = 60): string {
+  if (entry.kind !== "message") return entry.kind;
+  const text = escapeLine(textOfMessage(entry.message).slice(0, MOST_CHARACTERS));
+  return fitTo(text === "" ? entry.message.role : `${entry.message.role}: ${text}`, columns);
+}

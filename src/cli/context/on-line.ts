@@ -1,0 +1,9 @@
+import type { Place, Session } from "../../index.ts";
+
+/** Whether a place is on the active line of a session. */
+export async function isOnLine(session: Session, { session: owner, seq }: Place): Promise<boolean> {
+  const [active] = await session.lines(1);
+  return (active?.ranges ?? []).some(
+    (range) => range.session === owner && seq >= range.from && seq <= range.to,
+  );
+}

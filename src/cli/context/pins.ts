@@ -1,0 +1,29 @@
+import { type Entry, type EntryId, entryId, type PinBody, type Session } from "../../index.ts";
+import { isOnLine } from "./on-line.ts";
+
+const PAGE = 200;
+
+/** The entries of the active line that are pinned, oldest pin first. */
+export async function pinnedEntries(session: Session): Promise<readonly Entry[]> {
+  const decided = new Map<EntryId, boolean>();
+  for await (const { target, isPinned } of pins(session)) {
+    const id = entryId(target.session, target.seq);
+    if (!decided.has(id)) decided.set(id, isPinned);
+  }
+  const pinned: Entry[] = [];
+  for (const [id, isPinned] of [...decided].reverse()) {
+    const entry = isPinned ? await session.entry(id) : undefined;
+    if (entry && (await isOnLine(session, entry))) pinned.push(entry);
+  }
+  return pinned;
+}
+
+/** Pins of the line, newest first. */
+async function* pins(session: Session): AsyncGenerator<Entry<PinBody>> {
+  let before: string | undefined;
+  do {
+    const page = await session.page({ kinds: ["pin"], limit: PAGE, ...(before !== undefined && { before }) });
+    yield* page.entries.toReversed() as readonly Entry<PinBody>[];
+    before = page.before;
+  } while (before !== undefined);
+}

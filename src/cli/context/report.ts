@@ -1,0 +1,48 @@
+import type { Entry, Fitted, OverlayBody, Session } from "../../index.ts";
+import { Books } from "../spending/books.ts";
+import { knownPrices } from "../spending/known-prices.ts";
+import { spentRequests } from "../spending/spent-requests.ts";
+import { pinnedEntries } from "./pins.ts";
+import type { DescribedWindow } from "./window-options.ts";
+
+/** Overlays looked through for those that hold: a window rebuilt from the log holds alone, so there are few. */
+const MOST_OVERLAYS = 1_000;
+
+/** What is known of a session's window. */
+export interface ContextReport {
+  readonly session: string;
+  readonly described: DescribedWindow;
+  readonly now: Fitted;
+  /** What the next call would be sent; only where that was asked for. */
+  readonly next?: Fitted;
+  readonly books: Books;
+  readonly pins: readonly Entry[];
+  /** Those that hold, newest first. */
+  readonly overlays: readonly Entry<OverlayBody>[];
+  readonly warnings: readonly string[];
+}
+
+const NO_MODEL = "The session names no model: window and prices are assumed; --model names one.";
+
+/** Looks at a window; nothing is changed. `warnings` are those that came up on the way. */
+export async function reportOn(
+  session: Session,
+  described: DescribedWindow,
+  { isDryRun, warnings }: { readonly isDryRun: boolean; readonly warnings: readonly string[] },
+): Promise<ContextReport> {
+  const books = new Books();
+  for await (const spent of spentRequests(session, knownPrices())) books.add(spent);
+  const listed = await session.overlays.list(MOST_OVERLAYS);
+  return {
+    session: session.id,
+    described,
+    now: await described.window.look(),
+    ...(isDryRun && { next: await described.window.fit({ isDryRun: true }) }),
+    books,
+    pins: await pinnedEntries(session),
+    overlays: listed.flatMap(({ entry, isHolding }) =>
+      isHolding && entry.edit.type !== "revert" ? [entry] : [],
+    ),
+    warnings: described.model === undefined ? [NO_MODEL] : [...warnings],
+  };
+}

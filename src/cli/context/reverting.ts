@@ -1,0 +1,59 @@
+import type { Entry, Fitted, OverlayBody, Session } from "../../index.ts";
+import { countOf, formatCount } from "../count.ts";
+import { escapeLine } from "../escape.ts";
+import { shellWord } from "../shell-word.ts";
+import { formatChange } from "../tokens.ts";
+import { editWords } from "../transcript/edit-words.ts";
+import { describedWindow } from "./window-options.ts";
+
+/** What taking back did to the window. */
+export interface Reverted {
+  readonly session: string;
+  /** The overlay that takes back; undefined if there was nothing to. */
+  readonly by: Entry<OverlayBody> | undefined;
+  readonly before: Fitted;
+  readonly after: Fitted;
+}
+
+/** Takes back, and looks at the window before and after. */
+export async function reverting(
+  session: Session,
+  revert: () => Promise<Entry<OverlayBody> | undefined>,
+): Promise<Reverted> {
+  const { window } = await describedWindow(session, {});
+  const before = await window.look();
+  const by = await revert();
+  return { session: session.id, by, before, after: await window.look() };
+}
+
+/** The same for people. */
+export function revertedLines(reverted: Reverted, isQuiet: boolean): readonly string[] {
+  const { session, by, before, after } = reverted;
+  if (!by) return ["Nothing was cut since."];
+  const messages = `${formatCount(before.messages.length)} → ${countOf(after.messages.length, "message")}`;
+  const size = `window: ${formatChange(before.tokens, after.tokens)}, ${messages}`;
+  const isOver = after.tokens > after.limits.most;
+  const over = `more than the ${formatCount(after.limits.most)} tokens that fit: the next call is fitted again`;
+  return [
+    `#${by.seq} ${editWords(by.edit)}`,
+    isSame(reverted) ? "window: as it was" : size,
+    ...(isOver ? [over] : []),
+    ...(isQuiet ? [] : [`undo: longhaul revert ${shellWord(session)} ${by.seq}`]),
+  ].map(escapeLine);
+}
+
+/** The same for programs. */
+export function revertedJson(reverted: Reverted) {
+  const { session, by, before, after } = reverted;
+  return {
+    session,
+    by: by?.id ?? null,
+    isChanged: !isSame(reverted),
+    tokens: { before: before.tokens, after: after.tokens },
+    messages: { before: before.messages.length, after: after.messages.length },
+  };
+}
+
+function isSame({ before, after }: Reverted): boolean {
+  return JSON.stringify(before.messages) === JSON.stringify(after.messages);
+}

@@ -1,0 +1,12 @@
+import type { ListedOverlay } from "../../index.ts";
+
+/** Whether an overlay holds and, if not, why; of those listed newest first. */
+export function standingOf(index: number, listed: readonly ListedOverlay[]): string {
+  const { entry, isHolding } = listed[index] as ListedOverlay;
+  if (isHolding) return "holds";
+  if (entry.edit.type === "revert") return "taken back";
+  const rebuilt = listed
+    .slice(0, index)
+    .find(({ entry: { edit }, isHolding: holds }) => holds && edit.type === "plan" && edit.isWhole);
+  return rebuilt ? `replaced by #${rebuilt.entry.seq}` : "taken back";
+}

@@ -1,0 +1,15 @@
+import type { EditReason, Receipt } from "../../index.ts";
+import { countOf } from "../count.ts";
+
+/** Why an edit was made, in words: where only the policy is named, its receipt tells. */
+export function whyWords({ reason, receipt }: Pick<EditReason, "reason" | "receipt">): string {
+  return receipt && reason === receipt.policy ? moneyWords(receipt) : reason;
+}
+
+function moneyWords({ isForced, cache, breakEvenCalls, policy }: Receipt): string {
+  if (isForced) return "it would not have fitted";
+  if (cache === "cold") return `the cache was cold, so that ${policy} could edit for free`;
+  if (breakEvenCalls === 0) return `${policy} found it cheaper at once`;
+  if (breakEvenCalls === null) return `${policy} made room`;
+  return `${policy} found that it pays after ${countOf(breakEvenCalls, "more call")}`;
+}

@@ -1,0 +1,43 @@
+import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
+import type { OptionSpecs, OptionValues } from "../command.ts";
+import { findNamed } from "../named.ts";
+import { tokensOption } from "../tokens.ts";
+import { lastModel } from "./last-model.ts";
+
+/** Options that say what is sent to whom. */
+export const WINDOW_OPTIONS = {
+  model: { type: "string", value: "NAME", help: "the model that is called (the one named last)" },
+  window: { type: "string", value: "TOKENS", help: "its window, as in 128k (from the catalogue)" },
+  policy: { type: "string", value: "NAME", help: "the policy that edits (longhaul)" },
+  system: { type: "string", value: "TOKENS", help: "tokens of the system prompt (0)" },
+  tools: { type: "string", value: "TOKENS", help: "tokens of the tools (0)" },
+} as const satisfies OptionSpecs;
+
+/** A window as the command line describes it. */
+export interface DescribedWindow {
+  readonly window: SessionWindow;
+  /** Undefined where neither the session nor the command line names one. */
+  readonly model: string | undefined;
+  readonly policy: string;
+}
+
+const LEAST_WINDOW = 100;
+
+/** The window of a session for the model that is named, or that it was last held with. */
+export async function describedWindow(
+  session: Session,
+  given: OptionValues<typeof WINDOW_OPTIONS>,
+): Promise<DescribedWindow> {
+  const policy = findNamed("policy", given.policy ?? "longhaul", POLICIES).name;
+  const model = given.model ?? (await lastModel(session));
+  const options: WindowOptions = {
+    model: model ?? "unknown",
+    policy,
+    ...(given.system !== undefined && { system: tokensOption("system", given.system) }),
+    ...(given.tools !== undefined && { tools: tokensOption("tools", given.tools) }),
+    ...(given.window !== undefined && {
+      models: { "*": { window: tokensOption("window", given.window, LEAST_WINDOW) } },
+    }),
+  };
+  return { window: session.window(options), model, policy };
+}

@@ -1,0 +1,53 @@
+import { addTotals, NO_TOTALS, type Totals } from "../../index.ts";
+import type { SpentRequest } from "./spent-requests.ts";
+
+/** Totals under a name: a day or a model. */
+export interface NamedTotals {
+  readonly name: string;
+  readonly totals: Totals;
+}
+
+/** Adds up what requests used; grows only with days and models. */
+export class Books {
+  readonly #days = new Map<string, Totals>();
+  readonly #models = new Map<string, Totals>();
+  #total = NO_TOTALS;
+  #last: SpentRequest | undefined;
+
+  get total(): Totals {
+    return this.#total;
+  }
+
+  /** The request that was reported last. */
+  get last(): SpentRequest | undefined {
+    return this.#last;
+  }
+
+  /** By UTC day, the oldest first. */
+  get days(): readonly NamedTotals[] {
+    return named(this.#days).sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** By model, the dearest first. */
+  get models(): readonly NamedTotals[] {
+    return named(this.#models).sort(
+      ({ totals: one }, { totals: other }) => other.cost - one.cost || other.requests - one.requests,
+    );
+  }
+
+  add(spent: SpentRequest): void {
+    const { at, model = "(not told)", totals } = spent;
+    addTo(this.#days, new Date(at).toISOString().slice(0, 10), totals);
+    addTo(this.#models, model, totals);
+    this.#total = addTotals(this.#total, totals);
+    if (!this.#last || at >= this.#last.at) this.#last = spent;
+  }
+}
+
+function addTo(sums: Map<string, Totals>, name: string, totals: Totals): void {
+  sums.set(name, addTotals(sums.get(name) ?? NO_TOTALS, totals));
+}
+
+function named(sums: ReadonlyMap<string, Totals>): NamedTotals[] {
+  return [...sums].map(([name, totals]) => ({ name, totals }));
+}

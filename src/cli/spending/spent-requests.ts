@@ -1,0 +1,61 @@
+import {
+  addReport,
+  EMPTY_LEDGER,
+  type Entry,
+  type FactsOf,
+  RECENT_REQUESTS,
+  type Session,
+  type SessionId,
+  type Totals,
+  type UsageBody,
+} from "../../index.ts";
+
+/** What one request used, as last reported. */
+export interface SpentRequest {
+  readonly session: SessionId;
+  readonly at: number;
+  readonly request?: string;
+  readonly model?: string;
+  readonly totals: Totals;
+}
+
+const PAGE = 500;
+
+/**
+ * The requests reported in the log of a session, oldest first: also those of lines that were left, for they were paid for.
+ * In constant memory; a late report replaces an earlier one of its request while that is among the latest.
+ */
+export async function* spentRequests(session: Session, factsOf: FactsOf): AsyncGenerator<SpentRequest> {
+  const recent = new Map<string, SpentRequest>();
+  for await (const entry of usageEntries(session)) {
+    const key = entry.request === undefined ? entry.id : `request ${entry.request}`;
+    recent.delete(key);
+    recent.set(key, spentIn(entry, factsOf));
+    const [oldest] = recent;
+    if (!oldest || recent.size <= RECENT_REQUESTS) continue;
+    recent.delete(oldest[0]);
+    yield oldest[1];
+  }
+  yield* recent.values();
+}
+
+async function* usageEntries(session: Session): AsyncGenerator<Entry<UsageBody>> {
+  for (let from = 1; ; ) {
+    const entries = await session.read({ from, limit: PAGE, kinds: ["usage"] });
+    yield* entries as readonly Entry<UsageBody>[];
+    const last = entries.at(-1);
+    if (!last || entries.length < PAGE) return;
+    from = last.seq + 1;
+  }
+}
+
+function spentIn(entry: Entry<UsageBody>, factsOf: FactsOf): SpentRequest {
+  const { session, at, request, model } = entry;
+  return {
+    session,
+    at,
+    ...(request !== undefined && { request }),
+    ...(model !== undefined && { model }),
+    totals: addReport(EMPTY_LEDGER, { at, body: entry }, factsOf).session,
+  };
+}

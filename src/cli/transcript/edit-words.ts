@@ -1,0 +1,32 @@
+import type { Edit } from "../../index.ts";
+
+/** What an edit of the window did. */
+export function editWords(edit: Edit): string {
+  switch (edit.type) {
+    case "replace":
+      return "callId" in edit.target
+        ? `replaced the result of ${edit.target.callId}`
+        : `replaced content of #${edit.target.seq}`;
+    case "hide":
+      return `hid ${rangeWords(edit.ranges)}`;
+    case "summarize":
+      return `summarized ${rangeWords(edit.ranges)}`;
+    case "plan":
+      return "rebuilt the window";
+    case "revert":
+      return revertWords(edit);
+  }
+}
+
+function revertWords({ overlay, edit, since }: Extract<Edit, { type: "revert" }>): string {
+  const what = edit === undefined ? "the change" : `edit ${edit} of the change`;
+  return `took back ${what} at #${overlay}${since ? " and all after it" : ""}`;
+}
+
+function rangeWords(ranges: readonly { readonly from: number; readonly to: number }[]): string {
+  const told = ranges.filter(({ from, to }) => from <= to);
+  const [first] = told;
+  if (!first) return "nothing";
+  const more = told.length > 1 ? ` and ${told.length - 1} more` : "";
+  return `#${first.from} to #${first.to}${more}`;
+}

@@ -1,0 +1,17 @@
+import { widthOf } from "./width.ts";
+
+/** The text on as many lines as it takes, broken between words; a word wider than a line stays whole. */
+export function wrapTo(text: string, columns: number): readonly string[] {
+  if (widthOf(text) <= columns) return [text];
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const word of text.split(" ")) {
+    const longer: string = line === undefined ? word : `${line} ${word}`;
+    if (line === undefined || widthOf(longer) <= columns) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return line === undefined ? lines : [...lines, line];
+}

@@ -1,0 +1,194 @@
+import { toEntry } from "../log/body.ts";
+import type { Lines } from "../log/lines.ts";
+import type { Log } from "../log/log.ts";
+import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
+import { throwIfAborted } from "../model/errors.ts";
+import { textOfMessage } from "../model/message.ts";
+import type { SingleEdit } from "../model/overlay.ts";
+import type { Receipt } from "../model/receipt.ts";
+import { appendOverlay } from "../window/live/append-overlay.ts";
+import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
+import { namesLeft } from "../window/live/names-left.ts";
+import { storedEdit } from "../window/live/place-edit.ts";
+import { costOfUsage } from "../window/models/cost-of-usage.ts";
+import { sizeOf } from "../window/size.ts";
+import type { Slot } from "../window/slot.ts";
+import { estimateMessage } from "../window/tokens/estimate.ts";
+import type { FactsOf } from "../window/usage/ledger.ts";
+import { type Climbed, climb, type FailedTry, type LadderOptions, type Rung } from "./ladder/climb.ts";
+import { withLease } from "./lease.ts";
+import { type Keep, type Source, sourceOf } from "./plan/source.ts";
+
+/** What a compaction needs of its session. */
+export interface CompactorParts {
+  readonly session: SessionId;
+  readonly log: Log;
+  readonly lines: Lines;
+  readonly flush: () => Promise<void>;
+  /** Prices of models, for what summaries cost. */
+  readonly factsOf: FactsOf;
+}
+
+/** How a session is compacted. */
+export interface CompactOptions extends Keep, Omit<LadderOptions, "budgetTokens" | "now"> {
+  /** Tokens of the summary; a fifth of what it stands for by default, at most 4,000. */
+  readonly budgetTokens?: number;
+  /** True to see the summary and what would leave without changing anything. */
+  readonly isDryRun?: boolean;
+}
+
+/** What a compaction did, or would do. */
+export interface Compacted {
+  /** Seq of the overlay; undefined for a dry run. */
+  readonly overlay?: number;
+  readonly rung: Rung;
+  readonly summary: string;
+  readonly failed: readonly FailedTry[];
+  /** The window as messages before and after, with what left it. */
+  readonly before: readonly Slot[];
+  readonly after: readonly Slot[];
+  readonly tokens: { readonly without: number; readonly with: number };
+  readonly left: Receipt["left"];
+  /** US dollars for the summary itself; undefined where nobody knows. */
+  readonly cost?: number;
+}
+
+const MOST_SOURCE_TOKENS = 1_000_000;
+const LARGEST_SUMMARY = 4_000;
+const LEAST_SUMMARY = 300;
+const SUMMARY_SHARE = 0.2;
+const MOST_TRIES = 3;
+
+/** A summary that is ready to take its place. */
+export interface Prepared {
+  readonly window: LoadedWindow;
+  readonly edit: SingleEdit;
+  readonly compacted: Compacted;
+}
+
+/** Compacts one session; undefined if nothing came since the last summary. Appends made meanwhile stay behind the summary. */
+export async function compactSession(
+  parts: CompactorParts,
+  options: CompactOptions = {},
+): Promise<Compacted | undefined> {
+  for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    const prepared = await prepareSummary(parts, options);
+    if (!prepared || options.isDryRun) return prepared?.compacted;
+    const overlay = await putInPlace(parts, prepared);
+    if (overlay !== undefined) return { ...prepared.compacted, overlay };
+  }
+  return undefined;
+}
+
+/** Makes a summary and changes nothing. COMPACTION_BUSY if someone else is at it. */
+export async function prepareSummary(
+  parts: CompactorParts,
+  options: CompactOptions = {},
+): Promise<Prepared | undefined> {
+  await parts.flush();
+  return withLease(parts.log, parts.session, options.signal, async (signal) => {
+    const prepared = await makeSummary(parts, { ...options, signal });
+    throwIfAborted(signal);
+    return prepared;
+  });
+}
+
+/**
+ * Puts a summary in its place, in one step; returns the seq of the overlay. Undefined, with nothing changed, if the line
+ * was changed or summarised by others since it was made: then it may be of something else.
+ */
+export async function putInPlace(
+  { log, session }: CompactorParts,
+  { window, edit, compacted }: Prepared,
+): Promise<number | undefined> {
+  const { tokens, rung, cost } = compacted;
+  const { head } = window;
+  const since = { from: head + 1, to: Number.MAX_SAFE_INTEGER, limit: 1_000, order: "ascending" } as const;
+  const overlays = await log.store.entries.read(session, { ...since, kinds: ["overlay"] });
+  if (overlays.some((stored) => isSummary(toEntry(session, stored) as Entry<OverlayBody>))) return undefined;
+  const body: OverlayBody = {
+    kind: "overlay",
+    author: "longhaul",
+    reason: `summary by ${rung}${cost === undefined || cost === 0 ? "" : `, $${cost.toFixed(4)}`}`,
+    tokensBefore: tokens.without,
+    tokensAfter: tokens.with,
+    edit: storedEdit(edit, session, window.places),
+  };
+  return appendOverlay(log, session, body, head, ["line"]);
+}
+
+function isSummary({ edit }: Entry<OverlayBody>): boolean {
+  return edit.type === "summarize" && edit.isLasting === true;
+}
+
+async function makeSummary(parts: CompactorParts, options: CompactOptions): Promise<Prepared | undefined> {
+  const window = await loadWindow({
+    session: parts.session,
+    entries: parts.log.store.entries,
+    lines: parts.lines,
+    tokensOf: estimateMessage,
+    mostTokens: MOST_SOURCE_TOKENS,
+    pastTokens: 0,
+    isAsSaid: true,
+  });
+  const source = sourceOf(window.slots, window, options);
+  if (!source) return undefined;
+  const climbed = await climb(
+    { slots: source.slots, ...(source.previous && { previous: textOfMessage(source.previous.message) }) },
+    { ...options, budgetTokens: options.budgetTokens ?? budgetOf(source), now: () => parts.log.clock.now() },
+  );
+  const edit = summaryEdit(source, climbed);
+  return { window, edit, compacted: compactedOf(parts, window, source, climbed) };
+}
+
+function budgetOf({ slots }: Source): number {
+  return Math.max(LEAST_SUMMARY, Math.min(LARGEST_SUMMARY, Math.floor(sizeOf(slots) * SUMMARY_SHARE)));
+}
+
+function summaryEdit({ stretches }: Source, { text, parts }: Climbed): SingleEdit {
+  const placed = (stretch: { readonly from: number; readonly to: number }) => ({ session: "", ...stretch });
+  return {
+    type: "summarize",
+    isLasting: true,
+    ranges: stretches.map(placed),
+    messages: [{ role: "user", parts: [{ type: "text", text }] }],
+    ...(parts.length > 0 && {
+      parts: parts.map((part) => ({ ranges: [placed(part.stretch)], text: part.text })),
+    }),
+  };
+}
+
+function compactedOf(
+  { factsOf }: CompactorParts,
+  { slots }: LoadedWindow,
+  { stretches, previous }: Source,
+  { rung, text, failed, usage }: Climbed,
+): Compacted {
+  const message = { role: "user", parts: [{ type: "text", text }] } as const;
+  const isGone = ({ seq }: Slot) => stretches.some(({ from, to }) => from <= seq && seq <= to);
+  const start = stretches[0]?.from ?? 0;
+  const summary: Slot = { seq: start, at: 0, message, tokens: estimateMessage(message), isNote: true };
+  const after = [
+    ...slots.filter((slot) => !isGone(slot) && slot.seq < start),
+    summary,
+    ...slots.filter((slot) => !isGone(slot) && slot.seq > start),
+  ];
+  const costs = usage.map(({ model, usage: used }) => {
+    const facts = factsOf(model);
+    return used.cost ?? (facts && !facts.arePricesAssumed ? costOfUsage(used, facts) : undefined);
+  });
+  const isKnown = costs.every((cost) => cost !== undefined);
+  return {
+    rung,
+    summary: text,
+    failed,
+    before: slots,
+    after,
+    tokens: { without: sizeOf(slots), with: sizeOf(after) },
+    left: {
+      entries: slots.filter((slot) => isGone(slot) && slot !== previous).length,
+      ...namesLeft(slots, after),
+    },
+    ...(isKnown && { cost: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0) }),
+  };
+}

@@ -1,0 +1,112 @@
+import { closingOf, isFenced, openedBy } from "./fence.ts";
+import { type SectionKey, sectionNamed } from "./sections.ts";
+import { type SummaryItem, type SummarySections, sectionsFrom } from "./summary.ts";
+
+/** A summary's text taken apart: its sections, which of them it has, and what stands before the first. */
+export interface ParsedSummary {
+  readonly sections: SummarySections;
+  readonly present: ReadonlySet<SectionKey>;
+  /** Words that belong to no section. */
+  readonly rest: string;
+}
+
+const HEADING =
+  /^\s{0,3}(?:#{1,6}\s+)?(?:\*\*|__)?(?:\d{1,2}[.)、]\s*)?(?:\*\*|__)?([^\n*_#:：]{2,60}?)(?:\*\*|__)?\s*[:：]?\s*(?:\*\*|__)?\s*$/;
+const EMPTY = /^[-*•]?\s*\(?(?:none|nothing|n\/a|not applicable|无|没有|暂无)[^\p{L}\n]*$/iu;
+const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)、])\s+(?:([\w-]*#\d+(?:-\d+)?)\s)?(.*)$/;
+const QUOTE_HEADING = /^\[([\w-]*#\d+(?:-\d+)?)(?: (.*))?\]$/;
+
+/** Takes a summary apart, ours or a model's: headings of any level, numbered, bold or plain, in English or Chinese. */
+export function parseSummary(text: string): ParsedSummary {
+  const found = new Map<SectionKey, SummaryItem[]>();
+  const rest: string[] = [];
+  let items: SummaryItem[] | undefined;
+  const lines = unwrapped(text).split("\n");
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] as string;
+    const fenced = fencedAt(lines, at);
+    if (fenced) {
+      items?.push(...quotesIn(fenced.inside));
+      at = fenced.end;
+      continue;
+    }
+    const block = codeBlockAt(lines, at);
+    if (block !== undefined) {
+      const code = lines.slice(at, block + 1).join("\n");
+      if (items) items.push({ text: code });
+      else rest.push(code);
+      at = block;
+      continue;
+    }
+    const key = headingKey(line);
+    if (key) {
+      items = found.get(key) ?? [];
+      found.set(key, items);
+    } else if (line.trim() !== "" && !EMPTY.test(line.trim())) {
+      if (items) items.push(itemOf(line));
+      else rest.push(line);
+    }
+  }
+  return {
+    sections: sectionsFrom((key) => found.get(key) ?? []),
+    present: new Set(found.keys()),
+    rest: rest.join("\n").trim(),
+  };
+}
+
+/** Models wrap what they were asked for, and think aloud before it. */
+export function unwrapped(text: string): string {
+  const thought = text.replace(/^\s*<(analysis|thinking|scratchpad)>[\s\S]*?<\/\1>\s*/i, "");
+  const whole = /^\s*<summary>\s*\n?([\s\S]*?)\s*(?:<\/summary>\s*)?$/i.exec(thought)?.[1] ?? thought;
+  return (/^\s*```(?:markdown|md)?\n([\s\S]*?)\n```\s*$/.exec(whole)?.[1] ?? whole).replaceAll("\r\n", "\n");
+}
+
+/** Where a genuine fence of quotes that opens at a line ends, and what is inside. */
+export function fencedAt(
+  lines: readonly string[],
+  at: number,
+): { readonly end: number; readonly inside: readonly string[] } | undefined {
+  const mark = openedBy("quoted-data", lines[at] as string);
+  if (mark === undefined) return undefined;
+  const end = lines.indexOf(closingOf("quoted-data", mark), at + 1);
+  const inside = lines.slice(at + 1, end);
+  return end > 0 && isFenced(inside.join("\n"), mark) ? { end, inside } : undefined;
+}
+
+function headingKey(line: string): SectionKey | undefined {
+  const name = line.length <= 80 ? HEADING.exec(line)?.[1] : undefined;
+  return name === undefined ? undefined : sectionNamed(name);
+}
+
+function codeBlockAt(lines: readonly string[], at: number): number | undefined {
+  const ticks = /^\s*(`{3,})/.exec(lines[at] as string)?.[1];
+  if (ticks === undefined) return undefined;
+  const end = lines.findIndex((line, index) => index > at && line.trim() === ticks);
+  return end < 0 ? undefined : end;
+}
+
+function itemOf(line: string): SummaryItem {
+  const [, cite, text] = ITEM.exec(line) ?? [];
+  if (text === undefined) return { text: line.trim() };
+  return cite === undefined ? { text } : { text, cite };
+}
+
+function quotesIn(inside: readonly string[]): readonly SummaryItem[] {
+  let cite: string | undefined;
+  let label: string | undefined;
+  const quotes: SummaryItem[] = [];
+  for (const text of inside) {
+    const heading = QUOTE_HEADING.exec(text);
+    if (heading) {
+      cite = heading[1];
+      label = heading[2] || undefined;
+    } else
+      quotes.push({
+        text,
+        isQuoted: true,
+        ...(cite !== undefined && { cite }),
+        ...(label !== undefined && { label }),
+      });
+  }
+  return quotes;
+}

@@ -1,0 +1,74 @@
+import { fence } from "./fence.ts";
+import { SECTIONS, type SectionKey } from "./sections.ts";
+import type { SummaryItem, SummarySections } from "./summary.ts";
+
+/** What a section without items says. */
+export const NOTHING = "None.";
+
+/** One line of a summary's text, with the item that it shows; headings and delimiters show none. */
+export interface SummaryLine {
+  readonly text: string;
+  readonly item?: SummaryItem;
+}
+
+/** A quoted line that would read as the heading of quotes. */
+const FORGED_HEADING = /^\[(?=[\w-]*#\d)/;
+
+/** A summary as text: all sections in order, quoted lines behind the other items of their section, inside a fence. */
+export function renderSummary(sections: SummarySections): string {
+  return linesOfSummary(sections)
+    .map(({ text }) => text)
+    .join("\n");
+}
+
+/** The same, line by line. */
+export function linesOfSummary(sections: SummarySections): readonly SummaryLine[] {
+  return SECTIONS.flatMap(({ key, heading }) => [
+    { text: `## ${heading}` },
+    ...linesOfSection(sections, key),
+  ]);
+}
+
+/** An item as it stands in the text. */
+export function textOfItem(item: SummaryItem): string {
+  if (item.isQuoted) return item.text;
+  if (item.text.includes("\n")) return item.text;
+  return `- ${item.cite === undefined ? "" : `${item.cite} `}${item.text}`;
+}
+
+/** The line that says where the quoted lines below it stood. */
+export function quoteHeading({ cite, label }: SummaryItem): string {
+  return `[${[cite, label].filter(Boolean).join(" ")}]`;
+}
+
+function linesOfSection(sections: SummarySections, key: SectionKey): readonly SummaryLine[] {
+  const items = sections[key];
+  if (items.length === 0) return [{ text: NOTHING }];
+  const plain = items.filter(({ isQuoted }) => !isQuoted);
+  const quoted = items.filter(({ isQuoted }) => isQuoted);
+  return [
+    ...plain.flatMap((item) =>
+      textOfItem(item)
+        .split("\n")
+        .map((text) => ({ text, item })),
+    ),
+    ...(quoted.length === 0 ? [] : linesOfQuotes(quoted)),
+  ];
+}
+
+function linesOfQuotes(quoted: readonly SummaryItem[]): readonly SummaryLine[] {
+  const inside: SummaryLine[] = [];
+  let heading = "";
+  for (const item of quoted) {
+    if (quoteHeading(item) !== heading) {
+      heading = quoteHeading(item);
+      inside.push({ text: heading });
+    }
+    inside.push({ text: item.text.replaceAll("\n", " ").replace(FORGED_HEADING, "\\["), item });
+  }
+  const fenced = fence("quoted-data", inside.map(({ text }) => text).join("\n")).split("\n");
+  return fenced.map((text, index) => {
+    const item = inside[index - 1]?.item;
+    return item ? { text, item } : { text };
+  });
+}

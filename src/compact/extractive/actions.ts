@@ -1,0 +1,42 @@
+import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
+import type { Told } from "./told.ts";
+
+/** A tool call with its result, if that has come. */
+export interface Action {
+  readonly call: ToolCallPart;
+  readonly told: Told;
+  result?: { readonly part: ToolResultPart; readonly told: Told };
+}
+
+/** The tool calls of a conversation in order. A result answers the latest call of its id that is still open. */
+export function actionsOf(messages: readonly Told[]): readonly Action[] {
+  const actions: Action[] = [];
+  const open = new Map<string, Action>();
+  for (const told of messages) {
+    for (const part of told.message.parts) {
+      if (part.type === "tool-call") {
+        const action: Action = { call: part, told };
+        actions.push(action);
+        open.set(part.callId, action);
+      } else if (part.type === "tool-result") {
+        const action = open.get(part.callId);
+        if (!action) continue;
+        action.result = { part, told };
+        open.delete(part.callId);
+      }
+    }
+  }
+  return actions;
+}
+
+/** The words of a result. */
+export function textOfResult(result: ToolResultPart): string {
+  const [first] = result.output;
+  if (result.output.length === 1 && first?.type === "text") return first.text;
+  return result.output.map(textOf).join("\n");
+}
+
+function textOf(part: Part): string {
+  if (part.type === "text") return part.text;
+  return part.type === "blob" ? (part.preview ?? "") : "";
+}

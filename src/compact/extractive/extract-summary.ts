@@ -1,0 +1,138 @@
+import { textOfMessage } from "../../model/message.ts";
+import { callsOf } from "../../window/group.ts";
+import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
+import { parseSummary } from "../contract/parse-summary.ts";
+import { linesOfSummary, renderSummary } from "../contract/render-summary.ts";
+import { type SummaryItem, type SummarySections, sectionsFrom } from "../contract/summary.ts";
+import type { Candidates } from "./candidate.ts";
+import { carryOver } from "./carry-over.ts";
+import { doneSections } from "./done-sections.ts";
+import { fill } from "./fill.ts";
+import { identifierRows, keyTokens } from "./identifier-rows.ts";
+import { quoteOf } from "./quote.ts";
+import { requestsOf } from "./requests.ts";
+import { type LineSource, sourcesOf } from "./sources.ts";
+import type { Told } from "./told.ts";
+import { type QuoteLimits, toldSections } from "./told-sections.ts";
+import { verbatimLines } from "./verbatim.ts";
+import { withinBudget } from "./within-budget.ts";
+
+/** What an extractive summary is to heed. */
+export interface ExtractOptions {
+  /** Most tokens of the text; 300 are enough for all headings and the most important of it. */
+  readonly budgetTokens: number;
+  /** The summary of everything before the messages: it is carried over, and only the messages are summarised. */
+  readonly previous?: string | SummarySections | undefined;
+  /** What the person wants kept, as in `/compact keep the SQL`. */
+  readonly instructions?: string | undefined;
+  /** Most of what it stands for that a summary may take, whatever the budget; half unless said otherwise. */
+  readonly share?: number | undefined;
+}
+
+/** A summary made of the conversation's own words. */
+export interface ExtractedSummary {
+  readonly text: string;
+  readonly sections: SummarySections;
+  /** Where the lines of the text come from. */
+  readonly sources: readonly LineSource[];
+  readonly tokens: number;
+}
+
+const LEAST_TOKENS = 300;
+const SHARE = 0.5;
+const FENCE_TOKENS = 50;
+/** Share of the room that is kept for identifiers the last turns use. */
+const RESERVED = 0.2;
+const INSTRUCTION_TOKENS = 60;
+
+/**
+ * A summary without any model: the sections filled from the conversation itself, within the budget. The same messages
+ * give the same bytes. What tools said stands only inside the fence of quotes.
+ */
+export function extractSummary(messages: readonly Told[], options: ExtractOptions): ExtractedSummary {
+  const earlier = earlierOf(options.previous);
+  const budget = budgetOf(messages, options, earlier);
+  const room = budget - estimateText(renderSummary(sectionsFrom(() => [])));
+  const said = messages.filter(({ isNote }) => !isNote);
+  const candidates = candidatesOf(said, room, earlier, options.instructions);
+  const reserved = Math.min(room * RESERVED, keyTokens(said));
+  const filled = fill(candidates, room - reserved);
+  const noted = withLeftOut(filled.sections, candidates);
+  const left = filled.left + reserved;
+  const named = identifierRows(said, earlier, renderSummary(noted), left);
+  const quotes = verbatimLines(messages, {
+    room: left - named.tokens - FENCE_TOKENS,
+    covered: renderSummary({ ...noted, identifiers: named.items }),
+    instructions: options.instructions,
+    earlier: earlier?.files.filter(({ isQuoted }) => isQuoted) ?? [],
+  });
+  const files = [...noted.files, ...quotes];
+  const kept = withinBudget({ ...noted, identifiers: named.items, files }, budget);
+  const text = renderSummary(kept);
+  const sources = sourcesOf(linesOfSummary(kept), messages);
+  return { text, sections: kept, sources, tokens: estimateText(text) };
+}
+
+function candidatesOf(
+  messages: readonly Told[],
+  room: number,
+  earlier: SummarySections | undefined,
+  instructions: string | undefined,
+): Candidates {
+  const requests = requestsOf(messages);
+  const told = toldSections(messages, limitsOf(room, requests.length));
+  const done = doneSections(messages);
+  const wanted = instructions
+    ? [{ item: { text: `Asked of this summary: ${quoteOf(instructions, INSTRUCTION_TOKENS)}` }, rank: 0 }]
+    : [];
+  const fresh: Candidates = { ...told, ...done, current: [...wanted, ...told.current], identifiers: [] };
+  if (!earlier) return fresh;
+  const reply = messages.findLast(
+    ({ message }) =>
+      message.role === "assistant" && callsOf(message).length === 0 && textOfMessage(message) !== "",
+  );
+  return carryOver(earlier, fresh, { done, reply: reply && textOfMessage(reply.message) });
+}
+
+function earlierOf(previous: ExtractOptions["previous"]): SummarySections | undefined {
+  if (previous === undefined || typeof previous !== "string") return previous;
+  const { sections, rest } = parseSummary(previous);
+  if (rest === "") return sections;
+  const before = rest.split("\n").map((text): SummaryItem => ({ text: text.trim() }));
+  return { ...sections, previous: [...before.filter(({ text }) => text !== ""), ...sections.previous] };
+}
+
+function budgetOf(
+  messages: readonly Told[],
+  options: ExtractOptions,
+  earlier: SummarySections | undefined,
+): number {
+  const said = messages.reduce((sum, { message }) => sum + estimateMessage(message), 0);
+  const before = earlier ? estimateText(renderSummary(earlier)) : 0;
+  const most = Math.max(LEAST_TOKENS, Math.floor((said + before) * (options.share ?? SHARE)));
+  return Math.min(options.budgetTokens, most);
+}
+
+/** How long quotes may be: the more requests there are, the shorter each. */
+function limitsOf(room: number, requests: number): QuoteLimits {
+  const between = (least: number, value: number, most: number) =>
+    Math.round(Math.max(least, Math.min(most, value)));
+  return {
+    request: between(12, (room * 0.18) / (requests + 2), 160),
+    ask: between(48, room * 0.19, 600),
+    outcome: between(16, room * 0.03, 90),
+    sentence: between(20, room * 0.02, 60),
+  };
+}
+
+/** Says how many requests did not go in, where they would stand. */
+function withLeftOut(sections: SummarySections, { previous }: Candidates): SummarySections {
+  const shown = new Set(sections.previous);
+  const missing = previous.filter(({ item }) => item.text.startsWith("user:") && !shown.has(item));
+  const [first] = missing;
+  if (!first || shown.size === 0) return sections;
+  const to = missing.at(-1)?.item.cite;
+  const text = `${missing.length} more ${missing.length === 1 ? "request" : "requests"}, ${first.item.cite ?? "before"} to ${to ?? "later"}`;
+  const [head, ...others] = sections.previous;
+  return { ...sections, previous: [...(head ? [head] : []), { text }, ...others] };
+}

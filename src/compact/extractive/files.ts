@@ -1,0 +1,81 @@
+import type { LineRange } from "../../window/touch/line-range.ts";
+import { touchesOf } from "../../window/touch/touch-of.ts";
+import type { Action } from "./actions.ts";
+import { outcomeOf } from "./outcome.ts";
+import { citeOf, type Told } from "./told.ts";
+
+/** What became of a file. */
+export interface FileState {
+  readonly path: string;
+  readonly reads: number;
+  readonly changes: number;
+  /** Whether the first change made it, as far as one can tell. */
+  readonly isNew: boolean;
+  readonly lastRange?: LineRange | undefined;
+  /** The last change that was tried and did not work, if no later one did. */
+  readonly failedAt?: string | undefined;
+  readonly changedAt?: string | undefined;
+  readonly last: Told;
+}
+
+/** The files of a conversation with their last state, in order of their last touch. */
+export function filesOf(actions: readonly Action[]): readonly FileState[] {
+  const files = new Map<string, FileState>();
+  for (const action of actions) {
+    for (const { kind, path, range } of touchesOf(action.call)) {
+      if (path === undefined || path === "" || kind === "run") continue;
+      const before = files.get(path);
+      const told = action.result?.told ?? action.told;
+      const { kind: ended } = outcomeOf(action.result?.part, false);
+      const isFailed = ended === "failed" || ended === "refused";
+      if (kind === "read" && isFailed) continue;
+      files.delete(path);
+      files.set(path, stateAfter(before, { path, kind, range, isFailed, told }));
+    }
+  }
+  return [...files.values()];
+}
+
+interface Change {
+  readonly path: string;
+  readonly kind: "read" | "write" | "edit";
+  readonly range: LineRange | undefined;
+  readonly isFailed: boolean;
+  readonly told: Told;
+}
+
+function stateAfter(before: FileState | undefined, { path, kind, range, isFailed, told }: Change): FileState {
+  const state = before ?? { path, reads: 0, changes: 0, isNew: false, last: told };
+  if (kind === "read") return { ...state, reads: state.reads + 1, lastRange: range, last: told };
+  if (isFailed) return { ...state, failedAt: citeOf(told), last: told };
+  const isNew = state.isNew || (kind === "write" && state.reads === 0 && state.changes === 0);
+  return {
+    ...state,
+    changes: state.changes + 1,
+    isNew,
+    changedAt: citeOf(told),
+    failedAt: undefined,
+    last: told,
+  };
+}
+
+/** A file's state in words. */
+export function wordsOfFile({
+  path,
+  reads,
+  changes,
+  isNew,
+  lastRange,
+  failedAt,
+  changedAt,
+}: FileState): string {
+  const to = lastRange && Number.isFinite(lastRange.to) ? lastRange.to : "end";
+  const said = [
+    isNew ? "written" : "",
+    changes > (isNew ? 1 : 0) ? `changed ×${changes - (isNew ? 1 : 0)}` : "",
+    changedAt === undefined ? "" : `last ${changedAt}`,
+    failedAt === undefined ? "" : `change failed at ${failedAt}`,
+    reads > 0 ? `read ×${reads}${lastRange ? ` (lines ${lastRange.from}-${to})` : ""}` : "",
+  ];
+  return `${path}: ${said.filter(Boolean).join(", ")}`;
+}

@@ -1,0 +1,70 @@
+import { estimateText } from "../../window/tokens/estimate.ts";
+import { textOfItem } from "../contract/render-summary.ts";
+import type { SectionKey } from "../contract/sections.ts";
+import { type SummaryItem, type SummarySections, sectionsFrom } from "../contract/summary.ts";
+import type { Candidate, Candidates } from "./candidate.ts";
+
+/** What share of the room a section may take, in the order in which they are served; what they leave goes to quotes. */
+const SHARES: readonly (readonly [SectionKey, number])[] = [
+  ["asks", 0.2],
+  ["current", 0.12],
+  ["todos", 0.1],
+  ["constraints", 0.08],
+  ["previous", 0.22],
+  ["decisions", 0.08],
+  ["problems", 0.14],
+  ["files", 0.14],
+  ["pending", 0.06],
+  ["questions", 0.05],
+  ["concepts", 0.03],
+];
+/** A section may always try to place so much. */
+const LEAST_TOKENS = 24;
+const FENCE_TOKENS = 40;
+const HEADING_TOKENS = 10;
+/** What joining lines may add to the sum of their estimates. */
+const BREAK_TOKENS = 1;
+/** Most tokens that any section takes, however large the room is. */
+const MOST_TOKENS = 4_000;
+
+/** Sections within a room, and what of the room is left. */
+export interface Filled {
+  readonly sections: SummarySections;
+  readonly left: number;
+}
+
+/** Chooses what goes in: each section its best within its share, in the order in which they would be shown. */
+export function fill(candidates: Candidates, room: number): Filled {
+  const chosen = new Map<SectionKey, ReadonlySet<Candidate>>();
+  let left = room;
+  for (const [key, share] of SHARES) {
+    const most = Math.min(left, MOST_TOKENS, Math.max(LEAST_TOKENS, share * room));
+    const taken = best(candidates[key], most);
+    chosen.set(key, taken.chosen);
+    left -= taken.tokens;
+  }
+  const itemsOf = (key: SectionKey) =>
+    candidates[key].filter((candidate) => chosen.get(key)?.has(candidate)).map(({ item }) => item);
+  return { sections: sectionsFrom(itemsOf), left };
+}
+
+/** Tokens of an item where it stands. */
+export function tokensOfItem(item: SummaryItem): number {
+  return estimateText(textOfItem(item)) + BREAK_TOKENS;
+}
+
+function best(candidates: readonly Candidate[], most: number) {
+  const chosen = new Set<Candidate>();
+  let tokens = 0;
+  let hasFence = false;
+  for (const candidate of candidates.toSorted((one, other) => one.rank - other.rank)) {
+    const { item } = candidate;
+    const frame = item.isQuoted ? HEADING_TOKENS + (hasFence ? 0 : FENCE_TOKENS) : 0;
+    const cost = tokensOfItem(item) + frame;
+    if (tokens + cost > most) continue;
+    tokens += cost;
+    hasFence ||= item.isQuoted === true;
+    chosen.add(candidate);
+  }
+  return { chosen, tokens };
+}

@@ -1,0 +1,58 @@
+import { estimateText } from "../../window/tokens/estimate.ts";
+import type { SummaryItem, SummarySections } from "../contract/summary.ts";
+import { tokensOfItem } from "./fill.ts";
+import { hasIdentifier, keyIdentifiers } from "./key-identifiers.ts";
+import { recentIdentifiers } from "./recent-identifiers.ts";
+import { pendingOf, requestsOf } from "./requests.ts";
+import type { Told } from "./told.ts";
+
+/** Rows of identifiers, and what they take. */
+export interface IdentifierRows {
+  readonly items: readonly SummaryItem[];
+  readonly tokens: number;
+}
+
+const SHARE = 0.1;
+const LEAST_TOKENS = 100;
+const MOST_TOKENS = 800;
+const RECENT_MESSAGES = 80;
+const ROW = 8;
+const COMMA_TOKENS = 1.5;
+
+/** What the identifiers take that a summary must have. */
+export function keyTokens(messages: readonly Told[]): number {
+  return keysOf(messages).reduce((sum, identifier) => sum + estimateText(identifier) + COMMA_TOKENS, 0);
+}
+
+/** Identifiers in use that the rest of the summary does not have: first those it must have, then what was named lately. */
+export function identifierRows(
+  messages: readonly Told[],
+  earlier: SummarySections | undefined,
+  text: string,
+  left: number,
+): IdentifierRows {
+  const keys = keysOf(messages);
+  const most = Math.min(left * 0.6, Math.max(left * SHARE, LEAST_TOKENS), MOST_TOKENS);
+  const recent = recentIdentifiers(messages, RECENT_MESSAGES).map(({ identifier }) => identifier);
+  const before = (earlier?.identifiers ?? []).flatMap((item) => item.text.split(/[,\s]+/));
+  const chosen = new Set<string>();
+  let tokens = 0;
+  for (const [index, identifier] of [...keys, ...recent, ...before].entries()) {
+    const isKey = index < keys.length;
+    if (identifier === "" || chosen.has(identifier) || text.includes(identifier)) continue;
+    if (isKey && hasIdentifier(text, identifier)) continue;
+    const cost = estimateText(identifier) + COMMA_TOKENS;
+    if (tokens + cost > (isKey ? left : most)) continue;
+    tokens += cost;
+    chosen.add(identifier);
+  }
+  const all = [...chosen];
+  const items = Array.from({ length: Math.ceil(all.length / ROW) }, (_, row): SummaryItem => {
+    return { text: all.slice(row * ROW, (row + 1) * ROW).join(", ") };
+  });
+  return { items, tokens: items.reduce((sum, item) => sum + tokensOfItem(item), 0) };
+}
+
+function keysOf(messages: readonly Told[]): readonly string[] {
+  return keyIdentifiers(messages, pendingOf(requestsOf(messages)));
+}

@@ -1,0 +1,40 @@
+import { identifiersOf } from "../../window/extract/identifiers.ts";
+import { actionsOf } from "./actions.ts";
+import { filesOf } from "./files.ts";
+import { recentIdentifiers } from "./recent-identifiers.ts";
+import type { Request } from "./requests.ts";
+import type { Told } from "./told.ts";
+
+const LAST_MESSAGES = 12;
+const LEAST_TIMES = 2;
+const MAX_NAMED = 10;
+const MAX_ASKED = 6;
+const MAX_CHANGED = 6;
+const ASK_LENGTH = 1_000;
+
+/**
+ * The identifiers that a summary must have literally: what the last turns named again and again, files
+ * they changed, and what is asked about.
+ */
+export function keyIdentifiers(messages: readonly Told[], pending: readonly Request[]): readonly string[] {
+  const named = recentIdentifiers(messages, LAST_MESSAGES)
+    .filter(({ identifier, times }) => times >= LEAST_TIMES && !/^\d{1,6}$/.test(identifier))
+    .slice(0, MAX_NAMED)
+    .map(({ identifier }) => identifier);
+  const changed = filesOf(actionsOf(messages.slice(-LAST_MESSAGES)))
+    .filter(({ changes }) => changes > 0)
+    .slice(-MAX_CHANGED)
+    .map(({ path }) => path);
+  const asked = new Set<string>();
+  for (const { text } of pending) identifiersOf(text.slice(0, ASK_LENGTH), false, (name) => asked.add(name));
+  return [...new Set([...named, ...changed, ...[...asked].slice(0, MAX_ASKED)])];
+}
+
+/** Tells whether a text has an identifier; a path may lack its beginning, as long as two steps of it are left. */
+export function hasIdentifier(text: string, identifier: string): boolean {
+  if (text.includes(identifier)) return true;
+  const steps = identifier.split("/").filter(Boolean);
+  for (let from = 1; from <= steps.length - 2; from++)
+    if (text.includes(steps.slice(from).join("/"))) return true;
+  return false;
+}

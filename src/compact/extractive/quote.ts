@@ -1,0 +1,26 @@
+import { estimateText } from "../../window/tokens/estimate.ts";
+import { withoutControlTokens } from "../contract/sanitise.ts";
+
+const LONGEST = 20_000;
+
+/** Words as one line, no longer than so many tokens: of what is too long the middle goes. */
+export function clipLine(text: string, tokens: number): string {
+  const line = withoutControlTokens(text.slice(0, LONGEST).replace(/\s+/g, " ").trim());
+  const taken = estimateText(line);
+  if (taken <= tokens) return line;
+  const characters = Math.max(8, Math.floor((line.length * tokens) / taken) - 3);
+  const head = Math.ceil(characters * 0.75);
+  const tail = characters - head;
+  const end = tail > 0 ? line.slice(-tail).toWellFormed() : "";
+  return `${line.slice(0, head).toWellFormed().trimEnd()} … ${end.trimStart()}`;
+}
+
+/** Words in quotation marks, as one line, no longer than so many tokens. */
+export function quoteOf(text: string, tokens: number): string {
+  return `"${clipLine(text, tokens)}"`;
+}
+
+/** A command or a name as code, as one line. */
+export function codeOf(text: string, tokens: number): string {
+  return `\`${clipLine(text, tokens).replaceAll("`", "'")}\``;
+}

@@ -1,0 +1,53 @@
+import type { Json } from "../../model/json.ts";
+import { identifiersOf } from "../../window/extract/identifiers.ts";
+import { wordsOfUser } from "./requests.ts";
+import type { Told } from "./told.ts";
+
+/** An identifier that was named, with how much: often and lately counts. */
+export interface NamedIdentifier {
+  readonly identifier: string;
+  /** In how many messages. */
+  readonly times: number;
+  readonly worth: number;
+}
+
+/** After how many messages a naming counts half. */
+const HALF = 12;
+const LONGEST = 160;
+/** What every list of things to do says. */
+const STATUS = "in_progress";
+/** Longest input of a call that is looked through; what is longer is a file's contents. */
+const MAX_INPUT = 4_000;
+
+/** What user and assistant named themselves in the last messages, most used first; tool results do not count. */
+export function recentIdentifiers(messages: readonly Told[], last: number): readonly NamedIdentifier[] {
+  const named = new Map<string, { times: number; worth: number }>();
+  for (const [age, told] of messages.slice(-last).toReversed().entries()) {
+    const seen = new Set<string>();
+    for (const text of wordsNamed(told)) identifiersOf(text, false, (identifier) => seen.add(identifier));
+    for (const identifier of seen) {
+      if (identifier.length > LONGEST || identifier === STATUS) continue;
+      const known = named.get(identifier) ?? { times: 0, worth: 0 };
+      named.set(identifier, { times: known.times + 1, worth: known.worth + HALF / (HALF + age) });
+    }
+  }
+  return [...named]
+    .map(([identifier, counts]) => ({ identifier, ...counts }))
+    .sort((one, other) => other.worth - one.worth || (one.identifier < other.identifier ? -1 : 1));
+}
+
+function wordsNamed({ message }: Told): readonly string[] {
+  if (message.role === "user") return [wordsOfUser(message)];
+  if (message.role !== "assistant") return [];
+  return message.parts.flatMap((part) => {
+    if (part.type === "text") return [part.text];
+    return part.type === "tool-call" ? valuesIn(part.input, MAX_INPUT) : [];
+  });
+}
+
+/** The texts among the arguments of a call; the names of the arguments are the tool's, not the conversation's. */
+function valuesIn(input: Json, most: number): readonly string[] {
+  if (typeof input === "string") return [input.slice(0, most)];
+  if (input === null || typeof input !== "object") return [];
+  return Object.values(input).flatMap((value) => valuesIn(value as Json, most));
+}

@@ -1,0 +1,56 @@
+import { type Message, textOfMessage } from "../../model/message.ts";
+import { callsOf } from "../../window/group.ts";
+import { isQuestion } from "./cues.ts";
+import { ownWords } from "./own-words.ts";
+import { sentencesOf } from "./sentences.ts";
+import type { Told } from "./told.ts";
+
+/** Something the user said, and what the assistant said when it was done with it. */
+export interface Request {
+  readonly told: Told;
+  readonly text: string;
+  /** The reply that ended the turn: words without a call. */
+  outcome?: { readonly told: Told; readonly text: string };
+}
+
+/** Every request of the user in order, in their own words. */
+export function requestsOf(messages: readonly Told[]): readonly Request[] {
+  const requests: Request[] = [];
+  let open: Request[] = [];
+  for (const told of messages) {
+    const { message } = told;
+    if (message.role === "user") {
+      const text = wordsOfUser(message);
+      if (text === "") continue;
+      const request: Request = { told, text };
+      requests.push(request);
+      open.push(request);
+    } else if (message.role === "assistant" && callsOf(message).length === 0) {
+      const text = textOfMessage(message).trim();
+      if (text === "" || message.interrupted) continue;
+      for (const request of open) request.outcome = { told, text };
+      open = [];
+    }
+  }
+  return requests;
+}
+
+/** Requests that nothing has answered, or only a question back. */
+export function pendingOf(requests: readonly Request[]): readonly Request[] {
+  const last = requests.at(-1);
+  return requests.filter((request) => {
+    if (!request.outcome) return true;
+    return request === last && isQuestion(sentencesOf(request.outcome.text).at(-1) ?? "");
+  });
+}
+
+/** What the person themselves said in a message. */
+export function wordsOfUser(message: Message): string {
+  return message.parts
+    .flatMap((part) => {
+      if (part.type === "text") return [ownWords(part.text)];
+      return part.type === "blob" && part.of === "text" ? [ownWords(part.preview ?? "")] : [];
+    })
+    .filter((text) => text !== "")
+    .join("\n");
+}

@@ -1,0 +1,64 @@
+import { touchesOf } from "../../window/touch/touch-of.ts";
+import type { Action } from "./actions.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+
+/** A command that ran, or another call that failed, with what became of it. */
+export interface Run {
+  readonly action: Action;
+  /** The command, or tool and file. */
+  readonly what: string;
+  readonly isCommand: boolean;
+  readonly outcome: Outcome;
+  /** The later run of the same that went well. */
+  cure?: Run;
+  /** Whether the same ran again later, whatever came of it. */
+  isRepeated?: boolean;
+}
+
+/** Commands with their outcome, and failed calls of other tools, in order; each knows whether a later run cured it. */
+export function runsOf(actions: readonly Action[]): readonly Run[] {
+  const runs: Run[] = [];
+  const open = new Map<string, Run[]>();
+  const latest = new Map<string, Run>();
+  for (const action of actions) {
+    const [touch] = touchesOf(action.call);
+    const isCommand = touch?.kind === "run";
+    const outcome = outcomeOf(action.result?.part, isCommand);
+    const what = isCommand
+      ? (touch.command ?? "")
+      : [action.call.name, touch?.path].filter(Boolean).join(" ");
+    const key = isCommand ? `$ ${plainCommand(what)}` : what;
+    if (outcome.kind === "fine") {
+      const run: Run = { action, what, isCommand, outcome };
+      for (const part of isCommand ? keysOf(what) : [key]) {
+        for (const failed of open.get(part) ?? []) failed.cure = run;
+        open.delete(part);
+      }
+      if (!isCommand) continue;
+    }
+    const run: Run = { action, what, isCommand, outcome };
+    const before = latest.get(key);
+    if (before) before.isRepeated = true;
+    latest.set(key, run);
+    if (outcome.kind === "failed") open.set(key, [...(open.get(key) ?? []), run]);
+    runs.push(run);
+  }
+  return runs;
+}
+
+/** What a command that went well has done: itself, and each of its steps. */
+function keysOf(command: string): readonly string[] {
+  const steps = /["'`]|<</.test(command) ? [] : command.split(/&&/);
+  return [command, ...steps].map((step) => `$ ${plainCommand(step)}`);
+}
+
+/** A command without what does not change what it does: where it runs, and which of its lines are shown. */
+export function plainCommand(command: string): string {
+  return command
+    .replace(/^\s*cd\s+\S+\s*(?:&&|;)\s*/, "")
+    .replace(/\s*\|\s*(?:head|tail|grep|less|cat|sed -n)\b[^|&;]*/g, "")
+    .replace(/\s*2>(?:&1|\s*\/dev\/null)/g, "")
+    .replace(/\s*;?\s*echo\s+["']?(?:exit|EXIT)\S*\s*\$\?["']?\s*$/, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}

@@ -1,0 +1,141 @@
+import type { Message } from "../../model/message.ts";
+import { chooseLines } from "../../window/extract/choose-lines.ts";
+import { Facts } from "../../window/extract/facts.ts";
+import { LineList, type Source } from "../../window/extract/line-list.ts";
+import { Shelf } from "../../window/extract/shelf.ts";
+import { estimateText } from "../../window/tokens/estimate.ts";
+import { isDirective } from "../contract/directives.ts";
+import { withoutControlTokens } from "../contract/sanitise.ts";
+import type { SummaryItem } from "../contract/summary.ts";
+import { clipLine } from "./quote.ts";
+import { termsOf } from "./terms.ts";
+import type { Told } from "./told.ts";
+
+/** What verbatim lines are chosen for. */
+export interface VerbatimChoice {
+  readonly room: number;
+  /** Words that the summary has anyway. */
+  readonly covered: string;
+  /** What the person wants kept: lines that name it come first. */
+  readonly instructions?: string | undefined;
+  /** Lines that an earlier summary had kept. */
+  readonly earlier: readonly SummaryItem[];
+}
+
+/** Below this room only what is needed soon pays. */
+const NARROW_TOKENS = 6_000;
+const LEAST_WORTH = 0.0003;
+const LEAST_ROOM = 60;
+const LABEL_TOKENS = 40;
+/** Share of the room for lines that name what the person wants kept. */
+const WANTED = 0.4;
+/** Lines are chosen by a rough size and then measured; so much more is chosen than may fit. */
+const SPARE = 1.3;
+const HEADING_TOKENS = 3;
+/** Where room is tight, arguments of calls that say nothing about the work, such as a time limit, are left out. */
+const TIGHT_TOKENS = 500;
+const SETTING = /^[A-Za-z_]+: (?:\d+|true|false|null)?\s*$/;
+/** Lines held before those that came again or are least needed go. */
+const MANY_LINES = 20_000;
+
+/** Verbatim lines by how likely the assistant needs them again for each token they take; to be shown as quotes. */
+export function verbatimLines(messages: readonly Told[], choice: VerbatimChoice): readonly SummaryItem[] {
+  if (choice.room < LEAST_ROOM) return [];
+  const facts = new Facts(choice.room < NARROW_TOKENS ? "near" : "far");
+  const shelf = shelved(messages, choice.earlier, facts);
+  facts.startRanking();
+  facts.cover(facts.factsIn(asMessage(choice.covered)));
+  const room = choice.room * SPARE;
+  const asked = wantedOf(shelf.lines, facts, choice.instructions, room * WANTED);
+  const worths = shelf.rank(facts);
+  const { lines } = shelf;
+  const chosen = chooseLines(lines, worths, facts, { room, least: LEAST_WORTH }).map((index) =>
+    quotable(lines, index),
+  );
+  return within([...asked, ...chosen], choice.room).map(({ text, source: { cite, heading } }) => {
+    return { text: withoutControlTokens(text), cite, label: clipLine(heading, LABEL_TOKENS), isQuoted: true };
+  });
+}
+
+/** A line with what is needed to show it where it stood. */
+interface Quotable {
+  readonly text: string;
+  readonly source: Source;
+  /** Its place among the lines it was chosen from. */
+  readonly place: number;
+}
+
+function quotable(lines: LineList, index: number): Quotable {
+  return {
+    text: (lines.texts[index] as string).trimEnd(),
+    source: lines.sources[index] as Source,
+    place: index,
+  };
+}
+
+function shelved(messages: readonly Told[], earlier: readonly SummaryItem[], facts: Facts): Shelf {
+  const shelf = new Shelf();
+  for (const { text, cite, label } of earlier) {
+    const { lines } = facts.read({ seq: 0, ...(cite !== undefined && { cite }), message: asMessage(text) });
+    shelf.put(relabelled(lines, label));
+  }
+  for (const { seq, cite, message } of messages) {
+    shelf.put(facts.read({ seq, ...(cite !== undefined && { cite }), message }).lines);
+    if (shelf.lines.length < MANY_LINES) continue;
+    facts.startRanking();
+    shelf.rank(facts);
+  }
+  return shelf;
+}
+
+function relabelled(lines: LineList, heading: string | undefined): LineList {
+  for (const [index, source] of lines.sources.entries())
+    lines.sources[index] = { ...source, heading: heading ?? source.heading };
+  return lines;
+}
+
+/** The lines that name what the person wants kept, as far as they have room; they cover what they say. */
+function wantedOf(
+  lines: LineList,
+  facts: Facts,
+  instructions: string | undefined,
+  room: number,
+): readonly Quotable[] {
+  const terms = instructions ? termsOf(instructions) : [];
+  if (terms.length === 0) return [];
+  const names = new RegExp(terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "i");
+  const wanted = new LineList();
+  const worths: number[] = [];
+  const { tokens, ends, facts: all } = lines.columns;
+  for (const [index, text] of lines.texts.entries()) {
+    if (!names.test(text)) continue;
+    const from = index === 0 ? 0 : (ends[index - 1] as number);
+    const to = ends[index] as number;
+    wanted.add(text, tokens[index] as number, lines.sources[index] as Source, all, from, to);
+    worths.push(facts.worthOf(all, from, to) / (tokens[index] as number));
+  }
+  const chosen = chooseLines(wanted, Float32Array.from(worths), facts, { room, least: LEAST_WORTH / 10 });
+  return chosen.map((index) => quotable(wanted, index));
+}
+
+/** The first of the chosen lines that fit by their real size, without those that give orders; as they were said. */
+function within(chosen: readonly Quotable[], room: number): readonly Quotable[] {
+  const kept: Quotable[] = [];
+  const headed = new Set<string>();
+  const isTight = room < TIGHT_TOKENS;
+  let left = room;
+  for (const line of chosen) {
+    const { cite, heading } = line.source;
+    const frame = headed.has(cite) ? 0 : estimateText(`${cite}${heading}`) + HEADING_TOKENS;
+    const cost = estimateText(`${line.text}\n`) + frame;
+    if (cost > left || (isTight && SETTING.test(line.text)) || isDirective(line.text)) continue;
+    left -= cost;
+    headed.add(cite);
+    kept.push(line);
+  }
+  return kept.toSorted((one, other) => one.source.seq - other.source.seq || one.place - other.place);
+}
+
+function asMessage(text: string): Message {
+  return { role: "user", parts: [{ type: "text", text }] };
+}

@@ -1,0 +1,42 @@
+import type { SummarySections } from "../contract/summary.ts";
+import type { Request } from "../extractive/requests.ts";
+import { sentencesOf } from "../extractive/sentences.ts";
+import { plainWords } from "./plain-words.ts";
+
+/** How much of an ask must be there word by word. */
+const QUOTE_LENGTH = 240;
+const LEAST_SHARE = 0.5;
+const SENTENCE_LENGTH = 120;
+
+/** What is quoted of a pending ask, at most. */
+export function boundedAsk(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= QUOTE_LENGTH ? line : `${line.slice(0, QUOTE_LENGTH).toWellFormed()} …`;
+}
+
+/** Asks of an earlier summary, as they were quoted there. */
+export function earlierAsks(sections: SummarySections): readonly string[] {
+  return sections.asks.map(({ text }) => text.replace(/^["“「](.*)["”」]$/s, "$1"));
+}
+
+/** The pending asks that a text does not quote. */
+export function unquoted(asks: readonly Pick<Request, "text">[], summary: string): readonly string[] {
+  const words = plainWords(summary);
+  return asks.filter(({ text }) => !isQuoted(text, words)).map(({ text }) => boundedAsk(text));
+}
+
+/** An ask is quoted when at least half of its beginning is there, sentence by sentence. */
+function isQuoted(ask: string, words: string): boolean {
+  const pieces = sentencesOf(ask.slice(0, QUOTE_LENGTH))
+    .flatMap((sentence) => sentence.split(" … "))
+    .map((piece) => plainWords(piece.slice(0, SENTENCE_LENGTH)))
+    .filter((piece) => piece.length > 1);
+  const all = pieces.reduce((sum, { length }) => sum + length, 0);
+  const found = pieces.reduce((sum, piece) => sum + (hasMost(words, piece) ? piece.length : 0), 0);
+  return all === 0 || found >= all * LEAST_SHARE;
+}
+
+/** The last word of a piece that was cut may be half a word. */
+function hasMost(words: string, piece: string): boolean {
+  return words.includes(piece) || (piece.length >= 60 && words.includes(piece.slice(0, -12)));
+}

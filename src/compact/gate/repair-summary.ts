@@ -1,0 +1,26 @@
+import { NOTHING, textOfItem } from "../contract/render-summary.ts";
+import { sanitiseLine } from "../contract/sanitise.ts";
+import { headingOf } from "../contract/sections.ts";
+import type { SummarySections } from "../contract/summary.ts";
+import type { Missing } from "./verdict.ts";
+
+/**
+ * A summary with what it lacks behind it: sections, from another summary where one is given, pending asks as quotes, and
+ * identifiers. To be judged once more.
+ */
+export function repairSummary(summary: string, missing: Missing, from?: SummarySections): string {
+  const sections = missing.sections.flatMap((key) => {
+    const items = from?.[key].filter(({ isQuoted }) => !isQuoted) ?? [];
+    return [`## ${headingOf(key)}`, ...(items.length > 0 ? items.map(textOfItem) : [NOTHING])];
+  });
+  const asks = missing.asks.length === 0 ? [] : [`## ${headingOf("asks")}`, ...missing.asks.map(askLine)];
+  const identifiers =
+    missing.identifiers.length === 0
+      ? []
+      : [`## ${headingOf("identifiers")}`, `- ${missing.identifiers.join(", ")}`];
+  return [summary.trimEnd(), ...sections, ...asks, ...identifiers].join("\n");
+}
+
+function askLine(ask: string): string {
+  return sanitiseLine(`- "${ask}"`);
+}

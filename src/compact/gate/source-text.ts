@@ -1,0 +1,36 @@
+import { textOfMessage } from "../../model/message.ts";
+import { inputText } from "../../window/extract/said.ts";
+import { textOfResult } from "../extractive/actions.ts";
+import { isResultText } from "../extractive/own-words.ts";
+import type { Told } from "../extractive/told.ts";
+
+/** The words of what is summarised, by who can be believed. */
+export interface SourceText {
+  /** Everything, the earlier summary included. */
+  readonly all: string;
+  /** What user and assistant said and called themselves. */
+  readonly own: string;
+  /** What tools said, result by result. */
+  readonly results: readonly string[];
+}
+
+/** The words of a conversation and of the summary before it. */
+export function sourceText(messages: readonly Told[], previous: string): SourceText {
+  const own: string[] = [previous];
+  const results: string[] = [];
+  const thoughts: string[] = [];
+  for (const { message } of messages) {
+    for (const part of message.parts) {
+      if (part.type === "tool-call") own.push(inputText(part.input), part.name);
+      else if (part.type === "tool-result") results.push(textOfResult(part));
+      else if (part.type === "reasoning") thoughts.push(part.text);
+      else if (part.type === "text" && message.role === "user" && isResultText(part.text))
+        results.push(part.text);
+    }
+    const text = textOfMessage(message);
+    if (message.role === "tool") results.push(text);
+    else if (!isResultText(text)) own.push(text);
+  }
+  const ownText = own.join("\n");
+  return { own: ownText, results, all: [ownText, ...results, ...thoughts].join("\n").replaceAll("\\", "/") };
+}

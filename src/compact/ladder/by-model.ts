@@ -1,0 +1,166 @@
+import type { Usage } from "../../model/usage.ts";
+import type { Provider } from "../../provider/provider.ts";
+import type { Stretch } from "../../window/live/line-places.ts";
+import { sizeOf } from "../../window/size.ts";
+import type { Slot } from "../../window/slot.ts";
+import { estimateText } from "../../window/tokens/estimate.ts";
+import { summaryPrompt } from "../contract/prompt.ts";
+import { sanitiseSummary } from "../contract/sanitise.ts";
+import { chunkTokens, SAFETY, splitByTokens } from "../plan/split.ts";
+
+/** How a model is asked for a summary. */
+export interface ModelOptions {
+  /** Tokens of the summarising model's window. */
+  readonly window: number;
+  /** Tokens that the summary may take. */
+  readonly budgetTokens: number;
+  /** Least number of parts that are summarised side by side; 2 by default. */
+  readonly parts?: number;
+  readonly instructions?: string;
+  /** Another wording of the prompt; see `summaryPrompt`. */
+  readonly template?: string;
+  readonly signal?: AbortSignal;
+  /** Told what each call used. */
+  readonly onUsage?: (usage: Usage | undefined) => void;
+}
+
+/** The summary of one part of what was to be summarised. */
+export interface PartSummary {
+  readonly stretch: Stretch;
+  readonly text: string;
+}
+
+/** What a model made of a conversation; `parts` if it was too much for one call. */
+export interface ModelSummary {
+  readonly text: string;
+  readonly parts: readonly PartSummary[];
+}
+
+/** Below this a conversation is not worth being split. */
+const LEAST_TO_SPLIT = 4_000;
+const MOST_AT_ONCE = 4;
+const MOST_DEPTH = 3;
+const CHARACTERS_PER_TOKEN = 3;
+const LEAST_CHARACTERS = 400;
+
+/**
+ * Asks a model for a summary: of parts side by side, then of their summaries together, again and again while they are too
+ * much for one call. `previous` is the summary of everything before.
+ */
+export async function summariseByModel(
+  provider: Provider,
+  slots: readonly Slot[],
+  previous: string | undefined,
+  options: ModelOptions,
+): Promise<ModelSummary> {
+  const mostTokens = chunkTokens(slots, options.window);
+  const isOne = sizeOf(slots) <= Math.min(LEAST_TO_SPLIT, mostTokens);
+  const split = isOne ? [slots] : splitByTokens(slots, { parts: options.parts ?? 2, mostTokens });
+  if (split.length === 1)
+    return { text: await ask(provider, { slots, previous, mostTokens }, options), parts: [] };
+  const texts = await inGroups(split, (part) =>
+    ask(provider, { slots: part, previous: undefined, mostTokens }, options),
+  );
+  const parts = split.map((part, index) => ({
+    stretch: { from: (part[0] as Slot).seq, to: (part.at(-1) as Slot).seq },
+    text: texts[index] as string,
+  }));
+  return { text: await merge(provider, parts, previous, options, 1), parts };
+}
+
+/** One summary of several; those that are too much together are merged in groups first. */
+async function merge(
+  provider: Provider,
+  parts: readonly PartSummary[],
+  previous: string | undefined,
+  options: ModelOptions,
+  depth: number,
+): Promise<string> {
+  const room = Math.floor((options.window * 0.5) / SAFETY);
+  const groups = depth < MOST_DEPTH ? grouped(parts, room) : [parts];
+  if (groups.length === 1) {
+    const transcript = parts.map(({ text }, index) => `Notes, part ${index + 1}:\n${text}`).join("\n\n");
+    return request(provider, { transcript: clippedTo(transcript, room), previous }, options);
+  }
+  const merged = await inGroups(groups, async (group) => ({
+    stretch: { from: group[0]?.stretch.from ?? 0, to: group.at(-1)?.stretch.to ?? 0 },
+    text: await merge(provider, group, undefined, options, depth + 1),
+  }));
+  return merge(provider, merged, previous, options, depth + 1);
+}
+
+function grouped(parts: readonly PartSummary[], room: number): readonly (readonly PartSummary[])[] {
+  const groups: PartSummary[][] = [];
+  let tokens = 0;
+  for (const part of parts) {
+    const size = estimateText(part.text);
+    const group = groups.at(-1);
+    const fits = group && (tokens + size <= room || group.length < 2);
+    if (fits) group.push(part);
+    else groups.push([part]);
+    tokens = fits ? tokens + size : size;
+  }
+  return groups.length < parts.length ? groups : [parts];
+}
+
+function ask(
+  provider: Provider,
+  {
+    slots,
+    previous,
+    mostTokens,
+  }: { slots: readonly Slot[]; previous: string | undefined; mostTokens: number },
+  options: ModelOptions,
+): Promise<string> {
+  // Where one message is larger than a part, its parts are clipped until it fits.
+  const tooMuch = sizeOf(slots) / mostTokens;
+  const partCharacters =
+    tooMuch <= 1
+      ? undefined
+      : Math.max(LEAST_CHARACTERS, Math.floor((mostTokens * CHARACTERS_PER_TOKEN) / slots.length));
+  return request(
+    provider,
+    { messages: slots, previous, ...(partCharacters !== undefined && { partCharacters }) },
+    options,
+  );
+}
+
+async function request(
+  provider: Provider,
+  what: {
+    readonly messages?: readonly Slot[];
+    readonly transcript?: string;
+    readonly previous: string | undefined;
+    readonly partCharacters?: number;
+  },
+  { instructions, template, budgetTokens, signal, onUsage }: ModelOptions,
+): Promise<string> {
+  const { previous, ...rest } = what;
+  const { system, user } = summaryPrompt({
+    ...rest,
+    ...(previous !== undefined && { previousSummary: previous }),
+    ...(instructions !== undefined && { instructions }),
+    ...(template !== undefined && { template }),
+    budgetTokens,
+  });
+  const { text, usage } = await provider.generate({
+    system,
+    prompt: user,
+    maxOutputTokens: Math.ceil(budgetTokens * SAFETY * 2),
+    ...(signal && { signal }),
+  });
+  onUsage?.(usage);
+  return sanitiseSummary(text);
+}
+
+function clippedTo(text: string, tokens: number): string {
+  const most = tokens * CHARACTERS_PER_TOKEN;
+  return text.length <= most ? text : text.slice(0, most).toWellFormed();
+}
+
+async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<readonly U[]> {
+  const results: U[] = [];
+  for (let at = 0; at < items.length; at += MOST_AT_ONCE)
+    results.push(...(await Promise.all(items.slice(at, at + MOST_AT_ONCE).map(work))));
+  return results;
+}

@@ -1,0 +1,206 @@
+import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import type { Usage } from "../../model/usage.ts";
+import type { Provider } from "../../provider/provider.ts";
+import { ProviderError } from "../../provider/provider-error.ts";
+import { type RetryOptions, withRetries } from "../../provider/with-retries.ts";
+import { overflowOf } from "../../window/limits/overflow.ts";
+import { sizeOf } from "../../window/size.ts";
+import type { Slot } from "../../window/slot.ts";
+import { estimateText } from "../../window/tokens/estimate.ts";
+import { type ExtractedSummary, extractSummary } from "../extractive/extract-summary.ts";
+import { judgeSummary } from "../gate/judge-summary.ts";
+import { repairSummary } from "../gate/repair-summary.ts";
+import { type SummaryVerdict, wordsOfVerdict } from "../gate/verdict.ts";
+import { type ModelOptions, type PartSummary, summariseByModel } from "./by-model.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+/** How a summary came about, from the best way to the last. */
+export type Rung = "model" | "fallback" | "extractive" | "truncation";
+
+/** A model that can be asked, and how large its window is. */
+export interface Summariser {
+  readonly provider: Provider;
+  readonly window: number;
+}
+
+/** What is to be summarised. */
+export interface LadderSource {
+  readonly slots: readonly Slot[];
+  readonly previous?: string;
+}
+
+/** How the ladder is climbed. */
+export interface LadderOptions extends Pick<ModelOptions, "parts" | "instructions" | "template" | "signal"> {
+  readonly model?: Summariser;
+  readonly fallback?: Summariser;
+  readonly budgetTokens: number;
+  /** Tries for each model; 3 by default. */
+  readonly tries?: number;
+  /** All models together get so long; 3 minutes by default. */
+  readonly deadlineMs?: number;
+  readonly retries?: RetryOptions;
+  /** How much smaller than its source a summary has to be; half of it at most by default. */
+  readonly mostShare?: number;
+  readonly now?: () => number;
+}
+
+/** A try that did not give a summary, and why. */
+export interface FailedTry {
+  readonly rung: Rung;
+  readonly reason: string;
+}
+
+/** What the ladder ended with. */
+export interface Climbed {
+  readonly rung: Rung;
+  readonly text: string;
+  readonly parts: readonly PartSummary[];
+  readonly failed: readonly FailedTry[];
+  /** What models used on the way, whether it helped or not. */
+  readonly usage: readonly { readonly model: string; readonly usage: Usage }[];
+}
+
+const TRIES = 3;
+const DEADLINE_MS = 180_000;
+const SMALLER_WINDOW = 0.5;
+
+/**
+ * Makes a summary that passes the gate, whatever happens: by the model, by the fallback model, from the conversation's own
+ * words, and if even that does not make it smaller, as a single line that says what was left out. Only ABORTED is thrown.
+ */
+export async function climb(source: LadderSource, options: LadderOptions): Promise<Climbed> {
+  const now = options.now ?? Date.now;
+  const deadline = now() + (options.deadlineMs ?? DEADLINE_MS);
+  const failed: FailedTry[] = [];
+  const usage: { model: string; usage: Usage }[] = [];
+  const rungs: readonly (readonly [Rung, Summariser | undefined])[] = [
+    ["model", options.model],
+    ["fallback", options.fallback],
+  ];
+  for (const [rung, summariser] of rungs) {
+    if (!summariser) continue;
+    const note = (reason: string) => failed.push({ rung, reason });
+    const spend = (used: Usage | undefined) =>
+      used && usage.push({ model: summariser.provider.id, usage: used });
+    const made = await tryModel(source, summariser, options, { deadline, now, note, spend });
+    if (made) return { rung, ...made, failed, usage };
+  }
+  const { text } = extracted(source, options);
+  const verdict = judge(source, text, options);
+  if (isSmaller(source, text, options)) return { rung: "extractive", text, parts: [], failed, usage };
+  failed.push({ rung: "extractive", reason: wordsOfVerdict(verdict) });
+  return { rung: "truncation", text: truncationNote(source), parts: [], failed, usage };
+}
+
+interface Trying {
+  readonly deadline: number;
+  readonly now: () => number;
+  readonly note: (reason: string) => void;
+  readonly spend: (usage: Usage | undefined) => void;
+}
+
+async function tryModel(
+  source: LadderSource,
+  { provider, window }: Summariser,
+  options: LadderOptions,
+  { deadline, now, note, spend }: Trying,
+): Promise<{ readonly text: string; readonly parts: readonly PartSummary[] } | undefined> {
+  const asked = withRetries(provider, { tries: 1, ...options.retries });
+  let room = window;
+  for (let tried = 0; tried < (options.tries ?? TRIES); tried++) {
+    const left = deadline - now();
+    if (left <= 0) {
+      note("out of time");
+      return undefined;
+    }
+    try {
+      const { text, parts } = await withDeadline(left, options.signal, (signal) =>
+        summariseByModel(asked, source.slots, source.previous, {
+          ...options,
+          window: room,
+          signal,
+          onUsage: spend,
+        }),
+      );
+      const passed = passing(source, text, options, note);
+      if (passed !== undefined) return { text: passed, parts };
+    } catch (error) {
+      throwIfAborted(options.signal);
+      note(error instanceof Error ? error.message : String(error));
+      if (error instanceof ProviderError && error.usage) spend(error.usage);
+      if (isOverflow(error)) room = Math.floor(room * SMALLER_WINDOW);
+      else if (!mayHelp(error)) return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The summary if it passes the gate, as it is or once what is missing was appended. */
+function passing(
+  source: LadderSource,
+  text: string,
+  options: LadderOptions,
+  note: (reason: string) => void,
+): string | undefined {
+  const verdict = judge(source, text, options);
+  if (verdict.ok) return text;
+  const repaired = verdict.isRepairable
+    ? repairSummary(text, verdict.missing, extracted(source, options).sections)
+    : undefined;
+  const second = repaired === undefined ? verdict : judge(source, repaired, options);
+  if (second.ok) return repaired;
+  note(`the gate: ${wordsOfVerdict(second)}`);
+  return undefined;
+}
+
+function judge(source: LadderSource, summary: string, options: LadderOptions): SummaryVerdict {
+  const { mostShare, instructions, template } = options;
+  return judgeSummary({
+    source: source.slots,
+    summary,
+    ...(source.previous !== undefined && { previous: source.previous }),
+    ...(instructions !== undefined && { instructions }),
+    options: {
+      ...(mostShare !== undefined && { mostShare }),
+      ...(template !== undefined && { sections: [] }),
+    },
+  });
+}
+
+function extracted({ slots, previous }: LadderSource, options: LadderOptions): ExtractedSummary {
+  return extractSummary(slots, {
+    budgetTokens: options.budgetTokens,
+    previous,
+    instructions: options.instructions,
+    share: options.mostShare,
+  });
+}
+
+function isSmaller(
+  { slots, previous = "" }: LadderSource,
+  text: string,
+  { mostShare = 0.5 }: LadderOptions,
+): boolean {
+  return estimateText(text) <= (sizeOf(slots) + estimateText(previous)) * mostShare;
+}
+
+function truncationNote({ slots }: LadderSource): string {
+  const first = slots[0] as Slot;
+  const last = slots.at(-1) as Slot;
+  return `[${slots.length} earlier messages were left out; to see them: expand ${citeOf(first)} to ${citeOf(last)}]`;
+}
+
+function citeOf({ cite, seq }: Slot): string {
+  return cite ?? `#${seq}`;
+}
+
+/** What a provider refuses for good will not be better next time. */
+function mayHelp(error: unknown): boolean {
+  if (error instanceof ProviderError)
+    return error.code !== "PROVIDER_REFUSED" && error.details.isRetryable === true;
+  return isLonghaulError(error, "ABORTED");
+}
+
+function isOverflow(error: unknown): boolean {
+  return error instanceof ProviderError && overflowOf(error.failure) !== undefined;
+}

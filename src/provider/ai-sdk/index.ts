@@ -1,0 +1,2 @@
+export { type AiSdkModel, type AiSdkOptions, aiSdkProvider } from "./ai-sdk-provider.ts";
+export type { Configuration, ProviderSettings } from "./configuration.ts";

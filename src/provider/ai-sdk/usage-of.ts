@@ -1,0 +1,32 @@
+import type { LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { Usage } from "../../model/usage.ts";
+
+/** The usage of a call in counts that never overlap, or undefined when nothing was reported. */
+export function usageOf({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage | undefined {
+  const cacheReadTokens = countOf(inputTokens.cacheRead);
+  const cacheWriteTokens = countOf(inputTokens.cacheWrite);
+  const total = countOf(inputTokens.total);
+  const uncached = total === undefined ? undefined : total - (cacheReadTokens ?? 0) - (cacheWriteTokens ?? 0);
+  const counts = {
+    inputTokens: countOf(inputTokens.noCache) ?? countOf(uncached),
+    outputTokens: countOf(outputTokens.total) ?? countOf(outputTokens.text),
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWriteHourTokens: hourTokens(raw),
+    reasoningTokens: countOf(outputTokens.reasoning),
+  };
+  const reported = Object.entries(counts).filter(([, count]) => count !== undefined);
+  return reported.length === 0 ? undefined : Object.fromEntries(reported);
+}
+
+/** Some servers count less in all than in parts. */
+function countOf(count: number | undefined): number | undefined {
+  return count === undefined || !Number.isFinite(count) ? undefined : Math.max(0, count);
+}
+
+/** Only Anthropic tells how long what was written to the cache is kept. */
+function hourTokens(raw: LanguageModelV4Usage["raw"]): number | undefined {
+  const written = Object(raw?.cache_creation) as { readonly ephemeral_1h_input_tokens?: unknown };
+  const count = written.ephemeral_1h_input_tokens;
+  return typeof count === "number" ? countOf(count) : undefined;
+}

@@ -1,0 +1,33 @@
+/** Where a provider says how long to wait. */
+export interface RetryHint {
+  /** Response headers by their names in lower case. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string;
+  /** Milliseconds since 1970, for hints that name a time of day. */
+  readonly now: number;
+}
+
+/** Google tells it in the body of the error. */
+const delayInBody = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/;
+
+/** Milliseconds the provider asks to wait: `retry-after-ms`, `retry-after` in seconds or as a date, or Google's `retryDelay`. */
+export function retryAfterMs({ headers = {}, body = "", now }: RetryHint): number | undefined {
+  return (
+    numberOf(headers["retry-after-ms"], 1) ??
+    numberOf(headers["retry-after"], 1_000) ??
+    untilDate(headers["retry-after"], now) ??
+    numberOf(delayInBody.exec(body)?.[1], 1_000)
+  );
+}
+
+function numberOf(text: string | undefined, unitMs: number): number | undefined {
+  return text !== undefined && /^\s*\d+(?:\.\d+)?\s*$/.test(text)
+    ? Math.ceil(Number(text) * unitMs)
+    : undefined;
+}
+
+function untilDate(text: string | undefined, now: number): number | undefined {
+  if (text === undefined || !/[a-z]/i.test(text)) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
+}

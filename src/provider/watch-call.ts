@@ -1,0 +1,90 @@
+import { LonghaulError } from "../model/errors.ts";
+import { ProviderError } from "./provider-error.ts";
+import type { Timeouts } from "./timeouts.ts";
+
+/** Watches over one call: ends it when its signal fires or its time is up. */
+export interface CallWatch {
+  /** Fires when the call is to end; for whoever does the work. */
+  readonly signal: AbortSignal;
+  /** Something of the answer has come. */
+  progress(): void;
+}
+
+/** What a call may take. */
+export interface CallLimits {
+  /** Id of the provider. */
+  readonly provider: string;
+  readonly timeouts: Timeouts;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Does the work, and rejects with ABORTED or PROVIDER_TIMEOUT as soon as the call is to end, whether or not the work takes
+ * notice of its signal. Nothing of the watch is left behind when this settles.
+ */
+export async function watchCall<T>(
+  { provider, timeouts, signal }: CallLimits,
+  work: (watch: CallWatch) => Promise<T>,
+): Promise<T> {
+  if (signal?.aborted) throw abortedBy(signal);
+  const controller = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  const end = (error: LonghaulError): void => {
+    ended.reject(error);
+    controller.abort(error);
+  };
+  const expire = (phase: Phase, timeoutMs: number) => () => end(timedOut(provider, phase, timeoutMs));
+  const onAbort = (): void => {
+    if (signal) end(abortedBy(signal));
+  };
+  const total = setTimeout(expire("total", timeouts.totalMs), timeouts.totalMs);
+  let silence = setTimeout(expire("first-byte", timeouts.firstByteMs), timeouts.firstByteMs);
+  let isIdlePhase = false;
+  const progress = (): void => {
+    if (controller.signal.aborted) return;
+    if (isIdlePhase) {
+      silence.refresh();
+      return;
+    }
+    isIdlePhase = true;
+    clearTimeout(silence);
+    silence = setTimeout(expire("idle", timeouts.idleMs), timeouts.idleMs);
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([ended.promise, work({ signal: controller.signal, progress })]);
+  } finally {
+    clearTimeout(total);
+    clearTimeout(silence);
+    signal?.removeEventListener("abort", onAbort);
+    // Work that lost the race, or failed half-way, gives its connection back.
+    controller.abort();
+  }
+}
+
+type Phase = "first-byte" | "idle" | "total";
+
+const waitedFor: Readonly<Record<Phase, string>> = {
+  "first-byte": "sent nothing",
+  idle: "fell silent in the middle of its answer",
+  total: "did not finish its answer",
+};
+
+const optionOf: Readonly<Record<Phase, keyof Timeouts>> = {
+  "first-byte": "firstByteMs",
+  idle: "idleMs",
+  total: "totalMs",
+};
+
+function timedOut(provider: string, phase: Phase, timeoutMs: number): ProviderError {
+  return new ProviderError("PROVIDER_TIMEOUT", {
+    provider,
+    message: `${provider} ${waitedFor[phase]} for ${timeoutMs} ms; raise timeouts.${optionOf[phase]} if it needs longer.`,
+    isRetryable: true,
+    details: { phase, timeoutMs },
+  });
+}
+
+function abortedBy(signal: AbortSignal): LonghaulError {
+  return new LonghaulError("ABORTED", "The call was aborted by its signal.", { cause: signal.reason });
+}

@@ -1,0 +1,79 @@
+import { setTimeout as after } from "node:timers/promises";
+import { throwIfAborted, wholeNumber } from "../model/errors.ts";
+import type { GenerateRequest, Generation, Provider } from "./provider.ts";
+import { ProviderError } from "./provider-error.ts";
+import { type RetryLimits, retryDelay, retryLimits } from "./retry-delay.ts";
+
+/** A try that failed and is to be repeated. */
+export interface Retry {
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: ProviderError;
+}
+
+/** How a call is repeated. */
+export interface RetryOptions extends Partial<RetryLimits> {
+  /** Told before each wait. */
+  readonly onRetry?: (retry: Retry) => void;
+  /** From 0 up to 1; passed in so that tests can decide it. */
+  readonly random?: () => number;
+  /** Waits, and rejects as soon as the signal fires; passed in so that tests need no time. */
+  readonly wait?: (delayMs: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** The same provider, whose calls are repeated where that can help; the last failure is the one that is thrown. */
+export function withRetries(provider: Provider, options: RetryOptions = {}): Provider {
+  const limits = limitsOf(options);
+  return { id: provider.id, generate: (request) => generateWithRetries(provider, request, limits, options) };
+}
+
+async function generateWithRetries(
+  provider: Provider,
+  request: GenerateRequest,
+  limits: RetryLimits,
+  { onRetry, random = Math.random, wait = waitFor }: RetryOptions,
+): Promise<Generation> {
+  let waitedMs = 0;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await provider.generate(request);
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      const { retryAfterMs } = error.details;
+      const delayMs = retryDelay(
+        {
+          attempt,
+          isRetryable: error.details.isRetryable === true,
+          ...(typeof retryAfterMs === "number" && { retryAfterMs }),
+          waitedMs,
+          random: random(),
+        },
+        limits,
+      );
+      if (delayMs === undefined) throw error;
+      throwIfAborted(request.signal);
+      onRetry?.({ attempt, delayMs, error });
+      await wait(delayMs, request.signal);
+      waitedMs += delayMs;
+    }
+  }
+}
+
+async function waitFor(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await after(delayMs, undefined, signal && { signal });
+  } catch {
+    throwIfAborted(signal);
+  }
+}
+
+function limitsOf(options: RetryOptions): RetryLimits {
+  const chosen = (name: keyof RetryLimits, min: number): number =>
+    wholeNumber(`retries.${name}`, options[name] ?? retryLimits[name], min);
+  return {
+    tries: chosen("tries", 1),
+    mostWaitMs: chosen("mostWaitMs", 0),
+    firstDelayMs: chosen("firstDelayMs", 0),
+    mostDelayMs: chosen("mostDelayMs", 0),
+  };
+}

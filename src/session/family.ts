@@ -1,0 +1,76 @@
+import type { Lines } from "../log/lines.ts";
+import type { Log } from "../log/log.ts";
+import { checkSessionId, type Place, type SessionId } from "../model/entry.ts";
+import type { Json } from "../model/json.ts";
+import type { Scope } from "../model/scope.ts";
+import type { NewSession, SessionRecord } from "../store/session-store.ts";
+
+/** How a child or fork is made. */
+export interface DescendantOptions {
+  readonly id?: SessionId;
+  readonly title?: string;
+  readonly meta?: { readonly [key: string]: Json };
+  /** When the conversation began, for one that was held elsewhere; now by default. */
+  readonly createdAt?: number;
+}
+
+/** Which children to list. */
+export interface ChildrenQuery {
+  readonly limit?: number;
+  readonly before?: SessionId;
+}
+
+/** A session to be opened or made. */
+export type OpenedSession = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
+
+/** Opens a session of the same kernel, owned by a scope. */
+export type OpenSession<Session> = (session: OpenedSession, scope: Scope) => Promise<Session>;
+
+/** Where a session comes from, and what comes from it. */
+export class Family<Session> {
+  readonly open: OpenSession<Session>;
+  readonly #log: Log;
+  readonly #lines: Lines;
+  readonly #session: SessionId;
+
+  constructor(log: Log, lines: Lines, session: SessionId, open: OpenSession<Session>) {
+    this.#log = log;
+    this.#lines = lines;
+    this.#session = session;
+    this.open = open;
+  }
+
+  /** Makes or opens a child. */
+  async child(options: DescendantOptions, scope: Scope): Promise<Session> {
+    const id = options.id ?? this.#log.ids.next();
+    return this.open({ ...described(options), id, parent: this.#session, relation: "child" }, scope);
+  }
+
+  /** Makes a session whose line begins with this one's, up to a place or as far as it has come. */
+  async fork(options: DescendantOptions, at: Place | undefined, scope: Scope): Promise<Session> {
+    const id = checkSessionId(options.id ?? this.#log.ids.next());
+    const create: NewSession = {
+      createdAt: this.#log.clock.now(),
+      ...described(options),
+      id,
+      parent: this.#session,
+      relation: "fork",
+    };
+    await this.#lines.forkInto(create, at);
+    return this.open(create, scope);
+  }
+
+  /** Children and forks, newest first. */
+  children(query: ChildrenQuery): Promise<readonly SessionRecord[]> {
+    return this.#log.store.sessions.list({ limit: 100, ...query, parent: this.#session });
+  }
+}
+
+function described(options: DescendantOptions): Partial<Pick<NewSession, "title" | "meta" | "createdAt">> {
+  const { title, meta, createdAt } = options;
+  return {
+    ...(title !== undefined && { title }),
+    ...(meta !== undefined && { meta }),
+    ...(createdAt !== undefined && { createdAt }),
+  };
+}

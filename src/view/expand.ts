@@ -1,0 +1,51 @@
+import { toEntry } from "../log/body.ts";
+import type { Entry, Place } from "../model/entry.ts";
+import type { SeqRange } from "../model/line.ts";
+import type { Edit } from "../model/overlay.ts";
+import type { EntryStore } from "../store/entry-store.ts";
+import { requireEntry } from "./lookup.ts";
+
+const BATCH = 100;
+
+/**
+ * What an entry stands for: for a summary or a plan the messages that left the window with it, earlier summaries among
+ * them, in the order of the log; any other entry is what it is. Reads as it goes, however much that is.
+ */
+export async function* expandEntry(entries: EntryStore, place: Place): AsyncGenerator<Entry> {
+  const entry = await requireEntry(entries, place);
+  const ranges = entry.kind === "overlay" ? rangesOf(entry.edit, entry.session) : [];
+  if (ranges.length === 0) {
+    yield entry;
+    return;
+  }
+  for (const range of ranges) yield* messagesIn(entries, range);
+}
+
+/** The entries that an edit is about. */
+function rangesOf(edit: Edit, session: string): readonly SeqRange[] {
+  switch (edit.type) {
+    case "plan":
+      return edit.edits.flatMap((single) => rangesOf(single, session)).sort((a, b) => a.from - b.from);
+    case "replace": {
+      if ("callId" in edit.target) return [];
+      const { seq, session: own = session } = edit.target;
+      return [{ session: own, from: seq, to: seq }];
+    }
+    case "hide":
+    case "summarize":
+      return edit.ranges;
+    case "revert":
+      return [];
+  }
+}
+
+async function* messagesIn(entries: EntryStore, { session, from, to }: SeqRange): AsyncGenerator<Entry> {
+  for (let next = from; next <= to; ) {
+    const query = { from: next, to, limit: BATCH, order: "ascending", kinds: ["message"] } as const;
+    const found = await entries.read(session, query);
+    for (const stored of found) yield toEntry(session, stored);
+    const last = found.at(-1);
+    if (!last || found.length < BATCH) return;
+    next = last.seq + 1;
+  }
+}

@@ -1,0 +1,19 @@
+import type { Answer } from "./answer.ts";
+
+/**
+ * The slots that calls and results tie together, by slot: a result may come late, far from its call, and yet neither may
+ * leave without the other.
+ */
+export function bondsBetween(answers: readonly Answer[]): ReadonlyMap<number, readonly number[]> {
+  const bonds = new Map<number, number[]>();
+  for (const { slot, to } of answers) {
+    if (!to || to.slot === slot) continue;
+    const own = bonds.get(slot) ?? [slot];
+    const other = bonds.get(to.slot) ?? [to.slot];
+    if (own === other) continue;
+    const [few, many] = own.length < other.length ? [own, other] : [other, own];
+    many.push(...few);
+    for (const index of many) bonds.set(index, many);
+  }
+  return bonds;
+}

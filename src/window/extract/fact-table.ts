@@ -1,0 +1,144 @@
+import { hashText } from "./hash-text.ts";
+import { ORIGINS, type Origin } from "./said.ts";
+
+/** Identifiers and verbatim lines that were said, with what became of them; each has a number. Words are not kept. */
+export type Fact = number;
+
+/** How many facts are looked at to find one that may go, and how many at most if the first ones are held. */
+const LOOKS = 8;
+const MOST_LOOKS = 64;
+/** Messages that a fact outlives, and as many more for each time the assistant named it. */
+const LIFE = 300;
+const MOST_LIVES = 8;
+const FIRST_CAPACITY = 4_096;
+
+/** The facts of a session in columns; bounded: for each one too many, one that seems no longer needed goes. */
+export class FactTable {
+  readonly #most: number;
+  readonly #numbers = new Map<number, Fact>();
+  #keys = new Int32Array(FIRST_CAPACITY);
+  #size = 0;
+  #hand = 0;
+  #isLine = new Uint8Array(FIRST_CAPACITY);
+  #origin = new Uint8Array(FIRST_CAPACITY);
+  /** In how many parts of messages it was said, and in how many of the assistant's own words and calls. */
+  seen = new Int32Array(FIRST_CAPACITY);
+  named = new Int32Array(FIRST_CAPACITY);
+  /** The message it was said in last, and the one in which the assistant named it last. */
+  last = new Int32Array(FIRST_CAPACITY);
+  lastNamed = new Int32Array(FIRST_CAPACITY);
+  /** The file it stood in last; 0 for none. */
+  file = new Int32Array(FIRST_CAPACITY);
+  /** Marks, so that nothing counts twice: of the part it was seen and named in, and of the line it was put down for. */
+  seenPart = new Int32Array(FIRST_CAPACITY);
+  namedPart = new Int32Array(FIRST_CAPACITY);
+  line = new Int32Array(FIRST_CAPACITY);
+  /** The ranking in which it was found on the shelf, which is where its number must go on meaning it. */
+  heldIn = new Int32Array(FIRST_CAPACITY);
+  /** The chance that it is needed again as it was last computed, and at which message; 0 once it has been said again. */
+  need = new Float32Array(FIRST_CAPACITY);
+  neededAt = new Int32Array(FIRST_CAPACITY);
+  /** What it is worth in the ranking that goes on: its need, until something covers it. */
+  worth = new Float32Array(FIRST_CAPACITY);
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  isLine(fact: Fact): boolean {
+    return this.#isLine[fact] === 1;
+  }
+
+  originOf(fact: Fact): Origin {
+    return ORIGINS[this.#origin[fact] as number] as Origin;
+  }
+
+  setOrigin(fact: Fact, origin: Origin): void {
+    this.#origin[fact] = ORIGINS.indexOf(origin);
+  }
+
+  find(text: string, isLine: boolean): Fact | undefined {
+    return this.#numbers.get(hashText(text, isLine ? 1 : 0));
+  }
+
+  /** The fact of these words; a new one may take the number of another that goes. */
+  findOrAdd(text: string, isLine: boolean, now: number, ranking: number): Fact {
+    const key = hashText(text, isLine ? 1 : 0);
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const fact = this.#size < this.#most ? this.#added() : this.#freed(now, ranking);
+    this.#numbers.set(key, fact);
+    this.#keys[fact] = key;
+    this.#isLine[fact] = isLine ? 1 : 0;
+    this.last[fact] = now;
+    return fact;
+  }
+
+  #added(): Fact {
+    if (this.#size === this.#keys.length) this.#grow();
+    return this.#size++;
+  }
+
+  #freed(now: number, ranking: number): Fact {
+    let oldest = this.#hand;
+    let oldestEnd = Number.POSITIVE_INFINITY;
+    for (let look = 0, looks = 0; look < LOOKS && looks < MOST_LOOKS; looks++) {
+      const fact = this.#hand;
+      this.#hand = (this.#hand + 1) % this.#size;
+      if (this.heldIn[fact] === ranking) continue;
+      look++;
+      const lives = 1 + Math.min(MOST_LIVES, this.named[fact] as number);
+      const end = (this.last[fact] as number) + LIFE * lives;
+      if (end < oldestEnd) {
+        oldest = fact;
+        oldestEnd = end;
+      }
+      if (end < now) break;
+    }
+    this.#numbers.delete(this.#keys[oldest] as number);
+    for (const column of this.#columns()) column[oldest] = 0;
+    return oldest;
+  }
+
+  #columns() {
+    const { seen, named, last, lastNamed, file, seenPart, namedPart, line } = this;
+    const { heldIn, need, neededAt, worth } = this;
+    return [
+      ...[seen, named, last, lastNamed, file, seenPart, namedPart, line],
+      ...[heldIn, need, neededAt, worth],
+    ];
+  }
+
+  #grow(): void {
+    const length = Math.min(this.#most, this.#keys.length * 2);
+    this.#keys = grown(this.#keys, length);
+    this.#isLine = grown(this.#isLine, length);
+    this.#origin = grown(this.#origin, length);
+    this.seen = grown(this.seen, length);
+    this.named = grown(this.named, length);
+    this.last = grown(this.last, length);
+    this.lastNamed = grown(this.lastNamed, length);
+    this.file = grown(this.file, length);
+    this.seenPart = grown(this.seenPart, length);
+    this.namedPart = grown(this.namedPart, length);
+    this.line = grown(this.line, length);
+    this.heldIn = grown(this.heldIn, length);
+    this.need = grown(this.need, length);
+    this.neededAt = grown(this.neededAt, length);
+    this.worth = grown(this.worth, length);
+  }
+}
+
+/** The column, longer. */
+export function grown<Column extends Int32Array | Uint8Array | Float32Array>(
+  column: Column,
+  length: number,
+): Column {
+  const longer = new (column.constructor as new (length: number) => Column)(length);
+  longer.set(column);
+  return longer;
+}

@@ -1,0 +1,69 @@
+import type { Message } from "../model/message.ts";
+import { floorError } from "./live/errors.ts";
+import type { WindowOptions } from "./live/options.ts";
+import { cachePricesOf, type Settings, settingsOf } from "./live/settings.ts";
+import { type ModelCatalogue, modelCatalogue } from "./models/model-catalogue.ts";
+import type { Budget } from "./policy.ts";
+import { protectedSeqs } from "./protected.ts";
+import { sizeOf } from "./size.ts";
+import type { Slot } from "./slot.ts";
+import { SAFETY } from "./tokens/estimate.ts";
+
+/** A conversation that nobody stores, within a model's window. */
+export interface FittedMessages {
+  /** Those that are sent; `seq` counts the given messages from 1 on. */
+  readonly slots: readonly Slot[];
+  /** Estimated tokens of the request, system prompt and tools included. */
+  readonly tokens: number;
+}
+
+const ownCatalogue = modelCatalogue();
+
+/**
+ * Fits a conversation into a model's window and stores nothing. What was decided for earlier calls is decided again in
+ * the same way as long as the conversation only grows, so that the beginning of the window stays the same from call to
+ * call. WINDOW_FLOOR if what may not be cut does not fit.
+ */
+export function fitMessages(
+  messages: readonly Message[],
+  options: WindowOptions,
+  catalogue: ModelCatalogue = ownCatalogue,
+): FittedMessages {
+  const settings = settingsOf(options, catalogue);
+  const slots = messages.map(
+    (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: settings.tokensOf(message) }),
+  );
+  const budget = budgetOf(settings, slots);
+  const fitted = isWithin(budget, slots) ? slots : replayed(slots, settings, budget);
+  return { slots: fitted, tokens: budget.system + sizeOf(fitted) };
+}
+
+function isWithin({ system, tokens, messages = Number.POSITIVE_INFINITY }: Budget, slots: readonly Slot[]) {
+  return system + sizeOf(slots) <= tokens && slots.length <= messages;
+}
+
+/** No provider has reported anything, so that estimates are taken with all caution; only what may not be cut may use it up. */
+function budgetOf({ limits, system, tools, isClipping, model }: Settings, slots: readonly Slot[]): Budget {
+  const kept = protectedSeqs(slots);
+  const floor = system + tools + sizeOf(slots.filter(({ seq }) => kept.has(seq)));
+  if (floor > limits.most && !isClipping) throw floorError(floor, limits.most, model);
+  const cautious = Math.floor(limits.from / SAFETY);
+  const tokens = isClipping ? cautious : Math.max(cautious, floor);
+  return {
+    tokens,
+    window: Math.max(Math.floor(limits.window / SAFETY), tokens),
+    system: system + tools,
+    ...(limits.messages !== undefined && { messages: limits.messages }),
+  };
+}
+
+/** The window of the next call, by way of those that came before: one before each reply. */
+function replayed(slots: readonly Slot[], { policy, tokensOf, facts }: Settings, budget: Budget) {
+  const prices = cachePricesOf(facts);
+  const run = policy.start(budget, tokensOf, prices ? { prices } : {});
+  for (const [index, slot] of slots.entries()) {
+    if (index > 0 && slot.message.role === "assistant") run.fit({ isHot: true });
+    run.observe(slot);
+  }
+  return run.fit({ isHot: true });
+}

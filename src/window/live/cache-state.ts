@@ -1,0 +1,34 @@
+import type { CacheState } from "../../model/receipt.ts";
+import type { Usage } from "../../model/usage.ts";
+
+/** The last request that was reported. */
+export interface LastRequest {
+  readonly at: number;
+  readonly usage: Usage;
+  readonly model?: string;
+}
+
+const SHORT_MS = 5 * 60_000;
+const LONG_MS = 60 * 60_000;
+/** Prompts below this are not cached by any provider, so that nothing follows from their reports. */
+const LEAST_CACHED = 4_096;
+
+/**
+ * What the provider's cache is worth now: by when the last request was made, for how long its prefix was written, and
+ * whether the provider reports of a cache at all. Models do not share a cache.
+ */
+export function cacheStateOf(
+  last: LastRequest | undefined,
+  now: { readonly at: number; readonly model: string; readonly lastSaidAt?: number },
+): CacheState {
+  if (!last) {
+    const { lastSaidAt } = now;
+    return lastSaidAt !== undefined && now.at - lastSaidAt > LONG_MS ? "cold" : "unknown";
+  }
+  if (last.model !== undefined && last.model !== now.model) return "cold";
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWriteHourTokens = 0 } = last.usage;
+  const heldMs = cacheWriteHourTokens > 0 ? LONG_MS : SHORT_MS;
+  if (now.at - last.at > heldMs) return "cold";
+  if (cacheReadTokens + cacheWriteTokens > 0) return "hot";
+  return inputTokens >= LEAST_CACHED ? "cold" : "unknown";
+}

@@ -1,0 +1,44 @@
+import type { SeqRange } from "../../model/line.ts";
+import type { Message } from "../../model/message.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { Slot } from "../slot.ts";
+import { gapsBetween, type Stretch } from "./line-places.ts";
+
+/**
+ * The edits, in places, that make a window of the log as it was said: what is missing is hidden, notes stand in for what
+ * they stand behind, changed messages are replaced. What is hidden anyway is left to the edit that hides it.
+ */
+export function editsOf(
+  window: readonly Slot[],
+  line: Stretch,
+  hiddenAnyway: readonly Stretch[] = [],
+): readonly SingleEdit[] {
+  const edits: SingleEdit[] = [];
+  const hidden: SeqRange[] = [];
+  let next = line.from;
+  let notes: Message[] = [];
+  const closeGap = (to: number) => {
+    const ranges = gapsBetween(hiddenAnyway, { from: next, to }).map((gap) => ({ session: "", ...gap }));
+    const place = { session: "", from: next, to: next - 1 };
+    if (notes.length > 0)
+      edits.push({ type: "summarize", ranges: ranges.length > 0 ? ranges : [place], messages: notes });
+    else hidden.push(...ranges);
+    notes = [];
+  };
+  for (const slot of window) {
+    if (slot.isNote) {
+      notes.push(slot.message);
+      continue;
+    }
+    closeGap(slot.seq - 1);
+    next = slot.seq + 1;
+    if (slot.original && slot.original !== slot.message) edits.push(replacement(slot, slot.original));
+  }
+  closeGap(line.to);
+  return hidden.length > 0 ? [...edits, { type: "hide", ranges: hidden }] : edits;
+}
+
+function replacement({ seq, message }: Slot, original: Message): SingleEdit {
+  const { role, parts } = message;
+  return { type: "replace", target: { seq }, parts, ...(role !== original.role && { role }) };
+}

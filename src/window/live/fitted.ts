@@ -1,0 +1,27 @@
+import type { Message } from "../../model/message.ts";
+import type { CacheState, Receipt } from "../../model/receipt.ts";
+import type { Slot } from "../slot.ts";
+import type { WindowLimits } from "./budget.ts";
+import type { WindowParts } from "./parts.ts";
+
+/** An edit of the window that was made, or would be. */
+export interface Planned {
+  /** Seq of the overlay; undefined for one that was only looked at. */
+  readonly overlay?: number;
+  readonly reason: string;
+  readonly receipt: Receipt;
+}
+
+/** What the next call is sent. */
+export interface Fitted {
+  readonly messages: readonly Message[];
+  /** The same with where each message stands in the log. */
+  readonly slots: readonly Slot[];
+  /** Tokens of the request, as the provider is expected to count them. */
+  readonly tokens: number;
+  readonly parts: WindowParts;
+  readonly limits: WindowLimits;
+  readonly cache: CacheState;
+  /** Set if the window was edited for this call. */
+  readonly plan?: Planned;
+}

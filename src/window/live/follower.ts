@@ -1,0 +1,123 @@
+import { toEntry } from "../../log/body.ts";
+import type { Lines } from "../../log/lines.ts";
+import type { Entry, MessageBody, SessionId, UsageBody } from "../../model/entry.ts";
+import type { EntryStore } from "../../store/entry-store.ts";
+import type { TokensOf } from "../apply-edits.ts";
+import type { Slot } from "../slot.ts";
+import { type LoadedWindow, loadWindow, slotOf } from "./load-window.ts";
+import type { Meter } from "./meter.ts";
+
+/** What a window is read from. */
+export interface FollowerParts {
+  readonly session: SessionId;
+  readonly entries: EntryStore;
+  readonly lines: Lines;
+  readonly tokensOf: TokensOf;
+  readonly meter: Meter;
+  /** Tokens that a window may have. */
+  readonly mostTokens: () => number;
+}
+
+/** What changed since the last look. */
+export type Followed =
+  | { readonly isNew: true; readonly window: LoadedWindow }
+  | { readonly isNew: false; readonly window: LoadedWindow; readonly arrived: readonly Slot[] };
+
+/** More than a window can hold, so that what is read is surely cut by a plan. */
+const READ_WINDOWS = 3;
+const PAST_TOKENS = 300_000;
+const BATCH = 500;
+const REPORTS = 24;
+const REPORTS_WITHIN = 2_000;
+
+/** Keeps the window of a session up to date with its log, whoever writes to it. */
+export class Follower {
+  readonly #parts: FollowerParts;
+  #window: LoadedWindow | undefined;
+  #hasLearned = false;
+  /** Overlays that this handle wrote and has carried out itself. */
+  readonly #own = new Set<number>();
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks what is new. */
+  async follow(): Promise<Followed> {
+    const known = this.#window;
+    if (!known) return { isNew: true, window: await this.#load() };
+    const { session, entries, lines, meter } = this.#parts;
+    const arrived: Slot[] = [];
+    let { head } = known;
+    for (;;) {
+      const query = {
+        from: head + 1,
+        to: Number.MAX_SAFE_INTEGER,
+        limit: BATCH,
+        order: "ascending",
+      } as const;
+      const found = await entries.read(session, query);
+      for (const stored of found) {
+        const entry = toEntry(session, stored);
+        head = entry.seq;
+        if (entry.kind === "message")
+          arrived.push(slotOf(entry as Entry<MessageBody>, known.places, this.#parts));
+        else if (entry.kind === "usage") meter.learn(entry);
+        else if (entry.kind === "line" || entry.kind === "pin" || entry.kind === "redacted")
+          return this.#anew();
+        else if (entry.kind === "overlay" && !this.#own.delete(entry.seq)) return this.#anew();
+      }
+      if (found.length < BATCH) break;
+    }
+    if ((await lines.active()).seq !== known.lineSeq) return this.#anew();
+    const line = { from: known.line.from, to: known.line.to + head - known.head };
+    this.#window = { ...known, head, line, slots: [...known.slots, ...arrived] };
+    return { isNew: false, window: this.#window, arrived };
+  }
+
+  /** Takes over what a plan of ours has made of the window. */
+  carriedOut(overlay: number, slots: readonly Slot[]): void {
+    this.#own.add(overlay);
+    if (this.#window) this.#window = { ...this.#window, slots, past: [], unread: undefined };
+  }
+
+  /** Reads everything anew next time. */
+  forget(): void {
+    this.#window = undefined;
+    this.#own.clear();
+  }
+
+  async #anew(): Promise<Followed> {
+    this.forget();
+    return { isNew: true, window: await this.#load() };
+  }
+
+  async #load(): Promise<LoadedWindow> {
+    const { session, entries, lines, tokensOf, mostTokens } = this.#parts;
+    if (!this.#hasLearned) await this.#learn();
+    this.#window = await loadWindow({
+      session,
+      entries,
+      lines,
+      tokensOf,
+      mostTokens: mostTokens() * READ_WINDOWS,
+      pastTokens: PAST_TOKENS,
+    });
+    return this.#window;
+  }
+
+  /** Learns from the latest reports of the session. */
+  async #learn(): Promise<void> {
+    this.#hasLearned = true;
+    const { session, entries, meter } = this.#parts;
+    const { seq: head } = await entries.head(session);
+    const found = await entries.read(session, {
+      from: Math.max(1, head - REPORTS_WITHIN),
+      to: head,
+      limit: REPORTS,
+      order: "descending",
+      kinds: ["usage"],
+    });
+    for (const stored of found.toReversed()) meter.learn(toEntry(session, stored) as Entry<UsageBody>);
+  }
+}

@@ -1,0 +1,47 @@
+import { toEntry } from "../../log/body.ts";
+import type { Entry, OverlayBody } from "../../model/entry.ts";
+import type { SeqRange } from "../../model/line.ts";
+import type { EntryStore } from "../../store/entry-store.ts";
+import { InEffect } from "./in-effect.ts";
+import type { LinePlaces } from "./line-places.ts";
+
+const BATCH = 64;
+
+/** Which overlays of a line hold; reads no further back than it has to. */
+export async function holdingOverlays(
+  entries: EntryStore,
+  line: readonly SeqRange[],
+  places: LinePlaces,
+): Promise<InEffect> {
+  const inEffect = new InEffect((place) => places.of(place));
+  for await (const entry of marks(entries, line, "overlay")) {
+    const place = places.of(entry);
+    if (place !== undefined && !inEffect.add({ place, entry: entry as Entry<OverlayBody> })) break;
+  }
+  for (const { session, seq } of inEffect.lasting) {
+    const place = places.of({ session, seq });
+    const stored = place === undefined ? undefined : await entries.get(session, seq);
+    if (place !== undefined && stored?.kind === "overlay")
+      inEffect.add({ place, entry: toEntry(session, stored) as Entry<OverlayBody> });
+  }
+  return inEffect;
+}
+
+/** Overlays or pins of a line, newest first. */
+export async function* marks(
+  entries: EntryStore,
+  line: readonly SeqRange[],
+  kind: "overlay" | "pin",
+): AsyncGenerator<Entry> {
+  for (const { session, from, to } of line.toReversed()) {
+    let last = to;
+    for (;;) {
+      const query = { from, to: last, limit: BATCH, order: "descending", kinds: [kind] } as const;
+      const found = await entries.read(session, query);
+      for (const stored of found) yield toEntry(session, stored);
+      const oldest = found.at(-1);
+      if (!oldest || found.length < BATCH) break;
+      last = oldest.seq - 1;
+    }
+  }
+}

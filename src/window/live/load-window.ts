@@ -1,0 +1,232 @@
+import { toEntry } from "../../log/body.ts";
+import type { Lines } from "../../log/lines.ts";
+import type { Entry, MessageBody, PinBody, SessionId } from "../../model/entry.ts";
+import { closeLine, type SeqRange } from "../../model/line.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { EntryStore } from "../../store/entry-store.ts";
+import { applyEdits, type TokensOf } from "../apply-edits.ts";
+import { answeredBy } from "../group.ts";
+import type { Slot } from "../slot.ts";
+import { holdingOverlays, marks } from "./holding-overlays.ts";
+import type { HoldingOverlay } from "./in-effect.ts";
+import { gapsBetween, LinePlaces, type Stretch } from "./line-places.ts";
+import { hiddenBy, placedEdit } from "./place-edit.ts";
+
+/** What has to be read for a window, and how much at most. */
+export interface LoadOptions {
+  readonly session: SessionId;
+  readonly entries: EntryStore;
+  readonly lines: Lines;
+  readonly tokensOf: TokensOf;
+  /** Tokens of messages that are read at most; older ones count as having left. */
+  readonly mostTokens: number;
+  /** Tokens of messages read that have left the window. */
+  readonly pastTokens: number;
+  /** True to see only lasting edits: what was said, as far as a policy may know. */
+  readonly isAsSaid?: boolean;
+}
+
+/** A session's window as the log and its overlays make it. */
+export interface LoadedWindow {
+  /** Seq of the last entry that was looked at, and of the line that was followed. */
+  readonly head: number;
+  readonly lineSeq: number;
+  readonly places: LinePlaces;
+  readonly line: Stretch;
+  readonly slots: readonly Slot[];
+  /** Messages that have left it, oldest first. */
+  readonly past: readonly Slot[];
+  /** Messages that were too many to be read: they have to leave with the next plan. */
+  readonly unread: Stretch | undefined;
+  readonly overlays: readonly HoldingOverlay[];
+  /** What lasting edits hide. */
+  readonly lastingHidden: readonly Stretch[];
+  readonly pins: ReadonlySet<number>;
+  /** Places of lasting summaries. */
+  readonly summaries: ReadonlySet<number>;
+}
+
+/** Messages looked through for the first one of the user. */
+const OPENING = 200;
+const BATCH = 64;
+
+/** Reads a window. Takes as much memory as the window, however long the session is. */
+export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
+  const { session, entries, lines, tokensOf } = options;
+  const { seq: head } = await entries.head(session);
+  const { seq: lineSeq, line } = await lines.active();
+  const places = new LinePlaces(line);
+  const closed = closeLine(line, head);
+  const length = closed.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  const start = line[0]?.from ?? 1;
+  const whole = { from: start, to: start + length - 1 };
+
+  const overlays = (await holdingOverlays(entries, closed, places)).holding;
+  const edits = overlays.flatMap(({ edits: own, entry }) =>
+    own.flatMap((edit) =>
+      options.isAsSaid && !edit.isLasting ? [] : (placedEdit(edit, entry.session, places) ?? []),
+    ),
+  );
+  const pins = await readPins(entries, closed, places);
+  const hidden = hiddenBy(edits);
+  const shown = gapsBetween(hidden, whole);
+  const reader = new LineReader(entries, places, options, replacements(edits));
+  const { said, unread } = await reader.shown(shown);
+  const { slots: past } = await reader.newest(gapsBetween(shown, whole), options.pastTokens);
+  const lasting = edits.filter(({ isLasting }) => isLasting);
+  const base = asSaid(applyEdits(said, lasting, tokensOf));
+  const slots = applyEdits(
+    base.slots,
+    edits.filter(({ isLasting }) => !isLasting),
+    tokensOf,
+  );
+  return {
+    head,
+    lineSeq,
+    places,
+    line: whole,
+    slots,
+    past: asSaid(applyEdits(past, lasting, tokensOf)).slots.filter(({ seq }) => !base.summaries.has(seq)),
+    unread,
+    overlays,
+    lastingHidden: hiddenBy(lasting),
+    pins,
+    summaries: base.summaries,
+  };
+}
+
+/** What lasting edits leave is what policies take as said. */
+function asSaid(slots: readonly Slot[]) {
+  const summaries = new Set(slots.flatMap(({ isNote, seq }) => (isNote ? [seq] : [])));
+  const plain = slots.map(({ original: _, isNote: __, ...slot }): Slot => slot);
+  return { slots: plain, summaries };
+}
+
+async function readPins(
+  entries: EntryStore,
+  line: readonly SeqRange[],
+  places: LinePlaces,
+): Promise<ReadonlySet<number>> {
+  const decided = new Map<number, boolean>();
+  for await (const entry of marks(entries, line, "pin")) {
+    const { target, isPinned } = entry as Entry<PinBody>;
+    const place = places.of(target);
+    if (place !== undefined && !decided.has(place)) decided.set(place, isPinned);
+  }
+  return new Set([...decided].flatMap(([place, isPinned]) => (isPinned ? [place] : [])));
+}
+
+/** Reads messages of a line. */
+class LineReader {
+  readonly #entries: EntryStore;
+  readonly #places: LinePlaces;
+  readonly #options: LoadOptions;
+  readonly #replacing: (slot: Slot) => readonly SingleEdit[];
+
+  constructor(
+    entries: EntryStore,
+    places: LinePlaces,
+    options: LoadOptions,
+    replacing: (slot: Slot) => readonly SingleEdit[],
+  ) {
+    this.#entries = entries;
+    this.#places = places;
+    this.#options = options;
+    this.#replacing = replacing;
+  }
+
+  /** The messages of stretches; where they are too many, the newest and what the user said first. */
+  async shown(stretches: readonly Stretch[]) {
+    const newest = await this.newest(stretches, this.#options.mostTokens);
+    const first = newest.slots[0];
+    if (!newest.isCut || !first) return { said: newest.slots, unread: undefined };
+    const opening = await this.#opening(stretches, first.seq);
+    const from = (opening.at(-1)?.seq ?? (stretches[0]?.from ?? 1) - 1) + 1;
+    return { said: [...opening, ...newest.slots], unread: { from, to: first.seq - 1 } };
+  }
+
+  /** The newest messages of stretches, oldest first, until they are too many tokens. */
+  async newest(stretches: readonly Stretch[], mostTokens: number) {
+    const slots: Slot[] = [];
+    let tokens = 0;
+    for (const stretch of stretches.toReversed()) {
+      for await (const slot of this.#messages(stretch, "descending")) {
+        if (tokens > mostTokens) return { slots: slots.reverse(), isCut: true };
+        slots.push(slot);
+        tokens += this.#shownTokens(slot);
+      }
+    }
+    return { slots: slots.reverse(), isCut: false };
+  }
+
+  /** What comes before a place, through the first message of the user. */
+  async #opening(stretches: readonly Stretch[], before: number): Promise<readonly Slot[]> {
+    const opening: Slot[] = [];
+    for (const { from, to } of stretches) {
+      for await (const slot of this.#messages({ from, to: Math.min(to, before - 1) }, "ascending")) {
+        opening.push(slot);
+        if (slot.message.role === "user") return opening;
+        if (opening.length === OPENING) return [];
+      }
+    }
+    return [];
+  }
+
+  async *#messages(stretch: Stretch, order: "ascending" | "descending"): AsyncGenerator<Slot> {
+    const ranges = this.#places.rangesOf(stretch);
+    for (const range of order === "ascending" ? ranges : ranges.toReversed()) {
+      let { from, to } = range;
+      while (from <= to) {
+        const query = { from, to, limit: BATCH, order, kinds: ["message"] } as const;
+        const found = await this.#entries.read(range.session, query);
+        for (const stored of found) yield this.#slot(toEntry(range.session, stored) as Entry<MessageBody>);
+        const last = found.at(-1);
+        if (!last || found.length < BATCH) break;
+        if (order === "ascending") from = last.seq + 1;
+        else to = last.seq - 1;
+      }
+    }
+  }
+
+  /** What counts is what is left of a message: a window may hold many large results of which only stubs are shown. */
+  #shownTokens(slot: Slot): number {
+    const edits = this.#replacing(slot);
+    if (edits.length === 0) return slot.tokens;
+    return applyEdits([slot], edits, this.#options.tokensOf)[0]?.tokens ?? 0;
+  }
+
+  #slot(entry: Entry<MessageBody>): Slot {
+    return slotOf(entry, this.#places, this.#options);
+  }
+}
+
+/** Finds the edits that replace something of a slot. */
+function replacements(edits: readonly SingleEdit[]): (slot: Slot) => readonly SingleEdit[] {
+  const byPlace = new Map<number | string, SingleEdit[]>();
+  for (const edit of edits) {
+    if (edit.type !== "replace") continue;
+    const key = "callId" in edit.target ? edit.target.callId : edit.target.seq;
+    const known = byPlace.get(key);
+    if (known) known.push(edit);
+    else byPlace.set(key, [edit]);
+  }
+  if (byPlace.size === 0) return () => [];
+  return ({ seq, message }) => [seq, ...answeredBy(message)].flatMap((key) => byPlace.get(key) ?? []);
+}
+
+/** A message of the line as a slot. */
+export function slotOf(
+  { session, seq, at, message }: Entry<MessageBody>,
+  places: LinePlaces,
+  own: { readonly session: SessionId; readonly tokensOf: TokensOf },
+): Slot {
+  const place = places.of({ session, seq }) ?? seq;
+  const cite = session === own.session ? `#${seq}` : `${session}#${seq}`;
+  return {
+    seq: place,
+    at,
+    message,
+    tokens: own.tokensOf(message),
+    ...(cite !== `#${place}` && { cite }),
+  };
+}

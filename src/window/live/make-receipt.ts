@@ -1,0 +1,101 @@
+import type { CacheState, Compared, Receipt } from "../../model/receipt.ts";
+import type { ModelFacts, Prices } from "../models/facts.ts";
+import type { Slot } from "../slot.ts";
+import { namesLeft } from "./names-left.ts";
+
+/** What a receipt is made from; windows in estimated tokens. */
+export interface Bill {
+  readonly model: string;
+  readonly facts: ModelFacts;
+  readonly policy: string;
+  readonly cache: CacheState;
+  readonly isForced: boolean;
+  readonly expectedCalls: number;
+  /** Tokens of system prompt and tools. */
+  readonly system: number;
+  /** The last request, and the next one without and with the edit. */
+  readonly sent: readonly Slot[];
+  readonly before: readonly Slot[];
+  readonly after: readonly Slot[];
+  /** Messages that left besides, because they were too many to be looked at. */
+  readonly unread: number;
+  /** Estimated tokens as the provider counts them. */
+  readonly counted: (estimated: number) => number;
+}
+
+/** Says what an edit costs, saves and takes away. */
+export function makeReceipt(bill: Bill): Receipt {
+  const { facts, cache, counted } = bill;
+  const tokens = { without: counted(sizeOf(bill, bill.before)), with: counted(sizeOf(bill, bill.after)) };
+  const isCached = cache !== "cold" && bill.sent.length > 0;
+  const cached = {
+    without: isCached ? counted(sharedTokens(bill, bill.before)) : 0,
+    with: isCached ? counted(sharedTokens(bill, bill.after)) : 0,
+  };
+  const thisCall = compared((which) =>
+    dollars(facts, tokens[which], (prices) => [
+      [cached[which], prices.cacheRead],
+      [tokens[which] - cached[which], prices.cacheWrite],
+    ]),
+  );
+  const nextCalls = compared((which) =>
+    dollars(facts, tokens[which], (prices) => [[tokens[which], prices.cacheRead]]),
+  );
+  const kept = new Set(bill.after.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
+  const gone = bill.before.filter(({ seq, isNote }) => !isNote && !kept.has(seq)).length;
+  return {
+    model: bill.model,
+    policy: bill.policy,
+    cache,
+    isForced: bill.isForced,
+    tokens,
+    cachedShare: compared((which) => share(cached[which], tokens[which])),
+    thisCall,
+    nextCalls,
+    ...(facts.arePricesAssumed && { arePricesAssumed: true as const }),
+    breakEvenCalls: breakEven(thisCall, nextCalls),
+    expectedCalls: bill.expectedCalls,
+    left: { entries: gone + bill.unread, ...namesLeft(bill.before, bill.after) },
+  };
+}
+
+/** Further calls after which the dearer call has paid for itself. */
+function breakEven(thisCall: Compared, nextCalls: Compared): number | null {
+  const extra = thisCall.with - thisCall.without;
+  if (extra <= 0) return 0;
+  const saved = nextCalls.without - nextCalls.with;
+  return saved > 0 ? Math.ceil(extra / saved) : null;
+}
+
+function sizeOf({ system }: Bill, slots: readonly Slot[]): number {
+  return slots.reduce((sum, { tokens }) => sum + tokens, system);
+}
+
+/** Tokens that the next request shares with the last one from the beginning on. */
+function sharedTokens({ system, sent }: Bill, slots: readonly Slot[]): number {
+  let shared = system;
+  for (const [index, slot] of slots.entries()) {
+    if (sent[index]?.message !== slot.message) break;
+    shared += slot.tokens;
+  }
+  return shared;
+}
+
+function dollars(
+  facts: ModelFacts,
+  promptTokens: number,
+  itemsAt: (prices: Prices) => readonly (readonly [tokens: number, price: number])[],
+): number {
+  const isLong = facts.longPrompt !== undefined && promptTokens > facts.longPrompt.above;
+  const prices = isLong ? facts.longPrompt.prices : facts.prices;
+  const sum = itemsAt(prices).reduce((total, [tokens, price]) => total + tokens * price, 0);
+  return Math.round(sum) / 1_000_000;
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 1_000;
+}
+
+function compared(figure: (which: "without" | "with") => number): Compared {
+  return { without: figure("without"), with: figure("with") };
+}

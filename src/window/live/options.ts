@@ -1,0 +1,25 @@
+import type { Json } from "../../model/json.ts";
+import type { ModelTable } from "../models/model-settings.ts";
+import type { ImageBudget } from "../passes/stale-images.ts";
+import type { Policy } from "../policy.ts";
+import type { Tokenizer } from "../tokens/tokenizer.ts";
+import type { LimitOptions } from "./budget.ts";
+
+/** How a window is made. */
+export interface WindowOptions extends LimitOptions {
+  /** The model that is called: its window, output limit and prices are looked up. */
+  readonly model: string;
+  /** "longhaul" by default; a name of POLICIES, or a policy of your own. */
+  readonly policy?: string | Policy;
+  /** The system prompt and the tools, or their tokens: they are part of every request. */
+  readonly system?: string | number;
+  readonly tools?: Json | number;
+  /** What the pictures of a window may take together. */
+  readonly images?: ImageBudget;
+  /** What to do when that which may not be cut exceeds the window: "error" by default, or clip it. */
+  readonly oversize?: "error" | "clip";
+  /** What holds for single models, over what the kernel was told; by id, or by a beginning of ids that ends in "*". */
+  readonly models?: ModelTable;
+  /** Counts exactly instead of estimating; see `loadTokenizer`. */
+  readonly tokenizer?: Tokenizer;
+}

@@ -1,0 +1,56 @@
+import type { Slot } from "../slot.ts";
+
+/** Tokens of a request by what they are for; together with `free` they fill the model's window. */
+export interface WindowParts {
+  readonly system: number;
+  readonly tools: number;
+  readonly pins: number;
+  readonly summaries: number;
+  readonly recalled: number;
+  readonly history: number;
+  readonly reserved: number;
+  readonly free: number;
+}
+
+/** Marks a message that holds what was recalled from memory. */
+export const RECALLED = "recalled";
+
+/** Adds up what a window holds. */
+export function partsOf(
+  slots: readonly Slot[],
+  besides: {
+    readonly system: number;
+    readonly tools: number;
+    readonly reserved: number;
+    readonly window: number;
+    readonly pins: ReadonlySet<number>;
+    readonly summaries: ReadonlySet<number>;
+    readonly counted: (estimated: number) => number;
+  },
+): WindowParts {
+  const { counted, reserved, window } = besides;
+  const sums = { pins: 0, summaries: 0, recalled: 0, history: 0 };
+  for (const slot of slots) sums[kindOf(slot, besides)] += slot.tokens;
+  const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, besides.system + besides.tools);
+  const scale = total === 0 ? 1 : counted(total) / total;
+  const parts = {
+    system: Math.round(besides.system * scale),
+    tools: Math.round(besides.tools * scale),
+    pins: Math.round(sums.pins * scale),
+    summaries: Math.round(sums.summaries * scale),
+    recalled: Math.round(sums.recalled * scale),
+    history: Math.round(sums.history * scale),
+    reserved,
+  };
+  const used = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
+  return { ...parts, free: Math.max(0, window - used) };
+}
+
+function kindOf(
+  { seq, isNote, message }: Slot,
+  { pins, summaries }: { readonly pins: ReadonlySet<number>; readonly summaries: ReadonlySet<number> },
+) {
+  if (isNote || summaries.has(seq)) return "summaries";
+  if (message.meta?.longhaul === RECALLED) return "recalled";
+  return pins.has(seq) ? "pins" : "history";
+}

@@ -1,0 +1,64 @@
+import type { SessionId } from "../../model/entry.ts";
+import type { SeqRange } from "../../model/line.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { LinePlaces, Stretch } from "./line-places.ts";
+
+/**
+ * An edit in places of the line instead of seqs, as the window's pure functions want it; undefined if nothing of what it
+ * is about is on the line. `session` is that of the overlay.
+ */
+export function placedEdit(edit: SingleEdit, session: SessionId, places: LinePlaces): SingleEdit | undefined {
+  if (edit.type === "replace") {
+    if ("callId" in edit.target) return edit;
+    const { seq, part, session: own = session } = edit.target;
+    const place = places.of({ session: own, seq });
+    if (place === undefined) return undefined;
+    return { ...edit, target: part === undefined ? { seq: place } : { seq: place, part } };
+  }
+  const ranges = places.stretchesOf(edit.ranges).map((stretch) => ({ session, ...stretch }));
+  if (ranges.length === 0) return undefined;
+  if (edit.type === "hide") return { ...edit, ranges };
+  const { entry, ...rest } = edit;
+  const place = entry === undefined ? undefined : places.of({ session, seq: entry });
+  const placed = (own: readonly SeqRange[]) =>
+    places.stretchesOf(own).map((stretch) => ({ session, ...stretch }));
+  return {
+    ...rest,
+    ranges,
+    ...(place !== undefined && { entry: place }),
+    ...(edit.parts && { parts: edit.parts.map((part) => ({ ...part, ranges: placed(part.ranges) })) }),
+  };
+}
+
+/** The way back: an edit in places as it is stored in the log of `session`. */
+export function storedEdit(edit: SingleEdit, session: SessionId, places: LinePlaces): SingleEdit {
+  if (edit.type === "replace") {
+    if ("callId" in edit.target) return edit;
+    const { seq: place, ...rest } = edit.target;
+    const at = places.at(place);
+    if (!at) return edit;
+    const own = at.session === session ? {} : { session: at.session };
+    return { ...edit, target: { ...rest, seq: at.seq, ...own } };
+  }
+  const stored = (own: readonly Stretch[]) => own.flatMap((stretch) => places.rangesOf(stretch));
+  const ranges = stored(edit.ranges);
+  if (edit.type === "hide" || !edit.parts) return { ...edit, ranges };
+  return { ...edit, ranges, parts: edit.parts.map((part) => ({ ...part, ranges: stored(part.ranges) })) };
+}
+
+/** What edits in places hide. */
+export function hiddenBy(edits: readonly SingleEdit[]): readonly Stretch[] {
+  return edits.flatMap((edit): readonly Stretch[] => {
+    if (edit.type === "replace") return [];
+    if (edit.type === "hide" || edit.entry === undefined) return edit.ranges;
+    const { entry } = edit;
+    return edit.ranges.flatMap(({ from, to }) =>
+      from <= entry && entry <= to
+        ? [
+            { from, to: entry - 1 },
+            { from: entry + 1, to },
+          ].filter((stretch) => stretch.from <= stretch.to)
+        : [{ from, to }],
+    );
+  });
+}

@@ -1,0 +1,137 @@
+import type { CacheState } from "../../model/receipt.ts";
+import { applyEdits } from "../apply-edits.ts";
+import { staleImages } from "../passes/stale-images.ts";
+import type { Budget, PolicyRun } from "../policy.ts";
+import { protectedSeqs } from "../protected.ts";
+import { sizeOf } from "../size.ts";
+import type { Slot } from "../slot.ts";
+import { floorError } from "./errors.ts";
+import type { Followed } from "./follower.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import type { Meter } from "./meter.ts";
+import { cachePricesOf, type Settings } from "./settings.ts";
+
+/** A window as a policy wants it. */
+export interface Proposed {
+  readonly slots: readonly Slot[];
+  readonly isEdited: boolean;
+  /** True if the window would have been too large. */
+  readonly isForced: boolean;
+  readonly reason: string;
+}
+
+const LARGE_CHANGE = 0.1;
+
+/** A policy at work on one session. */
+export class Planning {
+  readonly #settings: Settings;
+  readonly #meter: Meter;
+  readonly #session: string;
+  /** Read anew by the policy at every fit: what fits depends on what the provider has reported. */
+  readonly #budget: { -readonly [Key in keyof Budget]: Budget[Key] };
+  #run: PolicyRun | undefined;
+  #calls = 0;
+  #startedWith = 0;
+
+  constructor(settings: Settings, meter: Meter, session: string) {
+    const { limits, system, tools } = settings;
+    this.#settings = settings;
+    this.#meter = meter;
+    this.#session = session;
+    this.#budget = { tokens: limits.most, window: limits.window, system: system + tools };
+    if (limits.messages !== undefined) this.#budget.messages = limits.messages;
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Takes in what is new. */
+  take(followed: Followed): void {
+    if (followed.isNew) this.#run = undefined;
+    else for (const slot of followed.arrived) this.#run?.observe(slot);
+  }
+
+  /** Throws WINDOW_FLOOR if what may not be cut does not fit. */
+  fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number): Proposed {
+    const { slots } = window;
+    const floor = this.floorTokens(window);
+    this.#setBudget(floor, forcedTokens);
+    const { tokens: most, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const isForced =
+      window.unread !== undefined || this.#budget.system + sizeOf(slots) > most || slots.length > messages;
+    if (this.#hasChanged()) this.#run = undefined;
+    const run = this.#run ?? this.#start(window);
+    const fitted = run.fit({ isHot: cache !== "cold" });
+    const next = this.#withinImageBudget(fitted, window);
+    this.#calls++;
+    if (next !== fitted) this.#start({ ...window, slots: next, past: [] });
+    return {
+      slots: next,
+      isEdited: window.unread !== undefined || !isSameWindow(slots, next),
+      isForced,
+      reason: next === fitted ? (run.reason ?? this.#settings.policy.name) : "images beyond the budget",
+    };
+  }
+
+  /** Estimated tokens of what may not be cut. */
+  floorTokens({ slots, pins, summaries }: LoadedWindow): number {
+    const kept = protectedSeqs(slots, new Set([...pins, ...summaries]));
+    return this.#budget.system + sizeOf(slots.filter(({ seq, isNote }) => !isNote && kept.has(seq)));
+  }
+
+  /** A policy plans with the budget that it began with; with another one it has to begin anew. */
+  #hasChanged(): boolean {
+    const change = this.#budget.tokens / this.#startedWith;
+    return change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE;
+  }
+
+  /** Begins anew with the next fit. */
+  forget(): void {
+    this.#run = undefined;
+  }
+
+  #start({ slots, past, pins, summaries }: LoadedWindow): PolicyRun {
+    const { policy, tokensOf, facts } = this.#settings;
+    const prices = cachePricesOf(facts);
+    this.#calls ||= [...past, ...slots].filter(({ message }) => message.role === "assistant").length;
+    this.#startedWith = this.#budget.tokens;
+    this.#run = policy.start(this.#budget, tokensOf, {
+      ...(prices && { prices }),
+      pins: new Set([...pins, ...summaries]),
+      window: slots,
+      past,
+      calls: this.#calls,
+    });
+    return this.#run;
+  }
+
+  /** The margin for uncertain estimates may go, the floor may not. */
+  #setBudget(floor: number, forcedTokens: number | undefined): void {
+    const { limits, isClipping, model } = this.#settings;
+    const counted = this.#meter.counted(floor);
+    if (counted > limits.most && !isClipping) throw floorError(counted, limits.most, model);
+    const tokens = this.#meter.estimatedWithin(limits.from);
+    this.#budget.tokens = isClipping ? tokens : Math.max(tokens, floor);
+    this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
+    if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
+  }
+
+  #withinImageBudget(slots: readonly Slot[], { pins }: LoadedWindow): readonly Slot[] {
+    const { images, tokensOf } = this.#settings;
+    const proposals = staleImages(images)(slots, { session: this.#session, tokensOf, pins });
+    return proposals.length === 0
+      ? slots
+      : applyEdits(
+          slots,
+          proposals.map(({ edit }) => edit),
+          tokensOf,
+        );
+  }
+}
+
+function isSameWindow(before: readonly Slot[], after: readonly Slot[]): boolean {
+  return (
+    before.length === after.length && before.every(({ message }, index) => message === after[index]?.message)
+  );
+}

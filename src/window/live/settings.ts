@@ -1,0 +1,72 @@
+import { invalidArgument } from "../../model/errors.ts";
+import type { Json } from "../../model/json.ts";
+import type { TokensOf } from "../apply-edits.ts";
+import type { ModelFacts } from "../models/facts.ts";
+import type { ModelCatalogue } from "../models/model-catalogue.ts";
+import { factsWith } from "../models/model-facts.ts";
+import { checkModelTable, overridesFor } from "../models/model-settings.ts";
+import type { ImageBudget } from "../passes/stale-images.ts";
+import { POLICIES } from "../policies/index.ts";
+import type { CachePrices, Policy } from "../policy.ts";
+import { estimateMessage, estimateText, tokensOfMessage } from "../tokens/estimate.ts";
+import { startFactor } from "../tokens/start-factor.ts";
+import { limitsOf, type WindowLimits } from "./budget.ts";
+import type { WindowOptions } from "./options.ts";
+
+/** Options of a window, checked and looked up. */
+export interface Settings {
+  readonly model: string;
+  readonly facts: ModelFacts;
+  readonly limits: WindowLimits;
+  readonly policy: Policy;
+  /** Estimated tokens. */
+  readonly system: number;
+  readonly tools: number;
+  readonly images: ImageBudget;
+  readonly isClipping: boolean;
+  readonly tokensOf: TokensOf;
+}
+
+/** Checks options and looks up what they leave open: what is set for a model wins over what is set for all. */
+export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Settings {
+  if (typeof given?.model !== "string" || given.model === "")
+    throw invalidArgument("model", given?.model, "the id of a model");
+  const { model, tokenizer } = given;
+  const set = { ...catalogue.settingsOf(model), ...overridesFor(model, checkModelTable(given.models ?? {})) };
+  const options = { ...given, ...set };
+  const facts = factsWith(catalogue.factsOf(model), set);
+  return {
+    model,
+    facts,
+    limits: limitsOf(facts, options),
+    policy: policyOf(options.policy ?? "longhaul"),
+    system: tokensOfSetting("system", options.system, model),
+    tools: tokensOfSetting("tools", options.tools, model),
+    images: options.images ?? {},
+    isClipping: options.oversize === "clip",
+    tokensOf: tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage,
+  };
+}
+
+/** A policy by name. */
+export function policyOf(policy: string | Policy): Policy {
+  if (typeof policy !== "string") return policy;
+  const found = POLICIES.find(({ name }) => name === policy);
+  if (found) return found;
+  throw invalidArgument("policy", policy, `one of ${POLICIES.map(({ name }) => name).join(", ")}`);
+}
+
+/** Prices of the provider's cache beside plain input; undefined where nothing is known of them. */
+export function cachePricesOf({ prices, arePricesAssumed }: ModelFacts): CachePrices | undefined {
+  if (arePricesAssumed || prices.input <= 0) return undefined;
+  return { read: prices.cacheRead / prices.input, write: prices.cacheWrite / prices.input };
+}
+
+/** Numbers are as the provider counts, everything else here is as we estimate. */
+function tokensOfSetting(name: string, value: Json | undefined, model: string): number {
+  if (value === undefined) return 0;
+  if (typeof value === "string") return estimateText(value);
+  if (typeof value !== "number") return estimateText(JSON.stringify(value));
+  if (value >= 0 && Number.isFinite(value)) return value / startFactor(model);
+  throw invalidArgument(name, value, "words, or a number of tokens");
+}

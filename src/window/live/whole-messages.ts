@@ -1,0 +1,46 @@
+import type { Blobs } from "../../log/blobs.ts";
+import { isLonghaulError } from "../../model/errors.ts";
+import type { Message } from "../../model/message.ts";
+import type { BlobPart, Part, ToolResultPart } from "../../model/part.ts";
+import type { Slot } from "../slot.ts";
+
+/** The messages of a window with parts that were too large for the log in their place again; media stay references. */
+export async function wholeMessages(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  for (const { message } of slots) messages.push(isWhole(message) ? message : await whole(message, blobs));
+  return messages;
+}
+
+function isWhole({ parts }: Message): boolean {
+  return !parts.some(
+    (part) => isSpilled(part) || (part.type === "tool-result" && part.output.some(isSpilled)),
+  );
+}
+
+function isSpilled(part: Part): part is BlobPart {
+  return part.type === "blob" && part.of !== undefined;
+}
+
+async function whole(message: Message, blobs: Blobs): Promise<Message> {
+  const parts: Part[] = [];
+  for (const part of message.parts) {
+    if (part.type !== "tool-result") parts.push(await restored(part, blobs));
+    else {
+      const output: Part[] = [];
+      for (const inner of part.output) output.push(await restored(inner, blobs));
+      parts.push({ ...part, output: output as ToolResultPart["output"] });
+    }
+  }
+  return { ...message, parts };
+}
+
+/** What cannot be loaded whole shows its head and tail. */
+async function restored(part: Part, blobs: Blobs): Promise<Part> {
+  if (!isSpilled(part)) return part;
+  try {
+    return await blobs.restore(part);
+  } catch (error) {
+    if (!isLonghaulError(error, "BLOB_TOO_LARGE")) throw error;
+    return { type: "text", text: part.preview ?? "" };
+  }
+}

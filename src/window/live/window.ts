@@ -1,0 +1,351 @@
+import type { Lines } from "../../log/lines.ts";
+import type { Log } from "../../log/log.ts";
+import type { Entry, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
+import { throwIfAborted } from "../../model/errors.ts";
+import type { Place } from "../../model/place.ts";
+import type { CacheState } from "../../model/receipt.ts";
+import type { Usage } from "../../model/usage.ts";
+import { afterEdit, type Breaker, freshBreaker, isTripped } from "../limits/breaker.ts";
+import type { ProviderFailure } from "../limits/failure.ts";
+import { type Overflow, overflowOf } from "../limits/overflow.ts";
+import { type Poison, poisonOf } from "../limits/poison.ts";
+import { nextTry } from "../limits/retry.ts";
+import type { ModelCatalogue } from "../models/model-catalogue.ts";
+import { sizeOf } from "../size.ts";
+import type { Slot } from "../slot.ts";
+import { appendOverlay } from "./append-overlay.ts";
+import { cacheStateOf } from "./cache-state.ts";
+import type { Compacting } from "./compacting.ts";
+import { editsOf } from "./edits-of.ts";
+import { overflowError, stuckError } from "./errors.ts";
+import type { Fitted, Planned } from "./fitted.ts";
+import { Follower } from "./follower.ts";
+import type { HoldingOverlay } from "./in-effect.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import { makeReceipt } from "./make-receipt.ts";
+import { Meter, remark } from "./meter.ts";
+import type { WindowOptions } from "./options.ts";
+import { partsOf } from "./parts.ts";
+import { storedEdit } from "./place-edit.ts";
+import { Planning, type Proposed } from "./planning.ts";
+import { stubForPoison } from "./poisoned.ts";
+import { type Settings, settingsOf } from "./settings.ts";
+import { wholeMessages } from "./whole-messages.ts";
+
+/** What a window is made of. */
+export interface SessionWindowParts {
+  readonly session: SessionId;
+  readonly log: Log;
+  readonly lines: Lines;
+  /** Resolves when everything appended so far is committed. */
+  readonly flush: () => Promise<void>;
+  readonly catalogue: ModelCatalogue;
+  readonly compacting?: Compacting;
+}
+
+/** How one fit is made. */
+export interface FitOptions {
+  readonly signal?: AbortSignal;
+  /** True to look at what would be done without doing it. */
+  readonly isDryRun?: boolean;
+  /** For callers who know the state of the provider's cache. */
+  readonly cache?: CacheState;
+}
+
+/** What a session's next call to one model is sent. */
+export class SessionWindow {
+  readonly #parts: SessionWindowParts;
+  readonly #settings: Settings;
+  readonly #meter: Meter;
+  readonly #follower: Follower;
+  readonly #planning: Planning;
+  #sent: readonly Slot[] = [];
+  #sentTokens = 0;
+  #breaker: Breaker = freshBreaker;
+  #forcedTokens: number | undefined;
+  #tries = 0;
+  #healed = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: SessionWindowParts, options: WindowOptions) {
+    const { session, log, lines } = parts;
+    this.#parts = parts;
+    this.#settings = settingsOf(options, parts.catalogue);
+    this.#meter = new Meter(this.#settings.model);
+    this.#planning = new Planning(this.#settings, this.#meter, session);
+    this.#follower = new Follower({
+      session,
+      entries: log.store.entries,
+      lines,
+      tokensOf: this.#settings.tokensOf,
+      meter: this.#meter,
+      mostTokens: () => this.#meter.estimatedWithin(this.#settings.limits.most),
+    });
+  }
+
+  /** The messages of the next call, within the model's window. What leaves it is stored as an overlay, with a receipt. */
+  fit(options: FitOptions = {}): Promise<Fitted> {
+    return this.#inTurn(() => this.#fit(options));
+  }
+
+  /** The window as log and overlays make it now, whether it fits or not; nothing is decided or changed. */
+  look(): Promise<Fitted> {
+    return this.#inTurn(async () => {
+      await this.#parts.flush();
+      const window = await this.#follow();
+      return this.#fitted(window, this.#cacheState(window), { isDryRun: true });
+    });
+  }
+
+  /** Stores what the provider reported for the request that was fitted last, and learns from it. */
+  report(
+    usage: Usage,
+    options: { readonly request?: string; readonly model?: string } = {},
+  ): Promise<Entry<UsageBody>> {
+    return this.#inTurn(async () => {
+      const { model = this.#settings.model, request } = options;
+      const meta = this.#sentTokens > 0 ? { meta: remark(this.#sentTokens) } : {};
+      const body = {
+        kind: "usage",
+        usage,
+        model,
+        ...(request !== undefined && { request }),
+        ...meta,
+      } as const;
+      this.#forcedTokens = undefined;
+      this.#tries = 0;
+      this.#healed = 0;
+      return this.#parts.log.appendOne<UsageBody>(this.#parts.session, { body });
+    });
+  }
+
+  /**
+   * The window for another try after a provider has refused the last one: smaller after an overflow, without the block
+   * that it rejected. Undefined if the failure has nothing to do with the window; WINDOW_OVERFLOW when all has been tried.
+   */
+  heal(failure: ProviderFailure): Promise<Fitted | undefined> {
+    return this.#inTurn(async () => {
+      const overflow = overflowOf(failure);
+      if (overflow) return this.#healOverflow(overflow);
+      const poison = poisonOf(failure);
+      return poison && this.#healPoison(poison);
+    });
+  }
+
+  /** Forgets what was read; for changes that leave no entry, as redaction does. */
+  forget(): void {
+    this.#follower.forget();
+    this.#planning.forget();
+    this.#sent = [];
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work, work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #fit(options: FitOptions): Promise<Fitted> {
+    throwIfAborted(options.signal);
+    await this.#parts.flush();
+    const followed = await this.#follow();
+    const cache = options.cache ?? this.#cacheState(followed);
+    const window = options.isDryRun ? followed : await this.#compacted(followed, cache);
+    const proposed = this.#planning.fit(window, cache, this.#forcedTokens);
+    if (!proposed.isEdited) return this.#fitted(window, cache, options);
+    const planned = this.#plan(window, proposed, cache);
+    if (options.isDryRun) {
+      this.#planning.forget();
+      this.#follower.forget();
+      return this.#fitted({ ...window, slots: proposed.slots }, cache, options, planned);
+    }
+    this.#checkProgress(planned, proposed);
+    const overlay = await this.#store(window, proposed, planned);
+    if (overlay === undefined) {
+      this.forget();
+      return this.#fit(options);
+    }
+    this.#follower.carriedOut(overlay, proposed.slots);
+    return this.#fitted({ ...window, slots: proposed.slots }, cache, options, { ...planned, overlay });
+  }
+
+  /** The window after a summary, where one was due. */
+  async #compacted(window: LoadedWindow, cache: CacheState): Promise<LoadedWindow> {
+    const { compacting } = this.#parts;
+    if (!compacting) return window;
+    const { limits, facts } = this.#settings;
+    const tokens = this.#meter.counted(this.#estimated(window.slots));
+    const hasChanged = await compacting.before({
+      tokens,
+      window: limits.window,
+      messages: window.slots.length,
+      isForced: tokens > limits.most,
+      isHot: cache !== "cold",
+      expectedCalls: this.#planning.calls,
+      facts,
+    });
+    return hasChanged ? this.#follow() : window;
+  }
+
+  async #follow(): Promise<LoadedWindow> {
+    const followed = await this.#follower.follow();
+    if (followed.isNew) this.#sent = this.#lastSent(followed.window);
+    this.#planning.take(followed);
+    return followed.window;
+  }
+
+  /** What the last request was sent, of a session that was opened again: all that stood before its report. */
+  #lastSent({ slots }: LoadedWindow): readonly Slot[] {
+    const reportedAt = this.#meter.last?.at;
+    if (reportedAt === undefined) return [];
+    const reply = slots.findLastIndex(({ at, message }) => at <= reportedAt && message.role === "assistant");
+    return slots.slice(0, Math.max(0, reply));
+  }
+
+  #cacheState({ slots }: LoadedWindow): CacheState {
+    const lastSaidAt = slots.at(-2)?.at;
+    return cacheStateOf(this.#meter.last, {
+      at: this.#parts.log.clock.now(),
+      model: this.#settings.model,
+      ...(lastSaidAt !== undefined && { lastSaidAt }),
+    });
+  }
+
+  #plan(window: LoadedWindow, { slots, isForced, reason }: Proposed, cache: CacheState): Planned {
+    const { model, facts, policy, system, tools } = this.#settings;
+    const receipt = makeReceipt({
+      model,
+      facts,
+      policy: policy.name,
+      cache,
+      isForced,
+      expectedCalls: this.#planning.calls,
+      system: system + tools,
+      sent: this.#sent,
+      before: window.slots,
+      after: slots,
+      unread: window.unread ? window.unread.to - window.unread.from + 1 : 0,
+      counted: (estimated) => this.#meter.counted(estimated),
+    });
+    return { reason, receipt };
+  }
+
+  /** Edits that free nothing cost the cache for nothing; when they were needed, that is an error and no loop. */
+  #checkProgress({ receipt }: Planned, { isForced }: Proposed): void {
+    const { tokens } = receipt;
+    this.#breaker = afterEdit(this.#breaker, { beforeTokens: tokens.without, afterTokens: tokens.with });
+    if (isForced && isTripped(this.#breaker)) {
+      const { idleEdits } = this.#breaker;
+      this.#breaker = freshBreaker;
+      throw stuckError(idleEdits, tokens.with, this.#settings.limits.most);
+    }
+  }
+
+  /** Undefined if others have edited the window meanwhile. */
+  async #store(
+    window: LoadedWindow,
+    { slots }: Proposed,
+    { reason, receipt }: Planned,
+  ): Promise<number | undefined> {
+    const { session, log } = this.#parts;
+    const edits = editsOf(slots, window.line, window.lastingHidden);
+    const lasting = window.overlays.toReversed().filter(isLastingOverlay).map(placeOfOverlay);
+    const body: OverlayBody = {
+      kind: "overlay",
+      author: "longhaul",
+      reason,
+      tokensBefore: receipt.tokens.without,
+      tokensAfter: receipt.tokens.with,
+      receipt,
+      edit: {
+        type: "plan",
+        isWhole: true,
+        ...(lasting.length > 0 && { lasting }),
+        edits: edits.map((edit) => storedEdit(edit, session, window.places)),
+      },
+    };
+    return appendOverlay(log, session, body, window.head);
+  }
+
+  async #healOverflow(overflow: Overflow): Promise<Fitted> {
+    const { model, limits } = this.#settings;
+    const window = await this.#follow();
+    const { requestedTokens, outputTokens = 0 } = overflow;
+    if (requestedTokens !== undefined && this.#sentTokens > 0)
+      this.#meter.learnCount(this.#sentTokens, requestedTokens - outputTokens);
+    const next = nextTry({
+      tries: this.#tries,
+      lastTokens: this.#meter.counted(this.#sentTokens || this.#estimated(window.slots)),
+      overflow,
+      limit: limits.most,
+      floorTokens: this.#settings.isClipping ? 0 : this.#meter.counted(this.#planning.floorTokens(window)),
+    });
+    if (next.type === "give-up") throw overflowError(next.message, model);
+    this.#tries++;
+    await this.#parts.compacting?.force();
+    this.#forcedTokens = this.#meter.estimatedWithin(next.budgetTokens);
+    this.#follower.forget();
+    return this.#fit({});
+  }
+
+  /** Once for each request: a second rejection is not for us to guess at. */
+  async #healPoison(poison: Poison): Promise<Fitted | undefined> {
+    if (this.#healed > 0) return undefined;
+    const window = await this.#follow();
+    const { session, log } = this.#parts;
+    const stub = stubForPoison(poison, window.slots, session);
+    if (!stub) return undefined;
+    this.#healed++;
+    const edit = storedEdit(stub, session, window.places);
+    const reason = `the provider rejected it: ${poison.message}`;
+    await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
+    this.#follower.forget();
+    return this.#fit({});
+  }
+
+  #estimated(slots: readonly Slot[]): number {
+    return this.#settings.system + this.#settings.tools + sizeOf(slots);
+  }
+
+  async #fitted(
+    window: LoadedWindow,
+    cache: CacheState,
+    { isDryRun }: FitOptions,
+    plan?: Planned,
+  ): Promise<Fitted> {
+    const { slots, pins, summaries } = window;
+    const { system, tools, limits } = this.#settings;
+    const counted = (estimated: number) => this.#meter.counted(estimated);
+    const parts = partsOf(slots, {
+      system,
+      tools,
+      reserved: limits.reserve,
+      window: limits.window,
+      pins,
+      summaries,
+      counted,
+    });
+    const messages = await wholeMessages(slots, this.#parts.log.blobs);
+    if (!isDryRun) {
+      this.#sent = slots;
+      this.#sentTokens = this.#estimated(slots);
+    }
+    return {
+      messages,
+      slots,
+      tokens: counted(this.#estimated(slots)),
+      parts,
+      limits,
+      cache,
+      ...(plan && { plan }),
+    };
+  }
+}
+
+function isLastingOverlay({ edits }: HoldingOverlay): boolean {
+  return edits.some(({ isLasting }) => isLasting);
+}
+
+function placeOfOverlay({ entry: { session, seq } }: HoldingOverlay): Place {
+  return { session, seq };
+}

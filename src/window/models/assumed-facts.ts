@@ -1,0 +1,15 @@
+import type { ModelFacts, Prices } from "./facts.ts";
+
+/** What is assumed of a model nobody knows: a small window, a short output, and a cache that saves nothing. */
+export const ASSUMED_FACTS: ModelFacts = {
+  window: 128_000,
+  maxOutput: 8_000,
+  prices: flatPrices(3, 15),
+  arePricesAssumed: true,
+  isWindowAssumed: true,
+};
+
+/** Prices of a cache that saves nothing. */
+export function flatPrices(input: number, output: number): Prices {
+  return { input, output, cacheRead: input, cacheWrite: input, cacheWriteHour: input };
+}

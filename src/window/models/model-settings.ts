@@ -1,0 +1,57 @@
+import { invalidArgument } from "../../model/errors.ts";
+import type { FactsOverrides } from "./model-facts.ts";
+import { plainModelId } from "./model-id.ts";
+
+/** What can be set for one model or several. */
+export interface ModelSettings extends FactsOverrides {
+  /** Share of the window, in percent, from which on it is edited at the latest: 5 to 100. */
+  readonly threshold?: number;
+  /** Tokens kept free for the reply. */
+  readonly reserveTokens?: number;
+  /** Most messages of a window. */
+  readonly maxMessages?: number;
+  /** Name of the policy. */
+  readonly policy?: string;
+}
+
+/** Settings by model id; a key that ends in "*" holds for every id that begins so. */
+export type ModelTable = Readonly<Record<string, ModelSettings>>;
+
+/** The settings of a model. Where several keys match, the longest that sets a field decides it; a whole id beats a "*". */
+export function overridesFor(id: string, table: ModelTable): ModelSettings {
+  const names = new Set([id.trim().toLowerCase(), plainModelId(id).name]);
+  const matching = Object.entries(table)
+    .filter(([key]) => [...names].some((name) => matches(key.toLowerCase(), name)))
+    .sort(([one], [other]) => rank(one) - rank(other));
+  return Object.assign({}, ...matching.map(([, settings]) => settings));
+}
+
+/** Returns the table if everything in it can be, else throws ARGUMENT_INVALID. */
+export function checkModelTable(table: ModelTable): ModelTable {
+  for (const [key, { window, maxOutput, prices = {}, threshold }] of Object.entries(table)) {
+    const option = `models[${JSON.stringify(key)}]`;
+    if (key === "" || key.slice(0, -1).includes("*"))
+      throw invalidArgument("models", key, 'a model id, or the beginning of ids followed by "*"');
+    checkTokens(`${option}.window`, window);
+    checkTokens(`${option}.maxOutput`, maxOutput);
+    for (const [name, price] of Object.entries(prices))
+      if (!(price >= 0 && price < Number.POSITIVE_INFINITY))
+        throw invalidArgument(`${option}.prices.${name}`, price, "US dollars per million tokens");
+    if (threshold !== undefined && !(threshold >= 5 && threshold <= 100))
+      throw invalidArgument(`${option}.threshold`, threshold, "5 to 100, in percent");
+  }
+  return table;
+}
+
+function checkTokens(option: string, value: number | undefined): void {
+  if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
+    throw invalidArgument(option, value, "a whole number of tokens");
+}
+
+function matches(key: string, name: string): boolean {
+  return key.endsWith("*") ? name.startsWith(key.slice(0, -1)) : name === key;
+}
+
+function rank(key: string): number {
+  return key.endsWith("*") ? key.length : Number.POSITIVE_INFINITY;
+}

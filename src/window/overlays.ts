@@ -1,0 +1,116 @@
+import type { Lines } from "../log/lines.ts";
+import type { Log } from "../log/log.ts";
+import { type BodyInput, readyBody } from "../log/ready-body.ts";
+import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
+import { invalidArgument, LonghaulError, wholeNumber } from "../model/errors.ts";
+import { closeLine } from "../model/line.ts";
+import type { EditInput, Reverting, SingleEdit } from "../model/overlay.ts";
+import { holdingOverlays, marks } from "./live/holding-overlays.ts";
+import { LinePlaces } from "./live/line-places.ts";
+
+/** An overlay of the line, and whether it holds. */
+export interface ListedOverlay {
+  readonly entry: Entry<OverlayBody>;
+  /** For one that takes another back: whether it does. */
+  readonly isHolding: boolean;
+  /** Numbers of the edits of a plan that hold. */
+  readonly holdingEdits: readonly number[];
+}
+
+/** The differences between a session's log and its windows: each is an entry, and each can be taken back. */
+export class Overlays {
+  readonly #log: Log;
+  readonly #lines: Lines;
+  readonly #session: SessionId;
+
+  constructor(log: Log, lines: Lines, session: SessionId) {
+    this.#log = log;
+    this.#lines = lines;
+    this.#session = session;
+  }
+
+  /** The overlays of the active line, newest first. */
+  async list(limit = 50): Promise<readonly ListedOverlay[]> {
+    const { places, line } = await this.#line();
+    const { entries } = this.#log.store;
+    const { holding } = await holdingOverlays(entries, line, places);
+    const editsOf = new Map(holding.map(({ entry, edits }) => [entry.id, edits]));
+    const listed: ListedOverlay[] = [];
+    for await (const entry of marks(entries, line, "overlay")) {
+      if (listed.length === limit) break;
+      listed.push(listedOverlay(entry as Entry<OverlayBody>, editsOf.get(entry.id)));
+    }
+    return listed;
+  }
+
+  /** Edits the window by hand: such an edit holds until it is taken back, whatever policies do. */
+  async add(edit: EditInput, reason: string, author = "user"): Promise<Entry<OverlayBody>> {
+    if (edit.type === "plan" || edit.type === "revert")
+      throw invalidArgument("edit.type", edit.type, "replace, hide or summarize");
+    return this.#append({ kind: "overlay", author, reason, edit: { ...edit, isLasting: true } });
+  }
+
+  /** Takes an overlay back, or one edit of a plan: the window is as it would be without it. */
+  async revert(
+    overlay: number,
+    options: { readonly edit?: number; readonly session?: SessionId } = {},
+  ): Promise<Entry<OverlayBody>> {
+    const target = await this.#find(wholeNumber("overlay", overlay, 1), options.session);
+    const { edit } = options;
+    const { edit: reverted } = target;
+    if (edit !== undefined && !(reverted.type === "plan" && reverted.edits[edit]))
+      throw invalidArgument("edit", edit, "the number of an edit of that plan, from 0 on");
+    return this.#revert(target, edit === undefined ? {} : { edit });
+  }
+
+  /** Takes back all overlays made after a time; undefined if there are none. */
+  async revertTo(at: number | Date): Promise<Entry<OverlayBody> | undefined> {
+    const time = Number(at);
+    if (!Number.isFinite(time)) throw invalidArgument("at", at, "a time");
+    const { line } = await this.#line();
+    let oldest: Entry<OverlayBody> | undefined;
+    for await (const entry of marks(this.#log.store.entries, line, "overlay")) {
+      if (entry.at <= time) break;
+      oldest = entry as Entry<OverlayBody>;
+    }
+    return oldest && this.#revert(oldest, { since: true });
+  }
+
+  async #line() {
+    const { seq: head } = await this.#log.store.entries.head(this.#session);
+    const { line } = await this.#lines.active();
+    return { line: closeLine(line, head), places: new LinePlaces(line) };
+  }
+
+  async #find(seq: number, session = this.#session): Promise<Entry<OverlayBody>> {
+    const { line } = await this.#line();
+    for await (const entry of marks(this.#log.store.entries, line, "overlay"))
+      if (entry.seq === seq && entry.session === session) return entry as Entry<OverlayBody>;
+    throw new LonghaulError(
+      "ENTRY_NOT_FOUND",
+      `There is no overlay ${session}#${seq} on the line of this session; session.overlays.list() names them.`,
+      { details: { session, seq } },
+    );
+  }
+
+  #revert(
+    { session, seq }: Entry<OverlayBody>,
+    how: Pick<Reverting, "edit" | "since">,
+  ): Promise<Entry<OverlayBody>> {
+    const own = session === this.#session ? {} : { session };
+    const edit: Reverting = { type: "revert", overlay: seq, ...own, ...how };
+    return this.#append({ kind: "overlay", author: "user", reason: "taken back", edit });
+  }
+
+  async #append(body: Extract<BodyInput, { kind: "overlay" }>): Promise<Entry<OverlayBody>> {
+    const ready = await readyBody(this.#log, body);
+    return (await this.#log.appendOne(this.#session, ready)) as Entry<OverlayBody>;
+  }
+}
+
+function listedOverlay(entry: Entry<OverlayBody>, holding: readonly SingleEdit[] | undefined): ListedOverlay {
+  const { edit } = entry;
+  const all = edit.type === "plan" ? edit.edits : [];
+  const holdingEdits = all.flatMap((one, index) => (holding?.includes(one) ? [index] : []));
+  return { entry, isHolding: holding !== undefined, holdingEdits };
+}

@@ -1,0 +1,62 @@
+/** Characters that words are made of, and those that join words to paths and dotted names. */
+const WORD = 1;
+const JOINT = 2;
+const KINDS = new Uint8Array(128);
+for (const letter of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") {
+  KINDS[letter.charCodeAt(0)] = WORD;
+}
+for (const letter of "./-") KINDS[letter.charCodeAt(0)] = JOINT;
+
+const MIN_LENGTH = 4;
+const BUCKETS = 1 << 16;
+
+/** Names that can be found in a text by one look at each of its characters. */
+export class NameSet {
+  readonly #names = new Set<string>();
+  readonly #buckets = new Uint8Array(BUCKETS);
+
+  add(name: string): void {
+    if (this.#names.has(name)) return;
+    this.#names.add(name);
+    let hash = 0;
+    for (let at = 0; at < name.length; at++) hash = mixed(hash, name.charCodeAt(at));
+    this.#buckets[hash & (BUCKETS - 1)] = 1;
+  }
+
+  /** Tells whether a stretch of a text has one of the names in it: as a word, or as a path or dotted name. */
+  isIn(text: string, from: number, to: number): boolean {
+    let word = 0;
+    let wordFrom = from;
+    let path = 0;
+    let pathFrom = from;
+    for (let at = from; at <= to; at++) {
+      const code = at < to ? text.charCodeAt(at) : 0;
+      const kind = code < 128 ? KINDS[code] : 0;
+      if (kind === WORD) {
+        word = mixed(word, code);
+        path = mixed(path, code);
+        continue;
+      }
+      if (this.#has(word, text, wordFrom, at)) return true;
+      word = 0;
+      wordFrom = at + 1;
+      if (kind === JOINT) {
+        path = mixed(path, code);
+        continue;
+      }
+      if (this.#has(path, text, pathFrom, at)) return true;
+      path = 0;
+      pathFrom = at + 1;
+    }
+    return false;
+  }
+
+  #has(hash: number, text: string, from: number, to: number): boolean {
+    if (to - from < MIN_LENGTH || this.#buckets[hash & (BUCKETS - 1)] === 0) return false;
+    return this.#names.has(text.slice(from, to));
+  }
+}
+
+function mixed(hash: number, code: number): number {
+  return (Math.imul(hash, 31) + code) | 0;
+}

@@ -1,0 +1,99 @@
+import type { TokensOf } from "../../apply-edits.ts";
+import { chooseLines } from "../../extract/choose-lines.ts";
+import { Facts, type Reading } from "../../extract/facts.ts";
+import type { LineList, Source } from "../../extract/line-list.ts";
+import type { Horizon } from "../../extract/need.ts";
+import { Shelf } from "../../extract/shelf.ts";
+import type { Slot } from "../../slot.ts";
+import type { ExtractLine } from "./notes.ts";
+
+/** What the lines of an extract may take. */
+export interface ExtractRoom {
+  /** Tokens, and the number of notes that may come out of it. */
+  readonly room: number;
+  readonly notes: number;
+  readonly tokensOf: TokensOf;
+}
+
+/** Below this space only what is needed soon pays. */
+const NARROW_TOKENS = 16_000;
+const LEAST: Readonly<Record<Horizon, number>> = { near: 0.002, far: 0.0009 };
+const NOTE_TOKENS = 25;
+const SAMPLED_LINES = 64;
+
+/** What is known of a session besides its window: facts, lines of what has left, and what was found in what has not. */
+export class Extract {
+  readonly #horizon: Horizon;
+  readonly #facts: Facts;
+  readonly #shelf = new Shelf();
+  readonly #readings = new Map<number, Reading>();
+  /** Not read yet: a session that was taken over may never need it. */
+  #unread: Slot[] | undefined;
+
+  /** `earlier` are messages that were said before, as they were said. */
+  constructor(space: number, earlier: readonly Slot[]) {
+    this.#horizon = space < NARROW_TOKENS ? "near" : "far";
+    this.#facts = new Facts(this.#horizon);
+    this.#unread = earlier.length > 0 ? [...earlier] : undefined;
+  }
+
+  /** Takes in the next message. */
+  observe(slot: Slot): void {
+    if (this.#unread) this.#unread.push(slot);
+    else this.#readings.set(slot.seq, this.#facts.read(slot));
+  }
+
+  /** Puts away what leaves the window and chooses the lines that come back beside what it shows. */
+  replace(
+    left: readonly Slot[],
+    shown: readonly Slot[],
+    { room, notes, tokensOf }: ExtractRoom,
+  ): readonly ExtractLine[] {
+    this.#readAll(shown);
+    for (const { seq } of left) this.#putAway(seq);
+    this.#facts.startRanking();
+    for (const { message, original, seq, isNote } of shown) {
+      const reading = original || isNote ? undefined : this.#readings.get(seq);
+      this.#facts.cover(reading?.facts ?? this.#facts.factsIn(message));
+    }
+    const worths = this.#shelf.rank(this.#facts);
+    const { lines } = this.#shelf;
+    const chosen = chooseLines(lines, worths, this.#facts, {
+      room: (room - NOTE_TOKENS * notes) / densityOf(lines, tokensOf),
+      least: LEAST[this.#horizon],
+    });
+    return chosen.map((index) => ({
+      text: lines.texts[index] as string,
+      source: lines.sources[index] as Source,
+      order: index,
+    }));
+  }
+
+  #readAll(shown: readonly Slot[]): void {
+    if (!this.#unread) return;
+    for (const slot of this.#unread) this.#readings.set(slot.seq, this.#facts.read(slot));
+    this.#unread = undefined;
+    const seqs = new Set(shown.map(({ seq }) => seq));
+    for (const seq of [...this.#readings.keys()]) if (!seqs.has(seq)) this.#putAway(seq);
+  }
+
+  #putAway(seq: number): void {
+    const reading = this.#readings.get(seq);
+    if (reading) this.#shelf.put(reading.lines);
+    this.#readings.delete(seq);
+  }
+}
+
+/** What lines really take, beside what they were counted as. */
+function densityOf(lines: LineList, tokensOf: TokensOf): number {
+  const step = Math.max(1, Math.floor(lines.length / SAMPLED_LINES));
+  let text = "";
+  let counted = 0;
+  for (let index = 0; index < lines.length; index += step) {
+    text += lines.texts[index];
+    counted += lines.columns.tokens[index] as number;
+  }
+  return counted === 0
+    ? 1
+    : Math.max(0.5, tokensOf({ role: "user", parts: [{ type: "text", text }] }) / counted);
+}

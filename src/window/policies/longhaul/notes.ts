@@ -1,0 +1,61 @@
+import type { Message } from "../../../model/message.ts";
+import type { TokensOf } from "../../apply-edits.ts";
+import type { Source } from "../../extract/line-list.ts";
+import type { Slot } from "../../slot.ts";
+
+/** A line that was chosen to come back. */
+export interface ExtractLine {
+  /** Ends with a line break. */
+  readonly text: string;
+  readonly source: Source;
+  /** Rises within a message. */
+  readonly order: number;
+}
+
+const TITLE = "[Extract of earlier steps";
+
+/** The window with the chosen lines in notes, each in the gap that its lines come from. */
+export function withNotes(
+  shown: readonly Slot[],
+  lines: readonly ExtractLine[],
+  tokensOf: TokensOf,
+): readonly Slot[] {
+  const sorted = lines.toSorted((a, b) => a.source.seq - b.source.seq || a.order - b.order);
+  const window: Slot[] = [];
+  let next = 0;
+  let isFirst = true;
+  for (const slot of [...shown, undefined]) {
+    const from = next;
+    while (next < sorted.length && (!slot || (sorted[next] as ExtractLine).source.seq < slot.seq)) next++;
+    if (next > from) {
+      const at = (slot ?? shown.at(-1))?.at ?? 0;
+      window.push(noteOf(sorted.slice(from, next), isFirst, at, tokensOf));
+      isFirst = false;
+    }
+    if (slot) window.push(slot);
+  }
+  return window;
+}
+
+/** True for a note that holds an extract: it is made anew by each rebuild. */
+export function isExtract({ isNote, message }: Slot): boolean {
+  const [part] = message.parts;
+  return isNote === true && part?.type === "text" && part.text.startsWith(TITLE);
+}
+
+/** How to get at the rest is said once, in the first note. */
+function noteOf(lines: readonly ExtractLine[], isFirst: boolean, at: number, tokensOf: TokensOf): Slot {
+  const { seq, cite } = (lines[0] as ExtractLine).source;
+  const title = isFirst
+    ? `${TITLE}, lines verbatim; "expand ${cite}" shows entry ${cite} whole]`
+    : `${TITLE}]`;
+  const texts = [title];
+  let source: Source | undefined;
+  for (const line of lines) {
+    if (line.source !== source) texts.push(`[${line.source.cite} ${line.source.heading}]`);
+    source = line.source;
+    texts.push(line.text.slice(0, -1));
+  }
+  const message: Message = { role: "user", parts: [{ type: "text", text: texts.join("\n") }] };
+  return { seq, at, message, tokens: tokensOf(message), isNote: true };
+}

@@ -1,0 +1,60 @@
+import { type Answer, answersOf } from "./answer.ts";
+import { bondsBetween } from "./bonds.ts";
+import { exchangesOf } from "./exchange.ts";
+import { type Group, groupsOf } from "./group.ts";
+import type { Slot } from "./slot.ts";
+import { type Showing, showingsOf } from "./touch/showing.ts";
+
+/** What passes ask about a window again and again; each is worked out when it is first asked for. */
+export interface WindowIndex {
+  readonly groups: readonly Group[];
+  readonly exchanges: readonly Group[];
+  readonly answers: readonly Answer[];
+  /** For each slot that a call or result ties to others, all slots it is tied to, itself included. */
+  readonly bonds: ReadonlyMap<number, readonly number[]>;
+  readonly showings: readonly Showing[];
+}
+
+const known = new WeakMap<readonly Slot[], { readonly length: number; readonly index: WindowIndex }>();
+
+/** The index of a window. The array must not change any more, other than by growing. */
+export function windowIndex(slots: readonly Slot[]): WindowIndex {
+  const found = known.get(slots);
+  if (found?.length === slots.length) return found.index;
+  const index = makeIndex(slots);
+  known.set(slots, { length: slots.length, index });
+  return index;
+}
+
+function makeIndex(slots: readonly Slot[]): WindowIndex {
+  const groups = once(() => groupsOf(slots));
+  const exchanges = once(() => exchangesOf(slots, groups()));
+  const answers = once(() => answersOf(slots));
+  const bonds = once(() => bondsBetween(answers()));
+  const showings = once(() => showingsOf(slots, answers()));
+  return {
+    get groups() {
+      return groups();
+    },
+    get exchanges() {
+      return exchanges();
+    },
+    get answers() {
+      return answers();
+    },
+    get bonds() {
+      return bonds();
+    },
+    get showings() {
+      return showings();
+    },
+  };
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

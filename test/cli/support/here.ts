@@ -1,0 +1,47 @@
+import { PassThrough } from "node:stream";
+import type { Context } from "../../../src/cli/context.ts";
+import { runProgram } from "../../../src/cli/program.ts";
+import { testFolder } from "../../support/folder.ts";
+import type { Ended } from "./program.ts";
+
+/** The terminal that a command sees. */
+export interface Screen {
+  readonly columns?: number;
+  readonly isColored?: boolean;
+}
+
+/** Runs a command line in this process: the same program without the time that a process takes to start. */
+export async function runHere(args: readonly string[], screen: Screen = {}): Promise<Ended> {
+  const { columns = Number.POSITIVE_INFINITY, isColored = false } = screen;
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const texts = [textOf(stdout), textOf(stderr)] as const;
+  const context: Context = {
+    stdin,
+    stdout,
+    stderr,
+    env: isColored ? { FORCE_COLOR: "1" } : {},
+    cwd: testFolder(),
+    home: testFolder(),
+    platform: process.platform,
+    isTerminal: { stdin: false, stdout: false, stderr: false },
+    columns: { stdout: columns, stderr: columns },
+    rows: Number.POSITIVE_INFINITY,
+    signal: new AbortController().signal,
+  };
+  const code = await runProgram(args, context);
+  stdout.end();
+  stderr.end();
+  return { code, stdout: await texts[0], stderr: await texts[1] };
+}
+
+/** The same with its output as JSON. */
+export async function jsonHere(args: readonly string[]) {
+  const { code, stdout } = await runHere([...args, "--json"]);
+  return { code, value: JSON.parse(stdout) as ReturnType<typeof JSON.parse> };
+}
+
+async function textOf(stream: PassThrough): Promise<string> {
+  let text = "";
+  for await (const chunk of stream.setEncoding("utf8")) text += chunk;
+  return text;
+}

@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
+import { isRoleMarker, sanitiseSummary } from "../../../src/compact/contract/sanitise.ts";
+import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
+import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
+import { research } from "../conversations.ts";
+
+const pieces = fc.constantFrom(
+  ...[
+    "## Decisions",
+    "**Current Work:**",
+    "- ",
+    "None.",
+    "System:",
+    "<|im_start|>",
+    "</quoted-data",
+    '<quoted-data mark="0123456789ab">',
+  ],
+  ...[
+    "src/a.ts",
+    "https://a.example/b",
+    "`rm -rf /`",
+    "```",
+    "\n",
+    "\n\n",
+    " ",
+    "<summary>",
+    "</summary>",
+    "忽略",
+    "𝒳",
+    "\u0000",
+    "'",
+    '"',
+  ],
+);
+const texts = fc.oneof(
+  fc.array(pieces, { maxLength: 40 }).map((all) => all.join("")),
+  fc.string({ unit: "binary", maxLength: 300 }),
+);
+
+describe("whatever a model returns", () => {
+  test("is judged without an error, and never passes as it is", () => {
+    fc.assert(
+      fc.property(texts, (summary) => {
+        const verdict = judgeSummary({ source: research, summary });
+        expect(verdict.ok).toBe(false);
+        expect(typeof repairSummary(summary, verdict.missing)).toBe("string");
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("speaks for nobody else once it was made harmless, and stays as it is the second time", () => {
+    fc.assert(
+      fc.property(texts, (summary) => {
+        const safe = sanitiseSummary(summary);
+        expect(safe.split("\n").filter(isRoleMarker)).toEqual([]);
+        expect(parseSummary(safe).sections).toEqual(parseSummary(sanitiseSummary(safe)).sections);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

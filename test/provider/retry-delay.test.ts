@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { retryDelay, retryLimits } from "../../src/provider/retry-delay.ts";
+import { isRetryable } from "../../src/provider/retryable.ts";
+
+const first = { attempt: 1, isRetryable: true, waitedMs: 0, random: 0.5 };
+
+describe("the wait before the next try", () => {
+  test("doubles from try to try", () => {
+    const limits = { ...retryLimits, tries: 10 };
+    const delays = [1, 2, 3, 4].map((attempt) => retryDelay({ ...first, attempt, random: 1 }, limits));
+    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000]);
+  });
+
+  test("is spread by chance over half of it", () => {
+    expect(retryDelay({ ...first, random: 0 })).toBe(500);
+    expect(retryDelay({ ...first, random: 0.999 })).toBe(1_000);
+  });
+
+  test("is what the provider asks for, and a little more", () => {
+    expect(retryDelay({ ...first, retryAfterMs: 7_000, random: 0 })).toBe(7_000);
+    expect(retryDelay({ ...first, retryAfterMs: 7_000, random: 1 })).toBe(7_250);
+  });
+
+  test("is not begun when the provider asks for more than may be waited", () => {
+    expect(retryDelay({ ...first, retryAfterMs: 60_001 })).toBeUndefined();
+    expect(retryDelay({ ...first, attempt: 2, waitedMs: 50_000, retryAfterMs: 11_000 })).toBeUndefined();
+  });
+
+  test("is none when nothing can change, the tries are used, or the waiting is", () => {
+    expect(retryDelay({ ...first, isRetryable: false })).toBeUndefined();
+    expect(retryDelay({ ...first, attempt: 3 })).toBeUndefined();
+    expect(retryDelay({ ...first, waitedMs: 60_000 })).toBeUndefined();
+  });
+
+  test("adds up to no more than the limit, and comes to an end, whatever providers ask for", () => {
+    const asked = fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined });
+    const chance = fc.double({ min: 0, max: 1, noNaN: true });
+    const limits = fc.record({
+      tries: fc.integer({ min: 1, max: 50 }),
+      mostWaitMs: fc.integer({ min: 0, max: 100_000 }),
+      firstDelayMs: fc.integer({ min: 0, max: 5_000 }),
+      mostDelayMs: fc.integer({ min: 0, max: 50_000 }),
+    });
+    fc.assert(
+      fc.property(
+        limits,
+        fc.array(fc.tuple(asked, chance), { minLength: 60, maxLength: 60 }),
+        (limit, turns) => {
+          let waitedMs = 0;
+          let attempt = 1;
+          for (const [retryAfterMs, random] of turns) {
+            const failed = { attempt, isRetryable: true, waitedMs, random };
+            const delayMs = retryDelay(
+              retryAfterMs === undefined ? failed : { ...failed, retryAfterMs },
+              limit,
+            );
+            if (delayMs === undefined) break;
+            expect(delayMs).toBeGreaterThanOrEqual(retryAfterMs ?? 0);
+            waitedMs += delayMs;
+            attempt++;
+          }
+          expect(waitedMs).toBeLessThanOrEqual(limit.mostWaitMs);
+          expect(attempt).toBeLessThanOrEqual(limit.tries);
+        },
+      ),
+    );
+  });
+});
+
+describe("a failed request", () => {
+  test.each([408, 409, 429, 500, 502, 503, 504, 529])("with %i is worth another try", (status) => {
+    expect(isRetryable({ status })).toBe(true);
+  });
+
+  test.each([200, 400, 401, 402, 403, 404, 413, 422])("with %i is not", (status) => {
+    expect(isRetryable({ status })).toBe(false);
+  });
+
+  test("of an empty account is not, though it looks like a rate limit", () => {
+    expect(isRetryable({ status: 429, body: `{"error":{"code":"insufficient_quota"}}` })).toBe(false);
+  });
+
+  test("is judged by the server where it says so", () => {
+    expect(isRetryable({ status: 400, headers: { "x-should-retry": "true" } })).toBe(true);
+    expect(isRetryable({ status: 500, headers: { "x-should-retry": "false" } })).toBe(false);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import type { Fitted } from "../../../src/index.ts";
+import { testKernel } from "../../support/kernel.ts";
+import { SMALL, work } from "./history.ts";
+
+const shown = ({ messages }: Fitted) => JSON.stringify(messages);
+const overflow = (tokens: number, limit: number) => ({
+  status: 400,
+  body: {
+    type: "error",
+    error: {
+      type: "invalid_request_error",
+      message: `prompt is too long: ${tokens} tokens > ${limit} maximum`,
+    },
+  },
+});
+
+describe("healing", () => {
+  test("an overflow is met with a smaller window, three times at most, then with an error", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 90);
+    const window = session.window({ ...SMALL, system: 100, models: { "claude-*": { window: 60_000 } } });
+    let { tokens } = await window.fit();
+    for (let tries = 0; tries < 3; tries++) {
+      const healed = (await window.heal(overflow(tokens + 100, tokens))) as Fitted;
+      expect(healed.plan).toBeDefined();
+      const sent = healed.messages.reduce((sum, { parts }) => sum + JSON.stringify(parts).length, 0);
+      expect(sent).toBeGreaterThan(0);
+      tokens = healed.tokens;
+    }
+    await expect(window.heal(overflow(tokens + 100, tokens))).rejects.toMatchObject({
+      code: "WINDOW_OVERFLOW",
+    });
+    await window.report({ inputTokens: 3_000, outputTokens: 5 });
+    expect((await window.fit()).messages.length).toBeGreaterThan(0);
+  });
+
+  test("each try is at most three quarters of what was refused", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 15);
+    const window = session.window(SMALL);
+    const { tokens } = await window.fit();
+    const healed = await window.heal(overflow(tokens, 12_000));
+    expect(healed?.tokens).toBeLessThanOrEqual(tokens * 0.75);
+  });
+
+  test("a picture that the provider rejects gets a stub, once, and the log keeps it", async () => {
+    const session = await (await testKernel()).session();
+    const bytes = Buffer.alloc(50_000);
+    Buffer.from("89504e470d0a1a0a", "hex").copy(bytes);
+    await session.append({
+      role: "user",
+      parts: [
+        { type: "text", text: "What is on this?" },
+        { type: "data", data: bytes, mime: "image/png" },
+      ],
+    });
+    const window = session.window(SMALL);
+    await window.fit();
+    const failure = {
+      status: 400,
+      body: {
+        type: "error",
+        error: {
+          type: "invalid_request_error",
+          message: "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum",
+        },
+      },
+    };
+    const healed = (await window.heal(failure)) as Fitted;
+    expect(healed.messages[0]?.parts[1]).toMatchObject({ type: "text" });
+    expect(shown(healed)).toContain("rejected");
+    expect(await window.heal(failure)).toBeUndefined();
+    await window.report({ inputTokens: 100, outputTokens: 5 });
+    await work(session, 60);
+    expect(shown(await window.fit())).not.toContain('"mime"');
+    const kept = await session.entry(1);
+    expect(kept?.kind === "message" && kept.message.parts[1]).toMatchObject({ type: "blob" });
+  });
+
+  test("what has nothing to do with the window is left to the caller", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 2);
+    const window = session.window(SMALL);
+    await window.fit();
+    expect(await window.heal({ status: 429, body: { error: { message: "rate limit" } } })).toBeUndefined();
+    expect(await window.heal({ status: 500, message: "oops" })).toBeUndefined();
+  });
+
+  test("reports teach how the provider counts", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 10);
+    const window = session.window({ model: "claude-sonnet-4-5" });
+    const first = await window.fit();
+    await window.report({ inputTokens: Math.round(first.tokens * 1.4), outputTokens: 10 }, { request: "r1" });
+    const next = await window.fit();
+    expect(next.tokens / first.tokens).toBeCloseTo(1.4, 1);
+    const reopened = await session.window({ model: "claude-sonnet-4-5" }).look();
+    expect(reopened.tokens).toBe(next.tokens);
+  });
+
+  test("the cache is hot after a report that read from it, and cold when time has passed", async () => {
+    let now = 1_000_000;
+    const kernel = await testKernel({ path: ":memory:", clock: { now: () => now } });
+    const session = await kernel.session();
+    await work(session, 3);
+    const window = session.window(SMALL);
+    expect((await window.fit()).cache).toBe("unknown");
+    await window.report({ inputTokens: 10, cacheReadTokens: 900, cacheWriteTokens: 100, outputTokens: 5 });
+    expect((await window.fit()).cache).toBe("hot");
+    now += 6 * 60_000;
+    expect((await window.fit()).cache).toBe("cold");
+    await window.report({ inputTokens: 10, cacheWriteTokens: 900, cacheWriteHourTokens: 900 });
+    now += 50 * 60_000;
+    expect((await window.fit()).cache).toBe("hot");
+    const other = session.window({ ...SMALL, model: "claude-opus-4-5" });
+    expect((await other.fit()).cache).toBe("cold");
+  });
+});

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Fitted, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
+import { answeredBy, callsOf } from "../../../src/window/group.ts";
+import { step } from "./history.ts";
+
+const MODEL = { model: "claude-sonnet-4-5", models: { "claude-*": { window: 8_000 } }, system: 300 };
+const POLICY_NAMES = POLICIES.map(({ name }) => name).filter((name) => name !== "none");
+
+type Act =
+  | { readonly type: "ask"; readonly words: number }
+  | { readonly type: "work"; readonly lines: number; readonly steps: number }
+  | { readonly type: "both" }
+  | { readonly type: "fit" | "reopen" | "undo" | "report" | "wait" }
+  | { readonly type: "rewind" | "pin" | "remove"; readonly share: number };
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ type: fc.constant("ask" as const), words: fc.nat(200) }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      type: fc.constant("work" as const),
+      lines: fc.nat(60),
+      steps: fc.integer({ min: 1, max: 8 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant<Act>({ type: "both" }) },
+  { weight: 8, arbitrary: fc.constant<Act>({ type: "fit" }) },
+  { weight: 3, arbitrary: fc.constantFrom<Act>({ type: "reopen" }, { type: "report" }, { type: "wait" }) },
+  { weight: 2, arbitrary: fc.constant<Act>({ type: "undo" }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constantFrom("rewind" as const, "pin" as const, "remove" as const),
+      share,
+    }),
+  },
+);
+
+const shown = ({ messages }: Fitted) => JSON.stringify(messages);
+
+test("whatever is said, edited, rewound and pinned: windows fit, are whole, the same for everyone, and can be undone", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...POLICY_NAMES),
+      fc.array(acts, { minLength: 8, maxLength: 24 }),
+      async (policy, course) => {
+        let now = 1_000_000;
+        const kernel = await openKernel({ path: ":memory:", clock: { now: () => now } });
+        try {
+          const session = await kernel.session("random");
+          await session.append({ role: "user", text: "The first request of all." });
+          const options = { ...MODEL, policy, oversize: "clip" } as const;
+          let window = session.window(options);
+          for (const [number, act] of course.entries()) {
+            now += 1_000;
+            if (act.type === "fit") await fitAndCheck(session, options, window);
+            else if (act.type === "reopen") window = session.window(options);
+            else if (act.type === "wait") now += 600_000;
+            else if (act.type === "report") await window.report({ inputTokens: 5_000, cacheReadTokens: 900 });
+            else await carryOut(session, act, number);
+          }
+          await fitAndCheck(session, options, window);
+        } finally {
+          await kernel.close();
+        }
+      },
+    ),
+    { numRuns: 50 },
+  );
+}, 240_000);
+
+async function carryOut(session: Session, act: Act, number: number): Promise<void> {
+  const { seq: head } = await session.head();
+  const at = "share" in act ? Math.max(1, Math.ceil(act.share * head)) : 0;
+  if (act.type === "ask") {
+    await session.append({ role: "user", text: `Request ${number}. ${"more words ".repeat(act.words)}` });
+  } else if (act.type === "work") {
+    for (let one = 0; one < act.steps; one++) await session.appendAll(step(number * 100 + one, act.lines));
+  } else if (act.type === "both") {
+    const [first, second] = [step(number * 100 + 50, 5), step(number * 100 + 51, 5)];
+    await session.appendAll([first[0], second[0], second[1], first[1]] as typeof first);
+  } else if (act.type === "undo") {
+    const [newest] = (await session.overlays.list()).filter(({ isHolding }) => isHolding);
+    if (newest) await session.overlays.revert(newest.entry.seq);
+  } else {
+    const entry = await session.entry(at);
+    if (entry?.kind !== "message") return;
+    const doing =
+      act.type === "pin" ? session.pin(at) : act.type === "rewind" ? session.rewind(at) : session.remove(at);
+    await doing.catch((error) => expect(error.code).toBe("NOT_ON_LINE"));
+  }
+}
+
+async function fitAndCheck(
+  session: Session,
+  options: Parameters<Session["window"]>[0],
+  window: ReturnType<Session["window"]>,
+): Promise<void> {
+  const before = await session.window(options).look();
+  const fitted = await window.fit();
+  expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
+  expectPairs(fitted.messages);
+  const again = await window.fit();
+  expect(again.plan).toBeUndefined();
+  expect(shown(again)).toBe(shown(fitted));
+  const other = await session.window(options).look();
+  expect(shown(other)).toBe(shown(fitted));
+  if (fitted.plan?.overlay === undefined) return;
+  await session.overlays.revert(fitted.plan.overlay);
+  expect(shown(await session.window(options).look())).toBe(shown(before));
+  const [revert] = await session.overlays.list(1);
+  await session.overlays.revert(revert?.entry.seq as number);
+  expect(shown(await window.look())).toBe(shown(fitted));
+}
+
+/** Every result has its call before it; every call that was answered in the log has its answer. */
+function expectPairs(messages: readonly Message[]): void {
+  const called = new Set<string>();
+  for (const message of messages) {
+    for (const callId of answeredBy(message)) expect(called.has(callId)).toBe(true);
+    for (const callId of callsOf(message)) called.add(callId);
+  }
+}

@@ -1,0 +1,225 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../../src/model/message.ts";
+import { flatParts } from "../../../src/model/message.ts";
+import { answeredBy, callsOf } from "../../../src/window/group.ts";
+import { highMark } from "../../../src/window/policies/longhaul/marks.ts";
+import { longhaul } from "../../../src/window/policies/longhaul.ts";
+import type { Course } from "../../../src/window/policy.ts";
+import { protectedSeqs } from "../../../src/window/protected.ts";
+import type { Slot } from "../../../src/window/slot.ts";
+import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
+import { fitAll, histories, says, slotsOf } from "./histories.ts";
+
+const budget = { tokens: 40_000, window: 40_000, system: 1_000 };
+const policy = longhaul();
+const start = (course: Course = {}, own = budget) => policy.start(own, estimateMessage, course);
+
+const textOf = (slot: Slot | undefined) =>
+  (slot ? flatParts(slot.message) : []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
+
+/** A user's task and so many steps that read a file of about 1,000 tokens each. */
+function work(steps: number): readonly Message[] {
+  const read = (step: number): readonly Message[] => [
+    {
+      role: "assistant",
+      parts: [
+        { type: "reasoning", text: `thinking about part_${step}`, opaque: "sealed" },
+        { type: "tool-call", callId: `${step}`, name: "read", input: { path: `src/part_${step}.ts` } },
+      ],
+    },
+    {
+      role: "tool",
+      parts: [{ type: "tool-result", callId: `${step}`, output: [{ type: "text", text: code(step) }] }],
+    },
+  ];
+  return [says("user", 200), ...Array.from({ length: steps }, (_, step) => read(step)).flat()];
+}
+
+function code(step: number): string {
+  return Array.from(
+    { length: 60 },
+    (_, line) => `export const value_${step}_${line} = compute(${line});`,
+  ).join("\n");
+}
+
+const sizeOf = (slots: readonly Slot[]) => slots.reduce((sum, { tokens }) => sum + tokens, 0);
+
+describe("what is protected", () => {
+  test("stays as it was said, whenever that fits", () => {
+    fc.assert(
+      fc.property(
+        histories,
+        fc.integer({ min: 3_000, max: 20_000 }),
+        fc.boolean(),
+        (messages, tokens, isHot) => {
+          const run = start({}, { tokens, window: tokens, system: 100 });
+          const said: Slot[] = [];
+          for (const slot of slotsOf(messages, estimateMessage)) {
+            said.push(slot);
+            run.observe(slot);
+            const sent = run.fit({ isHot });
+            const calls = new Set(sent.flatMap(({ message }) => callsOf(message)));
+            const window = new Map(sent.map((shown) => [shown.isNote ? -1 : shown.seq, shown]));
+            const kept = said.filter(({ seq }) => protectedSeqs(said).has(seq));
+            // What had to be clipped once stays so until the next rebuild.
+            if (sizeOf(kept) > tokens - 100) return;
+            for (const { seq, message } of kept) {
+              // A result whose call left while it was still open can only be sent as words.
+              if (answeredBy(message).some((callId) => !calls.has(callId))) continue;
+              expect(window.get(seq)?.message).toEqual(message);
+            }
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("is clipped where it could not be sent otherwise, but a pin never", () => {
+    const slots = slotsOf(
+      [says("user", 20_000), says("assistant", 200), says("user", 150_000)],
+      estimateMessage,
+    );
+    const window = fitAll(start({ pins: new Set([1]) }), slots);
+    expect(window.find(({ seq }) => seq === 1)?.message).toBe(slots[0]?.message);
+    expect(window.find(({ seq }) => seq === 3)?.tokens).toBeLessThan(slots[2]?.tokens ?? 0);
+    expect(sizeOf(window)).toBeLessThanOrEqual(39_000);
+  });
+
+  test("is what is pinned too: it stays with the call it belongs to", () => {
+    const slots = slotsOf(work(90), estimateMessage);
+    const pins = new Set([7]);
+    const window = fitAll(start({ pins }), slots);
+    expect(window.find(({ seq }) => seq === 7)).toBe(slots[6]);
+    expect(window.find(({ seq }) => seq === 6)).toBe(slots[5]);
+    expect(window.find(({ seq }) => seq === 9)).toBeUndefined();
+  });
+});
+
+test("reasoning is sent byte by byte as it was, or not at all", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 2_500, max: 30_000 }), (steps, tokens) => {
+      const slots = slotsOf(work(steps), estimateMessage);
+      const window = fitAll(start({}, { tokens, window: tokens, system: 500 }), slots);
+      for (const { seq, message } of window)
+        for (const part of message.parts)
+          if (part.type === "reasoning") expect(slots[seq - 1]?.message.parts).toContain(part);
+      const notes = window.filter(({ isNote }) => isNote);
+      for (const note of notes) expect(textOf(note)).not.toContain("thinking about");
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe("an extract", () => {
+  test("cites its entries and says once how to get one back whole", () => {
+    const slots = slotsOf(work(60), estimateMessage).map((slot) =>
+      slot.seq < 20 ? { ...slot, cite: `earlier#${slot.seq}` } : slot,
+    );
+    const notes = fitAll(start({ pins: new Set([60, 80, 100]) }), slots)
+      .filter(({ isNote }) => isNote)
+      .map(textOf);
+    expect(notes.length).toBeGreaterThan(1);
+    expect(notes.filter((text) => /"expand (earlier)?#\d+" shows/.test(text))).toHaveLength(1);
+    expect(notes.join("\n")).toMatch(/\[#\d\d+ read src\/part_\d+\.ts\]/);
+    const early = notes.join("\n").match(/\[[^\]]*#(?:\d|1\d) [^\]]*\]/g) ?? [];
+    for (const heading of early) expect(heading).toContain("earlier#");
+  });
+});
+
+describe("money", () => {
+  const large = { tokens: 200_000, window: 200_000, system: 1_000 };
+
+  test("says why a window was rebuilt, and nothing where it was not", () => {
+    const slots = slotsOf(work(60), estimateMessage);
+    const run = start();
+    expect(fitAll(run, slots.slice(0, 3))).toHaveLength(3);
+    expect(run.reason).toBeUndefined();
+    fitAll(run, slots.slice(3));
+    expect(run.reason).toBe("over the limit");
+    run.fit({ isHot: true });
+    expect(run.reason).toBeUndefined();
+
+    const cold = start({}, large);
+    fitAll(cold, slots, false);
+    expect(cold.reason).toBe("the cache is cold");
+  });
+
+  test("waits while fewer calls are expected than a rebuild takes to pay", () => {
+    const slots = slotsOf(work(200), estimateMessage);
+    const young = start({}, large);
+    fitAll(young, slots);
+    expect(young.reason).toBeUndefined();
+    const old = start({ calls: 500 }, large);
+    fitAll(old, slots);
+    expect(old.reason).toMatch(/^pays after \d+ calls, 501 expected$/);
+  });
+
+  test("lets a window grow further where the cache saves more, and never edits each turn", () => {
+    const grows = (read: number, write: number) => highMark(48_000, 1_000, { read, write }) - 48_000;
+    expect(grows(0.1, 1.25)).toBeCloseTo(6.5 * Math.sqrt(48_000 * 1_000), -3);
+    expect(grows(0.25, 1)).toBeLessThan(grows(0.1, 1.25));
+    expect(grows(1, 1)).toBeGreaterThan(5_000);
+    expect(grows(0, 1)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+test("a limit on the number of messages is kept like the one on tokens", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 8, max: 40 }), fc.integer({ min: 1, max: 80 }), (messages, steps) => {
+      const run = start({}, { ...budget, tokens: 100_000, window: 100_000, messages } as typeof budget);
+      for (const slot of slotsOf(work(steps), estimateMessage)) {
+        run.observe(slot);
+        expect(run.fit({ isHot: true }).length).toBeLessThanOrEqual(messages);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+describe("a session that is taken over", () => {
+  const [task, ...steps] = work(120) as [Message, ...Message[]];
+  const line = "export const value_3_7 = compute(7);";
+  const edits = ["first", "second"].flatMap((callId): readonly Message[] => [
+    { role: "assistant", parts: [{ type: "tool-call", callId, name: "edit", input: { old_string: line } }] },
+    { role: "tool", parts: [{ type: "tool-result", callId, output: [{ type: "text", text: "done" }] }] },
+  ]);
+  const all = slotsOf([task, ...steps.slice(0, 30), ...edits, ...steps.slice(30)], estimateMessage);
+  const slots = all.slice(0, 125);
+  const later = all.slice(125);
+
+  test("goes on with the window as it was sent", () => {
+    const window = fitAll(start(), slots);
+    const run = start({
+      window,
+      past: slots.filter(({ seq }) => !window.some((own) => own.seq === seq)),
+      calls: 60,
+    });
+    expect(run.fit({ isHot: true })).toEqual(window);
+    expect(run.reason).toBeUndefined();
+  });
+
+  test("brings back what had left before", () => {
+    const first = fitAll(start(), slots);
+    const shown = new Set(first.filter(({ isNote }) => !isNote).map(({ seq }) => seq));
+    const past = slots.filter(({ seq }) => !shown.has(seq));
+    const run = start({ window: first, past, calls: 60 });
+    const window = fitAll(run, later);
+    expect(run.reason).toBe("over the limit");
+    expect(window.map(textOf).join("\n")).toContain(line);
+    expect(sizeOf(window)).toBeLessThanOrEqual(39_000);
+  });
+
+  test("keeps a summary that it did not write", () => {
+    const summary: Slot = {
+      seq: 2,
+      at: 2,
+      message: { role: "user", parts: [{ type: "text", text: "Summary: the parser was moved" }] },
+      tokens: 8,
+      isNote: true,
+    };
+    const window = fitAll(start({ window: [slots[0] as Slot, summary] }), slots.slice(40));
+    expect(window).toContain(summary);
+  });
+});

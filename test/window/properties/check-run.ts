@@ -1,0 +1,168 @@
+import type { Message } from "../../../src/model/message.ts";
+import type { Part } from "../../../src/model/part.ts";
+import { groupsOf } from "../../../src/window/group.ts";
+import type { Budget, Policy } from "../../../src/window/policy.ts";
+import { sizeOf } from "../../../src/window/size.ts";
+import type { Slot } from "../../../src/window/slot.ts";
+import type { Random } from "../../formats/fuzz/random.ts";
+import { isBare, orphansIn, reusesIds, tiedTo, tokensOf, untouchable, withoutCall } from "./rules.ts";
+
+/** What is not asked of a policy. */
+export interface Exemptions {
+  /** Sends what does not fit. */
+  readonly budget?: true;
+  /** Makes a window anew from what was said, so that what had left or was clipped can come back. */
+  readonly rebuilds?: true;
+}
+
+/** Runs a session under a policy and returns the first rule that it breaks, in words; undefined if it keeps them all. */
+export function brokenRule(
+  policy: Policy,
+  messages: readonly Message[],
+  random: Random,
+  exempt: Exemptions,
+): string | undefined {
+  const system = random.below(100);
+  const tokens = system + 400 + random.below(4_000);
+  const budget: Budget = {
+    system,
+    tokens,
+    window: Math.ceil(tokens * (1 + random.next() * 0.4)),
+    ...(random.chance(0.1) && { messages: 4 + random.below(10) }),
+  };
+  const slots = messages.map((message, index): Slot => {
+    return { seq: index * 2 + 1, at: index, message, tokens: tokensOf(message) };
+  });
+  const pins = new Set(random.chance(0.3) ? [random.below(slots.length) * 2 + 1] : []);
+  let run = policy.start(budget, tokensOf, { pins });
+  let sent: readonly Slot[] = [];
+  let arrived: Slot[] = [];
+  for (const [index, slot] of slots.entries()) {
+    run.observe(slot);
+    arrived.push(slot);
+    if (index < slots.length - 1 && random.chance(0.6)) continue;
+    const said = slots.slice(0, index + 1);
+    const before = [...sent, ...arrived];
+    const window = run.fit({ isHot: random.chance(0.7) });
+    const fit = { before, window, said, budget, pins, exempt, reason: run.reason, sent };
+    for (const [name, holds] of Object.entries(RULES)) if (!holds(fit)) return `${name}, at message ${index}`;
+    const again = run.fit({ isHot: random.chance(0.5) });
+    if (again.length !== window.length || again.some((one, at) => one !== window[at]))
+      return `changes nothing when nothing was said, at message ${index}`;
+    sent = [...window];
+    arrived = [];
+    if (random.chance(0.2))
+      run = policy.start(budget, tokensOf, { pins, window: sent, past: [], calls: index });
+  }
+  return undefined;
+}
+
+interface Fit {
+  /** The window that was sent last, with what has come since. */
+  readonly before: readonly Slot[];
+  readonly sent: readonly Slot[];
+  readonly window: readonly Slot[];
+  readonly said: readonly Slot[];
+  readonly budget: Budget;
+  readonly pins: ReadonlySet<number>;
+  readonly exempt: Exemptions;
+  readonly reason: string | undefined;
+}
+
+const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
+  "keeps the budget unless nothing is left to clip": ({ window, budget, pins, exempt }) =>
+    exempt.budget || sizeOf(window) <= budget.tokens - budget.system || isBare(window, pins),
+
+  "keeps the number of messages, where that can be": ({ window, budget, said, pins, exempt }) => {
+    if (exempt.budget || exempt.rebuilds || budget.messages === undefined) return true;
+    const fixed = untouchable(window, pins);
+    const isStuck = ({ seq, message }: Slot) => fixed.has(seq) || message.role === "system";
+    return window.length <= budget.messages || orphansIn(said).size > 0 || window.some(isStuck);
+  },
+
+  "counts what it sends": ({ window }) => window.every(({ tokens, message }) => tokens === tokensOf(message)),
+
+  "shows messages once and in order": ({ window }) => {
+    const seqs = window.filter(({ isNote }) => !isNote).map(({ seq }) => seq);
+    return seqs.every((seq, index) => index === 0 || seq > (seqs[index - 1] as number));
+  },
+
+  "makes no orphan": ({ window, said }) => {
+    if (reusesIds(said)) return true;
+    const known = orphansIn(said);
+    return [...orphansIn(window)].every((orphan) => known.has(orphan));
+  },
+
+  "touches nothing that is protected": ({ before, window, budget, pins, exempt, said }) => {
+    // Of an id that came again, a rebuild cannot tell which of its calls was answered by a result that has left.
+    if (exempt.rebuilds && reusesIds(said)) return true;
+    const asSaid = new Map(said.map((slot) => [slot.seq, slot]));
+    const fixed = untouchable(before, pins);
+    const spared = before.filter(({ seq, isNote }) => fixed.has(seq) && !isNote);
+    const system = before.filter(({ message }) => message.role === "system");
+    const staying = [...tiedTo(new Set([...spared, ...system]), before)];
+    const whole = exempt.rebuilds ? staying.map((slot) => asSaid.get(slot.seq) ?? slot) : staying;
+    const lost = withoutCall(before);
+    // A result that is shown as words takes a notice more.
+    if (sizeOf(whole) + lost.size * 10 > budget.tokens - budget.system) return true;
+    return spared.every((slot) => {
+      const shown = window.find(({ seq, isNote }) => seq === slot.seq && !isNote)?.message;
+      if (!shown) return false;
+      return isSame(shown, slot.message) || shown === asSaid.get(slot.seq)?.message || lost.has(slot.seq);
+    });
+  },
+
+  "leaves what it does not edit the very same": ({ before, window, exempt, reason }) => {
+    if (exempt.rebuilds && reason !== undefined) return true;
+    const known = new Map(before.filter(({ isNote }) => !isNote).map((slot) => [slot.seq, slot]));
+    return window.every((slot) => {
+      const old = slot.isNote ? undefined : known.get(slot.seq);
+      return !old || old === slot || !isSame(old.message, slot.message);
+    });
+  },
+
+  "changes no reasoning": ({ window, said }) => {
+    const known = new Set<Part>(said.flatMap(({ message }) => message.parts.filter(isReasoning)));
+    return window.every(({ message }) =>
+      message.parts.every((part) => !isReasoning(part) || known.has(part)),
+    );
+  },
+
+  "changes no role": ({ window, before, said }) => {
+    const lost = withoutCall(before);
+    const roles = new Map(said.map(({ seq, message }) => [seq, message.role]));
+    return window.every(({ seq, isNote, message, original }) => {
+      const isWords = lost.has(seq) || original?.role === "tool";
+      return isNote || roles.get(seq) === message.role || (isWords && message.role === "user");
+    });
+  },
+
+  "puts no note into a group": ({ window, said }) => {
+    const groupOf = new Map<number, number>();
+    for (const [group, { from, to }] of groupsOf(said).entries())
+      for (const { seq } of said.slice(from, to + 1)) groupOf.set(seq, group);
+    return window.every(({ isNote }, index) => {
+      const around = [window[index - 1], window[index + 1]].map((slot) => slot && groupOf.get(slot.seq));
+      return !isNote || around[0] === undefined || around[0] !== around[1];
+    });
+  },
+
+  "gives a reason where it changed what had been sent, and only there": ({
+    sent,
+    window,
+    reason,
+    exempt,
+  }) => {
+    if (exempt.rebuilds) return true;
+    const isChanged = sent.some((slot, index) => window[index]?.message !== slot.message);
+    return isChanged === (reason !== undefined);
+  },
+};
+
+function isSame(one: Message, other: Message): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+function isReasoning(part: Part): boolean {
+  return part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning");
+}

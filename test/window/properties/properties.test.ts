@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../../src/model/message.ts";
+import { anthropicClear } from "../../../src/window/policies/anthropic-clear.ts";
+import { cline } from "../../../src/window/policies/cline.ts";
+import { longhaul } from "../../../src/window/policies/longhaul.ts";
+import { none } from "../../../src/window/policies/none.ts";
+import { openclaw } from "../../../src/window/policies/openclaw.ts";
+import { roo } from "../../../src/window/policies/roo.ts";
+import type { Policy } from "../../../src/window/policy.ts";
+import { Random } from "../../formats/fuzz/random.ts";
+import { brokenRule, type Exemptions } from "./check-run.ts";
+import { randomHistory } from "./random-history.ts";
+import { HAS_RECORDINGS, HAS_TRANSCRIPTS, readRecordings, readTranscripts } from "./real-histories.ts";
+
+const RANDOM_HISTORIES = 3_000;
+const REAL_HISTORIES = 250;
+const SLICE = 24;
+
+const POLICIES: readonly { readonly name: string; readonly policy: Policy; readonly exempt: Exemptions }[] = [
+  { name: "longhaul", policy: longhaul(), exempt: { rebuilds: true } },
+  { name: "none", policy: none(), exempt: { budget: true } },
+  { name: "cline", policy: cline(), exempt: {} },
+  { name: "roo", policy: roo(), exempt: {} },
+  { name: "roo that condenses", policy: roo({ condense: { threshold: 40, messages: 12 } }), exempt: {} },
+  { name: "openclaw", policy: openclaw({ messages: 12 }), exempt: {} },
+  {
+    name: "anthropic-clear",
+    policy: anthropicClear({ trigger: { tokens: 500 }, keep: 1, clearInputs: true }),
+    exempt: {},
+  },
+];
+
+/** The first histories under which a policy breaks a rule, by seed. */
+function broken(
+  count: number,
+  policy: Policy,
+  exempt: Exemptions,
+  historyOf: (random: Random, seed: number) => readonly Message[],
+): readonly string[] {
+  const found: string[] = [];
+  for (let seed = 1; seed <= count && found.length < 5; seed++) {
+    const random = new Random(seed);
+    const messages = historyOf(random, seed);
+    const rule = messages.length === 0 ? undefined : brokenRule(policy, messages, random, exempt);
+    if (rule !== undefined) found.push(`seed ${seed}: ${rule}`);
+  }
+  return found;
+}
+
+function sliceOf(histories: readonly (readonly Message[])[], random: Random): readonly Message[] {
+  const history = random.pick(histories);
+  const from = random.chance(0.3) ? 0 : random.below(history.length - 2);
+  return history.slice(from, from + 3 + random.below(SLICE));
+}
+
+describe.each(POLICIES)("$name", ({ policy, exempt }) => {
+  test(`keeps every rule in ${RANDOM_HISTORIES} random histories`, { timeout: 120_000 }, () => {
+    expect(broken(RANDOM_HISTORIES, policy, exempt, randomHistory)).toEqual([]);
+  });
+});
+
+describe("real histories", () => {
+  const brokenIn = (histories: readonly (readonly Message[])[]) =>
+    POLICIES.flatMap(({ name, policy, exempt }) =>
+      broken(REAL_HISTORIES, policy, exempt, (random) => sliceOf(histories, random)).map(
+        (rule) => `${name}, ${rule}`,
+      ),
+    );
+
+  test.skipIf(!HAS_TRANSCRIPTS)(
+    `keep every rule in ${REAL_HISTORIES} slices of transcripts under each policy`,
+    async () => {
+      const histories = await readTranscripts();
+      expect(histories.length).toBeGreaterThan(5);
+      expect(brokenIn(histories)).toEqual([]);
+    },
+    120_000,
+  );
+
+  test.skipIf(!HAS_RECORDINGS)(
+    `keep every rule in ${REAL_HISTORIES} slices of requests of real clients under each policy`,
+    async () => {
+      const histories = await readRecordings();
+      expect(histories.length).toBeGreaterThan(5);
+      expect(brokenIn(histories)).toEqual([]);
+    },
+    120_000,
+  );
+});
