@@ -9,6 +9,7 @@ export {
 export { type GateOptions, type Judged, judgeSummary } from "./compact/gate/judge-summary.ts";
 export type { SummaryVerdict } from "./compact/gate/verdict.ts";
 export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
+export { type SummarisingOptions, summarising } from "./compact/summarising.ts";
 export { type Kernel, type KernelOptions, openKernel, type SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";

@@ -12,9 +12,17 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "importing: speed, memory and copies, on a synthetic session of 2 GB and on real transcripts",
     load: async () => (await import("./formats/index.ts")).formats,
   },
+  tokens: {
+    summary: "token estimates: error by kind of text, once calibrated on real reports, and speed",
+    load: async () => (await import("./tokens/index.ts")).tokens,
+  },
   window: {
     summary: "policies for the context window on real sessions: cost, what is kept, edits",
     load: async () => (await import("./window/index.ts")).window,
+  },
+  compact: {
+    summary: "extractive summaries on real sessions: CPU, what is kept beside truncation",
+    load: async () => (await import("./compact/index.ts")).compact,
   },
   log: {
     summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",

@@ -11,6 +11,7 @@ import {
   replay,
   type SaidMessage,
   type SessionId,
+  summarising,
   textOfMessage,
 } from "../../index.ts";
 import { defineCommand } from "../command.ts";
@@ -29,6 +30,7 @@ import { type Column, tableLines } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 
 const WINDOWS = "32k,64k,128k,200k";
+const KNOWN: readonly Policy[] = [...POLICIES, summarising()];
 
 /** Replays recorded conversations under policies for the context window. */
 export const replayCommand = defineCommand({
@@ -62,7 +64,7 @@ export const replayCommand = defineCommand({
   async run(context, { operands, options }) {
     if (operands.length === 0) throw new UsageError("name a session, or a file or folder of conversations");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
-    const policies = names?.map((name) => findNamed("policy", name, POLICIES)) ?? POLICIES.filter(isBounded);
+    const policies = names?.map((name) => findNamed("policy", name, KNOWN)) ?? KNOWN.filter(isBounded);
     const windows = (options.window ?? WINDOWS).split(",").map(tokensIn);
     const least = options.min === undefined ? 1 : tokensIn(options.min);
     const study = new Study(policies, windows, {

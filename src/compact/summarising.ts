@@ -1,0 +1,107 @@
+import type { Message } from "../model/message.ts";
+import type { TokensOf } from "../window/apply-edits.ts";
+import { longhaul } from "../window/policies/longhaul.ts";
+import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy.ts";
+import type { Slot } from "../window/slot.ts";
+import { extractSummary } from "./extractive/extract-summary.ts";
+
+/** How a policy is given a summary. */
+export interface SummarisingOptions {
+  /** Share of the room behind system prompt and tools that the summary may take. */
+  readonly share?: number;
+  readonly policy?: Policy;
+}
+
+const SHARE = 0.04;
+const LEAST_TOKENS = 400;
+const MOST_TOKENS = 4_000;
+const TITLE = "[Summary of earlier steps]";
+
+/**
+ * A policy with an extractive summary: whatever leaves the window is also told of in the fixed sections, behind the first
+ * request of the user, and brought up to date with each edit. No model is asked.
+ */
+export function summarising({ share = SHARE, policy = longhaul() }: SummarisingOptions = {}): Policy {
+  return {
+    name: `${policy.name}+summary`,
+    start(budget, tokensOf, course = {}) {
+      const room = (budget.tokens - budget.system) * share;
+      const tokens = Math.floor(Math.min(MOST_TOKENS, Math.max(LEAST_TOKENS, room)));
+      return new SummarisingRun(policy, budget, tokensOf, course, tokens);
+    },
+  };
+}
+
+class SummarisingRun implements PolicyRun {
+  readonly #inner: PolicyRun;
+  readonly #tokensOf: TokensOf;
+  readonly #summaryTokens: number;
+  #summary: Slot | undefined;
+  #text: string | undefined;
+  /** Messages of the window as they were said. */
+  #shown = new Map<number, Slot>();
+  reason: string | undefined;
+
+  constructor(policy: Policy, budget: Budget, tokensOf: TokensOf, course: Course, summaryTokens: number) {
+    const window = course.window?.filter((slot) => !isSummary(slot)) ?? [];
+    this.#summary = course.window?.find(isSummary);
+    this.#text = this.#summary && textOf(this.#summary).slice(TITLE.length + 1);
+    this.#tokensOf = tokensOf;
+    this.#summaryTokens = summaryTokens;
+    const smaller: Budget = {
+      ...budget,
+      get tokens() {
+        return budget.tokens - summaryTokens;
+      },
+    };
+    for (const slot of window) this.#see(slot);
+    this.#inner = policy.start(smaller, tokensOf, { ...course, ...(course.window && { window }) });
+  }
+
+  observe(slot: Slot): void {
+    this.#see(slot);
+    this.#inner.observe(slot);
+  }
+
+  fit(moment: Moment): readonly Slot[] {
+    const slots = this.#inner.fit(moment);
+    this.reason = this.#inner.reason;
+    const kept = new Set(slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
+    const left = [...this.#shown.values()].filter(({ seq }) => !kept.has(seq));
+    if (left.length > 0) this.#summarise(left);
+    const summary = this.#summary;
+    if (!summary) return slots;
+    const first = slots.findIndex(({ message, isNote }) => message.role === "user" && !isNote);
+    return [...slots.slice(0, first + 1), summary, ...slots.slice(first + 1)];
+  }
+
+  #see(slot: Slot): void {
+    if (slot.isNote) return;
+    const { original, ...rest } = slot;
+    this.#shown.set(slot.seq, original ? { ...rest, message: original } : slot);
+  }
+
+  #summarise(left: readonly Slot[]): void {
+    for (const { seq } of left) this.#shown.delete(seq);
+    this.#text = extractSummary(left, { budgetTokens: this.#summaryTokens, previous: this.#text }).text;
+    const text = `${TITLE}\n${this.#text}`;
+    const message: Message = { role: "user", parts: [{ type: "text", text }] };
+    const { seq, at } = left[0] as Slot;
+    this.#summary = {
+      seq: Math.min(seq, this.#summary?.seq ?? seq),
+      at,
+      message,
+      tokens: this.#tokensOf(message),
+      isNote: true,
+    };
+  }
+}
+
+function isSummary(slot: Slot): boolean {
+  return slot.isNote === true && textOf(slot).startsWith(TITLE);
+}
+
+function textOf({ message }: Slot): string {
+  const [part] = message.parts;
+  return part?.type === "text" ? part.text : "";
+}
