@@ -85,6 +85,7 @@ export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { RangeOptions } from "./view/range.ts";
 export type { TailOptions } from "./view/tail.ts";
+export { type FittedMessages, fitMessages } from "./window/fit-messages.ts";
 export type { ProviderFailure } from "./window/limits/failure.ts";
 export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
 export type { Fitted, Planned } from "./window/live/fitted.ts";

@@ -34,6 +34,23 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     "# Why does login.test.ts fail?",
     "await server.start()",
   ],
+  "window.ts": [
+    /src\/part-\d+\.ts: over the limit; \d+ → \d+ tokens/,
+    /\d+ messages left; pays after \d+ calls/,
+    /\d+ messages in the window, \d+ after the undo/,
+    /summary by extractive: \d+ → \d+ tokens/,
+  ],
+  "ai-chat.ts": ["> And the second?\nK2, 8,611 m.", "the log holds 4 messages"],
+  "ai-agent.ts": [
+    "41 steps: I have read them all.",
+    /the log holds 82 messages of \d{6} characters/,
+    /the largest request had \d{5} characters/,
+  ],
+  "fit-only.ts": [
+    /^402 messages became \d{2}\n/,
+    "the newest is the same object: true",
+    "one message later it begins the same: true",
+  ],
   "two-processes.ts": [
     "the tail saw 1000 messages, the log holds 1000 entries",
     "lost or doubled: 0, out of order: 0",
@@ -53,7 +70,7 @@ test.each(Object.entries(KEY_LINES))(
   "%s ends by itself, shows its point and leaves nothing",
   async (name, lines) => {
     const temporary = testFolder();
-    const { LONGHAUL_HOME: _, ...env } = process.env;
+    const { LONGHAUL_HOME: _, ANTHROPIC_API_KEY: __, ...env } = process.env;
     const { stdout } = await promisify(execFile)(process.execPath, [`${folder}/${name}`], {
       env: { ...env, TMPDIR: temporary },
       timeout: 60_000,

@@ -24,6 +24,14 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "extractive summaries on real sessions: CPU, what is kept beside truncation",
     load: async () => (await import("./compact/index.ts")).compact,
   },
+  embedder: {
+    summary: "the packaged embedder: load, texts a second, held-out pairs beside BM25",
+    load: async () => (await import("./embedder/index.ts")).embedder,
+  },
+  recall: {
+    summary: "finding again what was said, and the file an issue is about: quality beside plain BM25, cost",
+    load: async () => (await import("./recall/index.ts")).recall,
+  },
   log: {
     summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",
     load: async () => (await import("./log/index.ts")).log,

@@ -33,7 +33,7 @@ export interface Receipt {
   readonly left: {
     /** Messages that left the window. */
     readonly entries: number;
-    /** Identifiers that are in it no more, the most used first; `identifiers` of them, or as many as are worth a look. */
+    /** Identifiers the agent or the user had named that are in it no more, the most used first. */
     readonly identifiers: number;
     readonly named: readonly string[];
   };

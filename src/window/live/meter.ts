@@ -6,6 +6,9 @@ import { type Gauge, gauge } from "../tokens/gauge.ts";
 import { startFactor } from "../tokens/start-factor.ts";
 import type { LastRequest } from "./cache-state.ts";
 
+/** No tokenizer counts so little: such a report is of another request, or made up. */
+const LEAST_RATIO = 0.3;
+
 /** How estimates and a provider's counts of one model compare, learned from the reports in the log. */
 export class Meter {
   readonly #model: string;
@@ -42,6 +45,7 @@ export class Meter {
 
   /** Learns what a provider counted without a report, as in an overflow error. */
   learnCount(estimated: number, counted: number): void {
+    if (counted < estimated * LEAST_RATIO) return;
     this.#gauge = this.#gauge.observe(estimated, counted);
   }
 }

@@ -3,11 +3,14 @@ import { identifiersOf } from "../extract/identifiers.ts";
 import { saidIn } from "../extract/said.ts";
 import type { Slot } from "../slot.ts";
 
-/** Names listed in a receipt, and characters of a tool's output that are looked through for them. */
+/** Names listed in a receipt, and how many are looked for in the window at most. */
 const MOST_NAMED = 50;
-const MOST_CHARACTERS = 4_000;
+const MOST_CHECKED = 60;
 
-/** Identifiers that were in the window before and are in it no more, the most used first. */
+/**
+ * Identifiers that the agent or the user had named and that are in the window no more, the most used first. What only
+ * tools said is not counted: nobody has missed it yet.
+ */
 export function namesLeft(
   before: readonly Slot[],
   after: readonly Slot[],
@@ -16,17 +19,22 @@ export function namesLeft(
   const counts = new Map<string, number>();
   for (const { message } of before) {
     if (stays.has(message)) continue;
-    namesIn(message, (name) => counts.set(name, (counts.get(name) ?? 0) + 1));
+    for (const text of ownWords(message))
+      identifiersOf(text, false, (name) => counts.set(name, (counts.get(name) ?? 0) + 1));
   }
   if (counts.size === 0) return { identifiers: 0, named: [] };
-  for (const { message } of after) namesIn(message, (name) => counts.delete(name));
-  const named = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
+  const text = after
+    .map(({ message }) => saidIn(message, () => undefined).map((said) => said.text))
+    .join("\n");
+  const named = [...counts]
+    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+    .slice(0, MOST_CHECKED)
+    .flatMap(([name]) => (text.includes(name) ? [] : [name]));
   return { identifiers: named.length, named: named.slice(0, MOST_NAMED) };
 }
 
-function namesIn(message: Message, tell: (name: string) => void): void {
-  for (const { text, origin } of saidIn(message, () => undefined)) {
-    const isOutput = origin === "result" || origin === "read";
-    identifiersOf(isOutput ? text.slice(0, MOST_CHARACTERS) : text, false, tell);
-  }
+function ownWords(message: Message): readonly string[] {
+  return saidIn(message, () => undefined).flatMap(({ text, origin }) =>
+    origin === "result" || origin === "read" || origin === "reasoning" ? [] : [text],
+  );
 }

@@ -1,7 +1,7 @@
 import type { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
-import { throwIfAborted } from "../../model/errors.ts";
+import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Place } from "../../model/place.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { Usage } from "../../model/usage.ts";
@@ -285,7 +285,12 @@ export class SessionWindow {
     await this.#parts.compacting?.force();
     this.#forcedTokens = this.#meter.estimatedWithin(next.budgetTokens);
     this.#follower.forget();
-    return this.#fit({});
+    try {
+      return await this.#fit({});
+    } catch (error) {
+      if (isLonghaulError(error, "WINDOW_STUCK")) throw overflowError(overflow.message, model, error);
+      throw error;
+    }
   }
 
   /** Once for each request: a second rejection is not for us to guess at. */

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import type { ChildTask } from "../../child-job.ts";
+import type { Measurement } from "../../suite.ts";
+import { type Asked, ask, createAsker, userTurnsOnly } from "./ask.ts";
+import { readBeam } from "./beam.ts";
+import { beamSizes, findDataSet } from "./data-folder.ts";
+import { loadEmbedding } from "./load-embedding.ts";
+import { readLocomo } from "./locomo.ts";
+import { readLongMemEval } from "./longmemeval.ts";
+import type { Question } from "./question.ts";
+import { toRows } from "./rows.ts";
+
+interface Input {
+  readonly folder: string;
+  readonly every: number;
+  readonly set?: string;
+}
+
+/** What a child found: one entry for each question and level. */
+interface Output {
+  readonly asked: readonly Asked[];
+  readonly notes: readonly string[];
+}
+
+/** LongMemEval by its protocol: turns and sessions, with both roles and with user turns only. */
+export const askLongMemEval: ChildTask<Input, Output> = async function askLongMemEval({ folder, every }) {
+  const { questions, abstained } = readLongMemEval(folder);
+  const chosen = sample(questions, every);
+  const [both, user] = [createAsker(loadEmbedding()), createAsker(loadEmbedding())];
+  const asked = chosen.flatMap((question) => {
+    const ofUser = userTurnsOnly(question);
+    const answered = question.gold.length > 0 ? ask(both, question, ".both", true) : [];
+    return [...answered, ...(ofUser ? ask(user, ofUser, ".user", true) : [])];
+  });
+  return {
+    asked,
+    notes: [`longmemeval: ${abstained} questions without an answer left out`, ...withoutVectors()],
+  };
+};
+
+/** LoCoMo by its protocol. */
+export const askLocomo: ChildTask<Input, Output> = async function askLocomo({ folder, every }) {
+  return { asked: askTurns(sample(readLocomo(folder), every)), notes: withoutVectors() };
+};
+
+/** One size of BEAM by its protocol. */
+export const askBeam: ChildTask<Input, Output> = async function askBeam({ folder, every, set = "beam" }) {
+  return { asked: askTurns(sample(readBeam(folder, set), every)), notes: withoutVectors() };
+};
+
+function askTurns(questions: readonly Question[]): Asked[] {
+  const asker = createAsker(loadEmbedding());
+  return questions.flatMap((question) => ask(asker, question, "", false));
+}
+
+function sample<T>(all: readonly T[], every: number): T[] {
+  return all.filter((_, index) => index % every === 0);
+}
+
+function withoutVectors(): string[] {
+  return loadEmbedding() === null ? ["Without vectors: the embedder's weights are not there."] : [];
+}
+
+const EVERY_WHEN_QUICK = 8;
+
+function measurement(name: string, task: ChildTask<Input, Output>): Measurement {
+  return {
+    name,
+    async *run(bench) {
+      const found = findDataSet(bench, name === "longmemeval" ? "longmemeval-s" : name);
+      if (found === undefined) return;
+      const sizes = name === "beam" ? beamSizes(found) : [null];
+      for (const size of sizes) {
+        const folder = size === null ? found : join(found, size);
+        const set = size === null ? name : `${name}-${size}`;
+        const input = { folder, every: bench.isQuick ? EVERY_WHEN_QUICK : 1, set };
+        const { asked, notes } = await bench.child(set, import.meta.url, task, input);
+        for (const note of notes) bench.note(note);
+        yield* toRows(asked, !bench.isQuick);
+      }
+    },
+  };
+}
+
+/** Questions over conversations. */
+export const conversations: readonly Measurement[] = [
+  measurement("longmemeval", askLongMemEval),
+  measurement("locomo", askLocomo),
+  measurement("beam", askBeam),
+];

@@ -1,0 +1,54 @@
+import { type Goal, type Row, toRow } from "../../result.ts";
+import type { Asked } from "./ask.ts";
+import { average, MEASURES, meanWithInterval } from "./scores.ts";
+
+type Measure = (typeof MEASURES)[number];
+
+const least = (value: number): Goal => ({ text: `>= ${value}`, isMet: (found) => found >= value });
+
+/** What the development split is to reach, by level and measure. */
+const GOALS: Readonly<Record<string, Partial<Record<Measure, number>>>> = {
+  "longmemeval.turn.both": { all5: 0.75, all10: 0.88 },
+  "longmemeval.session.both": { all5: 0.92, all10: 0.97 },
+  "locomo.turn": { fraction10: 0.8 },
+  "beam-100K.turn": { fraction10: 0.63 },
+};
+
+/** Rows of everything asked at each level: over all questions with their goals, then by category. */
+export function* toRows(asked: readonly Asked[], isWhole: boolean): Generator<Row> {
+  for (const level of new Set(asked.map((one) => one.level))) {
+    const atLevel = asked.filter((one) => one.level === level);
+    yield* rowsOf(level, atLevel, MEASURES, isWhole ? (GOALS[level] ?? {}) : {});
+    const categories = [...new Set(atLevel.map((one) => one.category))].sort();
+    if (categories.length < 2) continue;
+    const shown = MEASURES.filter((measure) => measure !== "ndcg10" && measure !== "fraction50");
+    for (const category of categories) {
+      yield* rowsOf(
+        `${level}.${category}`,
+        atLevel.filter((one) => one.category === category),
+        shown,
+        {},
+      );
+    }
+  }
+}
+
+function* rowsOf(
+  id: string,
+  asked: readonly Asked[],
+  measures: readonly Measure[],
+  goals: Partial<Record<Measure, number>>,
+): Generator<Row> {
+  for (const measure of measures) {
+    const { mean, low, high } = meanWithInterval(asked.map(({ ours }) => ours[measure]));
+    const goal = goals[measure];
+    yield toRow({
+      id: `${id}.${measure}`,
+      value: mean,
+      unit: `n=${asked.length}, ${low.toFixed(3)}–${high.toFixed(3)}`,
+      beside: "plain BM25, same scorer",
+      besideValue: average(asked.map(({ plain }) => plain[measure])),
+      goal: goal === undefined ? undefined : least(goal),
+    });
+  }
+}

@@ -1,0 +1,155 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { EntryId, Fitted, Json, MessageInput } from "../index.ts";
+import { isLonghaulError } from "../index.ts";
+import { usageOf } from "../provider/ai-sdk/usage-of.ts";
+import {
+  type Conversation,
+  conversationOf,
+  type GivenMessage,
+  givenMessages,
+  type Placed,
+} from "./conversation.ts";
+import { failureOf } from "./failure-of.ts";
+import { fittedPrompt } from "./fitted-prompt.ts";
+import { checked, type LonghaulModelOptions, windowOptionsOf } from "./options.ts";
+import type { Media } from "./plain-message.ts";
+import { partsOf, type SdkMessage } from "./sdk-message.ts";
+import { type Frame, Windows } from "./windows.ts";
+
+/** How often one call is sent again; the window itself gives up sooner. */
+const MOST_HEALED = 4;
+
+/** Begins calls of one model in one session. */
+export class Calls {
+  readonly #options: LonghaulModelOptions;
+  readonly #conversation: Conversation;
+  readonly #windows: Windows;
+
+  constructor(options: LonghaulModelOptions) {
+    this.#options = checked(options);
+    this.#conversation = conversationOf(options.session);
+    this.#windows = new Windows(options.session, windowOptionsOf(options));
+  }
+
+  /** True inside the work of the session itself, as for a summary: such calls are none of its conversation. */
+  get areSilent(): boolean {
+    return this.#conversation.isInTurn;
+  }
+
+  /** Stores what is new of a conversation and fits the window. Instructions come first and always stay. */
+  async begin(
+    messages: readonly SdkMessage[],
+    frame: { readonly model: string; readonly tools: Json; readonly maxOutputTokens?: number | undefined },
+    signal?: AbortSignal,
+  ): Promise<Call> {
+    const said = messages.findIndex(({ role }) => role !== "system");
+    const instructions = said < 0 ? messages : messages.slice(0, said);
+    const media: Media = new Map();
+    const given = givenMessages(messages.slice(instructions.length), media);
+    const system = instructions
+      .flatMap(partsOf)
+      .map(({ text }) => String(text))
+      .join("\n");
+    const call = new Call({
+      conversation: this.#conversation,
+      windows: this.#windows,
+      options: this.#options,
+      frame: { ...frame, model: this.#options.model ?? frame.model, system },
+      instructions,
+      given,
+      media,
+    });
+    await call.fit(signal);
+    return call;
+  }
+}
+
+interface CallParts {
+  readonly conversation: Conversation;
+  readonly windows: Windows;
+  readonly options: LonghaulModelOptions;
+  readonly frame: Frame;
+  readonly instructions: readonly SdkMessage[];
+  readonly given: readonly GivenMessage[];
+  readonly media: Media;
+}
+
+/** One call to a model: what it is sent, sent again when it was refused, and what became of it. */
+export class Call {
+  readonly #parts: CallParts;
+  readonly #window: ReturnType<Windows["take"]>;
+  #prompt: readonly SdkMessage[] = [];
+  #last: EntryId | undefined;
+  #healed = 0;
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+    this.#window = parts.windows.take(parts.frame);
+  }
+
+  /** What the model is sent. */
+  get prompt(): readonly SdkMessage[] {
+    return this.#prompt;
+  }
+
+  /** The same in place of the prompt of a call's parameters; all else stays as it is. */
+  paramsWith(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+    return { ...params, prompt: this.#prompt as LanguageModelV4CallOptions["prompt"] };
+  }
+
+  /** Takes in what the caller said and fits the window. */
+  async fit(signal?: AbortSignal): Promise<void> {
+    await this.#parts.conversation.inTurn(async () => {
+      const placed = await this.#take();
+      await this.#use(await this.#window.window.fit(signal ? { signal } : {}), placed);
+    });
+  }
+
+  /** True if the prompt was changed so that the call can be sent again. */
+  async heals(error: unknown): Promise<boolean> {
+    if (isLonghaulError(error) || this.#healed >= MOST_HEALED) return false;
+    return this.#parts.conversation.inTurn(async () => {
+      const placed = await this.#take();
+      const fitted = await this.#window.window.heal(failureOf(error));
+      if (!fitted) return false;
+      this.#healed++;
+      await this.#use(fitted, placed);
+      return true;
+    });
+  }
+
+  /** Appends a whole reply behind what it answers, and what it used. `append` does it where a draft has begun. */
+  async complete(
+    reply: MessageInput | undefined,
+    usage: LanguageModelV4Usage | undefined,
+    append: (reply: MessageInput) => Promise<unknown> = (message) =>
+      this.#parts.options.session.append(message),
+  ): Promise<void> {
+    await this.#parts.conversation.inTurn(async () => {
+      if (reply) {
+        if (this.#isWhole) await this.#parts.conversation.standBehind(this.#last);
+        await append(reply);
+      }
+      const used = usage && usageOf(usage);
+      if (!used) return;
+      await this.#window.window.report(used, { model: this.#parts.frame.model });
+      this.#window.giveBack();
+    });
+  }
+
+  get #isWhole(): boolean {
+    return this.#parts.options.history !== "session";
+  }
+
+  #take(): Promise<Placed> {
+    const { conversation, given } = this.#parts;
+    return this.#isWhole ? conversation.takeWhole(given) : conversation.takeNew(given);
+  }
+
+  async #use(fitted: Fitted, placed: Placed): Promise<void> {
+    const { instructions, media, options } = this.#parts;
+    const source = { session: options.session.id, placed, media, blobs: options.blobs };
+    this.#prompt = [...instructions, ...(await fittedPrompt(fitted, source))];
+    this.#last = placed.last;
+  }
+}

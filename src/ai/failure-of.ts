@@ -1,0 +1,14 @@
+import type { ProviderFailure } from "../index.ts";
+
+/** What a window needs to know of an error that the AI SDK threw or streamed: status, body and words. */
+export function failureOf(error: unknown): ProviderFailure {
+  if (typeof error === "string") return { message: error };
+  if (typeof error !== "object" || error === null) return {};
+  const { statusCode, responseBody, data, message } = error as { readonly [field: string]: unknown };
+  const body = responseBody ?? data ?? (error instanceof Error ? undefined : error);
+  return {
+    ...(typeof statusCode === "number" && { status: statusCode }),
+    ...(body !== undefined && { body }),
+    ...(typeof message === "string" && { message }),
+  };
+}

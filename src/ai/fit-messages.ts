@@ -1,0 +1,65 @@
+import {
+  fitMessages as fitWindow,
+  type Message,
+  type Slot,
+  textOfMessage,
+  type WindowOptions,
+} from "../index.ts";
+import { type DialectName, dialectOf, type ForeignMessage, messageOf } from "./dialect.ts";
+import { withResults } from "./fitted-prompt.ts";
+import { type Media, plainMessage } from "./plain-message.ts";
+import type { SdkMessage } from "./sdk-message.ts";
+import { foreignMessages } from "./write-foreign.ts";
+
+/**
+ * Fits a conversation into a model's window and stores nothing. Takes our own messages, ModelMessages of the AI SDK, and
+ * messages of OpenAI's Chat Completions and of Anthropic, and returns the same kind: the very objects where nothing
+ * changed. Leading system messages stay. The same conversation, grown, gets the same beginning again.
+ */
+export async function fitMessages<T extends object>(
+  messages: readonly T[],
+  options: WindowOptions,
+): Promise<readonly T[]> {
+  const foreign = messages as unknown as readonly ForeignMessage[];
+  const dialect = dialectOf(foreign);
+  const media: Media = new Map();
+  const said = foreign
+    .map((own) => ({ foreign: own, message: plainMessage(messageOf(own, dialect), media) }))
+    .filter(({ message }) => message.role !== "tool" || message.parts.length > 0);
+  const first = said.findIndex(({ message }) => message.role !== "system");
+  const instructions = said.slice(0, first < 0 ? said.length : first);
+  const spoken = said.slice(instructions.length);
+  const system = options.system ?? instructions.map(({ message }) => textOfMessage(message)).join("\n");
+  const { slots } = fitWindow(
+    spoken.map(({ message }) => message),
+    { oversize: "clip", ...options, system },
+  );
+  const fitted = await written(slots, spoken, dialect, media);
+  return [...instructions.map((own) => own.foreign), ...fitted] as unknown as readonly T[];
+}
+
+interface SaidMessage {
+  readonly foreign: ForeignMessage;
+  readonly message: Message;
+}
+
+/** A window in the caller's format. */
+async function written(
+  slots: readonly Slot[],
+  spoken: readonly SaidMessage[],
+  dialect: DialectName,
+  media: Media,
+): Promise<readonly ForeignMessage[]> {
+  const toolNames = new Map<string, string>();
+  const bytesOf = async ({ digest }: { readonly digest: string }) => media.get(digest);
+  const fitted: ForeignMessage[] = [];
+  for (const { message, seq, isNote } of slots) {
+    for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
+    const own = isNote ? undefined : spoken[seq - 1];
+    if (own?.message === message) fitted.push(own.foreign);
+    else fitted.push(...(await foreignMessages(message, { dialect, own, toolNames, bytesOf })));
+  }
+  if (dialect !== "ai-sdk") return fitted;
+  // Words in place of missing results were left out when the messages were read.
+  return withResults(fitted as unknown as readonly SdkMessage[]) as unknown as readonly ForeignMessage[];
+}

@@ -1,0 +1,104 @@
+import { NO_RESULT } from "../formats/content/marks.ts";
+import {
+  type Blobs,
+  type EntryId,
+  entryId,
+  type Fitted,
+  isLonghaulError,
+  type SessionId,
+  type Slot,
+} from "../index.ts";
+import type { Placed } from "./conversation.ts";
+import type { Media } from "./plain-message.ts";
+import { saidKey } from "./said-key.ts";
+import { partsOf, type SdkMessage } from "./sdk-message.ts";
+import { type BytesOf, type OwnMessage, sdkMessages } from "./to-sdk.ts";
+
+/** Where the words and bytes of a window come from. */
+export interface PromptSource {
+  readonly session: SessionId;
+  readonly placed: Placed;
+  /** Bytes that the caller handed over. */
+  readonly media: Media;
+  readonly blobs?: Pick<Blobs, "bytes"> | undefined;
+}
+
+/** The messages of a fitted window: a caller's own objects where nothing was changed, so that every byte of them stays. */
+export async function fittedPrompt(
+  { slots, messages }: Pick<Fitted, "slots" | "messages">,
+  source: PromptSource,
+): Promise<readonly SdkMessage[]> {
+  const bytesOf = bytesFrom(source);
+  const toolNames = new Map<string, string>();
+  const prompt: SdkMessage[] = [];
+  for (const [index, slot] of slots.entries()) {
+    const message = messages[index] ?? slot.message;
+    for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
+    const given = slot.isNote ? undefined : source.placed.byId.get(idOf(slot, source.session));
+    const isSame = given && given.parts === slot.message.parts.length && given.key === saidKey(slot.message);
+    if (isSame) prompt.push(given.sdk);
+    else {
+      const own = given ?? (await fromLog(slot, toolNames, bytesOf));
+      prompt.push(...(await sdkMessages(message, own, toolNames, bytesOf)));
+    }
+  }
+  return withResults(prompt);
+}
+
+/** What a changed message was before, as a caller would have handed it over. */
+async function fromLog(
+  { original, message }: Slot,
+  toolNames: ReadonlyMap<string, string>,
+  bytesOf: BytesOf,
+): Promise<OwnMessage | undefined> {
+  if (!original || original === message) return undefined;
+  const [sdk] = await sdkMessages(original, undefined, toolNames, bytesOf);
+  return sdk && { sdk, message: original };
+}
+
+function idOf({ seq, cite }: Slot, session: SessionId): EntryId {
+  if (cite === undefined) return entryId(session, seq);
+  return cite.startsWith("#") ? `${session}${cite}` : cite;
+}
+
+function bytesFrom({ media, blobs }: PromptSource): BytesOf {
+  return async ({ digest }) => {
+    const given = media.get(digest);
+    if (given || !blobs) return given;
+    try {
+      return await blobs.bytes(digest);
+    } catch (error) {
+      if (isLonghaulError(error, "BLOB_TOO_LARGE") || isLonghaulError(error, "BLOB_NOT_FOUND"))
+        return undefined;
+      throw error;
+    }
+  };
+}
+
+/** The same with a word for calls that never got a result, as after an abort: providers refuse a call without one. */
+export function withResults(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
+  const whole: SdkMessage[] = [];
+  let open = new Map<unknown, unknown>();
+  const close = () => {
+    if (open.size === 0) return;
+    const output = { type: "error-text", value: NO_RESULT };
+    const content = [...open].map(([toolCallId, toolName]) => ({
+      type: "tool-result",
+      toolCallId,
+      toolName,
+      output,
+    }));
+    whole.push({ role: "tool", content });
+    open = new Map();
+  };
+  for (const message of prompt) {
+    if (message.role !== "tool") close();
+    whole.push(message);
+    for (const { type, toolCallId, toolName, providerExecuted } of partsOf(message)) {
+      if (type === "tool-call" && providerExecuted !== true) open.set(toolCallId, toolName);
+      if (type === "tool-result") open.delete(toolCallId);
+    }
+  }
+  close();
+  return whole;
+}

@@ -1,0 +1,52 @@
+import { contentOfModelMessage } from "../formats/content/ai-sdk-parts.ts";
+import type { Json, MessageInput } from "../index.ts";
+import { partsOf, type SdkMessage } from "./sdk-message.ts";
+
+/** Where the importer of AI SDK conversations keeps what our messages have no place for. */
+const NAME = "ai-sdk";
+
+/** Marks of where a provider is to cache: they are about one request and not about what was said. */
+const CACHE_MARKS = ["cacheControl", "cache_control", "cachePoint"];
+
+/** A message of the AI SDK as ours, in the form in which an import would have stored it. */
+export function messageOfSdk(
+  message: SdkMessage,
+  beside: { readonly [field: string]: Json } = {},
+): MessageInput {
+  const { parts, extras } = contentOfModelMessage(plain(partsOf(message)));
+  const options = withoutEmpty(plain(message.providerOptions));
+  const meta = {
+    ...(options !== undefined && { providerOptions: options }),
+    ...(extras && { extras }),
+    ...beside,
+  };
+  return { role: message.role, parts, ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }) };
+}
+
+/** The same as JSON: bytes as base64, addresses as text, without marks for caches. */
+function plain(value: unknown): Json | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (value instanceof URL) return value.href;
+  if (value instanceof Date) return value.toISOString();
+  if (ArrayBuffer.isView(value))
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
+  if (value instanceof ArrayBuffer) return Buffer.from(value).toString("base64");
+  if (Array.isArray(value)) return value.map((element) => plain(element) ?? null);
+  if (typeof value !== "object") return undefined;
+  const fields = Object.entries(value).flatMap(([name, field]): [string, Json][] => {
+    const kept = CACHE_MARKS.includes(name) ? undefined : plain(field);
+    const isEmptied = name === "providerOptions" && withoutEmpty(kept) === undefined;
+    return kept === undefined || isEmptied ? [] : [[name, kept]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Options that say nothing are none. */
+function withoutEmpty(options: Json | undefined): Json | undefined {
+  if (typeof options !== "object" || options === null) return undefined;
+  const isEmpty = Object.values(options).every(
+    (own) => typeof own === "object" && own !== null && Object.keys(own).length === 0,
+  );
+  return isEmpty ? undefined : options;
+}

@@ -1,0 +1,106 @@
+import {
+  type Cursor,
+  type Entry,
+  type EntryId,
+  LonghaulError,
+  type MessageBody,
+  type Session,
+} from "../index.ts";
+import { saidKey } from "./said-key.ts";
+
+/** A message of the line. */
+export interface LineMessage {
+  readonly id: EntryId;
+  readonly key: string;
+  /** How many parts it has in the log. */
+  readonly parts: number;
+}
+
+/** A line as far as it is known. */
+export interface LineSeen {
+  /** Seq of the entry that chose it. */
+  readonly lineSeq: number;
+  readonly messages: readonly LineMessage[];
+}
+
+/** Callers who hand over whole conversations hold them in memory themselves; longer ones are left to the session. */
+const MOST_MESSAGES = 200_000;
+const PAGE = 1_000;
+
+/** What the active line of a session says, kept up to date with the log whoever writes to it. */
+export class KnownLine {
+  readonly #session: Session;
+  #messages: LineMessage[] | undefined;
+  #head = 0;
+  #lineSeq = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Looks what is new. */
+  async look(): Promise<LineSeen> {
+    if (!this.#messages || !(await this.#follow())) await this.#load();
+    return { lineSeq: this.#lineSeq, messages: this.#messages ?? [] };
+  }
+
+  /** The newest messages of the line, oldest first; nothing of it is kept. */
+  async newest(limit: number): Promise<readonly LineMessage[]> {
+    const { seq: head } = await this.#session.head();
+    return this.#read(head, limit);
+  }
+
+  /** False if the line is another one now. */
+  async #follow(): Promise<boolean> {
+    const added: LineMessage[] = [];
+    for (;;) {
+      const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE });
+      for (const entry of entries) {
+        if (entry.kind === "line" || entry.kind === "redacted") return false;
+        if (entry.kind === "message") added.push(lineMessage(entry));
+        this.#head = entry.seq;
+      }
+      if (entries.length < PAGE) break;
+    }
+    if (added.length > 0) this.#messages = [...(this.#messages ?? []), ...added];
+    return true;
+  }
+
+  async #load(): Promise<void> {
+    const { seq: head } = await this.#session.head();
+    const [line] = await this.#session.lines(1);
+    this.#messages = [...(await this.#read(head, MOST_MESSAGES + 1))];
+    if (this.#messages.length > MOST_MESSAGES) throw tooLong(this.#session.id);
+    this.#head = head;
+    this.#lineSeq = line?.seq ?? 0;
+  }
+
+  /** The newest messages of the line up to the head; what is appended meanwhile comes with the next look. */
+  async #read(head: number, most: number): Promise<readonly LineMessage[]> {
+    const pages: (readonly LineMessage[])[] = [];
+    let left = most;
+    for (let before: Cursor | undefined; left > 0; ) {
+      const options = { kinds: ["message"], limit: Math.min(left, PAGE) } as const;
+      const page = await this.#session.page(before === undefined ? options : { ...options, before });
+      const isOld = ({ session, seq }: Entry) => session !== this.#session.id || seq <= head;
+      pages.push(page.entries.filter(isOld).map(lineMessage));
+      left -= page.entries.length;
+      before = page.before;
+      if (before === undefined) break;
+    }
+    return pages.reverse().flat();
+  }
+}
+
+function lineMessage(entry: Entry): LineMessage {
+  const { id, message } = entry as Entry<MessageBody>;
+  return { id, key: saidKey(message), parts: message.parts.length };
+}
+
+function tooLong(session: string): LonghaulError {
+  return new LonghaulError(
+    "ARGUMENT_INVALID",
+    `Session ${JSON.stringify(session)} has more than ${MOST_MESSAGES} messages, too many to compare with a caller's; set history: "session" and say only what is new.`,
+    { details: { session } },
+  );
+}

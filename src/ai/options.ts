@@ -1,0 +1,46 @@
+import { type Blobs, LonghaulError, type Session, type WindowOptions } from "../index.ts";
+
+/** How a session and the calls of an AI SDK model go together. */
+export interface LonghaulModelOptions extends Omit<WindowOptions, "model" | "system" | "tools"> {
+  /** The conversation. What is said goes into its log, and its window is what the model is sent. */
+  readonly session: Session;
+  /** Whose window and prices hold; the id of the model by default. */
+  readonly model?: string;
+  /**
+   * Who keeps the history. "caller" (default): every call is given the whole conversation; where it differs from the log,
+   * the line is rewound. "session": calls are given what is new, and the rest comes from the log.
+   */
+  readonly history?: "caller" | "session";
+  /** The kernel's blobs, for media of the log that the caller does not send again. */
+  readonly blobs?: Pick<Blobs, "bytes">;
+}
+
+/** The options of a session's window among them. An agent's loop has nobody to shorten a message, so ours does. */
+export function windowOptionsOf({
+  session: _,
+  history: __,
+  blobs: ___,
+  model: ____,
+  ...options
+}: LonghaulModelOptions): Omit<WindowOptions, "model"> {
+  return { oversize: "clip", ...options };
+}
+
+/** Returns the options if they can be followed, else throws ARGUMENT_INVALID. */
+export function checked(options: LonghaulModelOptions): LonghaulModelOptions {
+  const { session, history = "caller" } = options ?? {};
+  if (typeof session?.window !== "function") throw invalid("session", session, "an open session of a kernel");
+  if (history !== "caller" && history !== "session")
+    throw invalid("history", history, '"caller" or "session"');
+  return options;
+}
+
+function invalid(name: string, value: unknown, wanted: string): LonghaulError {
+  return new LonghaulError(
+    "ARGUMENT_INVALID",
+    `${name} is ${JSON.stringify(value)}; it has to be ${wanted}.`,
+    {
+      details: { argument: name },
+    },
+  );
+}

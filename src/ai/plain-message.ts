@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import {
+  type BlobPart,
+  type DataPart,
+  type Message,
+  type MessageInput,
+  type Part,
+  type PartInput,
+  sniffMime,
+  type ToolResultInput,
+  type ToolResultPart,
+} from "../index.ts";
+
+/** Bytes by their digest, as someone sent them. */
+export type Media = Map<string, Uint8Array>;
+
+/** A message as the log would hold it, without storing anything; bytes that it holds are put into `media`. */
+export function plainMessage({ role, text, parts, model, meta }: MessageInput, media: Media): Message {
+  const given: readonly PartInput[] = text === undefined ? (parts ?? []) : [{ type: "text", text }];
+  return {
+    role,
+    parts: given.map((part) =>
+      part.type === "tool-result" ? plainResult(part, media) : plainPart(part, media),
+    ),
+    ...(model !== undefined && { model }),
+    ...(meta !== undefined && { meta }),
+  };
+}
+
+function plainResult(part: ToolResultInput, media: Media): ToolResultPart {
+  const { output } = part;
+  if (typeof output === "string") return { ...part, output: [{ type: "text", text: output }] };
+  return { ...part, output: output.map((piece) => (piece.type === "data" ? blobOf(piece, media) : piece)) };
+}
+
+function plainPart(part: Exclude<PartInput, { type: "tool-result" }>, media: Media): Part {
+  return part.type === "data" ? blobOf(part, media) : part;
+}
+
+function blobOf({ data, mime, name }: DataPart, media: Media): BlobPart {
+  if (typeof data !== "string" && !(data instanceof Uint8Array))
+    throw new TypeError("bytes of a message that is not stored come whole");
+  const bytes = typeof data === "string" ? Buffer.from(data, "base64") : data;
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  media.set(digest, bytes);
+  return {
+    type: "blob",
+    digest,
+    sizeBytes: bytes.byteLength,
+    mime: sniffMime(bytes) ?? mime ?? "application/octet-stream",
+    ...(name !== undefined && { name }),
+  };
+}

@@ -1,0 +1,152 @@
+import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { Draft, MessageInput, Session } from "../index.ts";
+import type { Call } from "./call.ts";
+import { messageOfReply } from "./reply.ts";
+import { ReplyParts } from "./reply-parts.ts";
+
+type Stream = ReadableStream<LanguageModelV4StreamPart>;
+
+/** A stream that was read up to the first word, or the first error. */
+export interface OpenedStream {
+  readonly reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
+  readonly read: readonly LanguageModelV4StreamPart[];
+  /** Set if an error came before anything was said. */
+  readonly error?: { readonly value: unknown };
+}
+
+const SILENT: readonly LanguageModelV4StreamPart["type"][] = [
+  "stream-start",
+  "response-metadata",
+  "raw",
+  "ping",
+];
+
+/** Reads a stream up to the first word: as long as nothing was said, a call can be made again. */
+export async function openStream(stream: Stream): Promise<OpenedStream> {
+  const reader = stream.getReader();
+  const read: LanguageModelV4StreamPart[] = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return { reader, read };
+      read.push(value);
+      if (value.type === "error") return { reader, read, error: { value: value.error } };
+      if (!SILENT.includes(value.type)) return { reader, read };
+    }
+  } catch (error) {
+    // A stream that broke says so again to whoever reads on.
+    return { reader, read, error: { value: error } };
+  }
+}
+
+/** The same stream, written to the log while it passes: a draft at first, a message when it has ended. */
+export function recordedStream(
+  { reader, read }: OpenedStream,
+  call: Call,
+  session: Session,
+  model: string,
+): Stream {
+  const recording = new Recording(call, session, model);
+  const waiting = [...read];
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const next = waiting.shift();
+        const { done, value } = next ? { done: false, value: next } : await reader.read();
+        if (done || !value) {
+          await recording.end();
+          controller.close();
+          return;
+        }
+        await recording.add(value);
+        controller.enqueue(value);
+      } catch (error) {
+        await recording.end();
+        throw error;
+      }
+    },
+    async cancel(reason) {
+      try {
+        await reader.cancel(reason);
+      } finally {
+        await recording.end();
+      }
+    },
+  });
+}
+
+/** Least time between two states of a thought or a call that are handed to the draft. */
+const DRAFT_MS = 500;
+
+class Recording {
+  readonly #call: Call;
+  readonly #session: Session;
+  readonly #parts = new ReplyParts();
+  #model: string;
+  #draft: Draft | undefined;
+  #draftedMs = 0;
+  /** The text that the draft ends with. */
+  #writtenText: string | undefined;
+  #isBroken = false;
+  #isEnded = false;
+
+  constructor(call: Call, session: Session, model: string) {
+    this.#call = call;
+    this.#session = session;
+    this.#model = model;
+  }
+
+  async add(part: LanguageModelV4StreamPart): Promise<void> {
+    if (part.type === "response-metadata") this.#model = part.modelId ?? this.#model;
+    if (part.type === "error") this.#isBroken = true;
+    if (part.type !== "finish") return this.#draftWith(part);
+    const { unified } = part.finishReason;
+    if (unified === "error" || unified === "interrupted") this.#isBroken = true;
+    if (!this.#isBroken) await this.#finish(part.usage);
+  }
+
+  /** A reply that has not finished by now was interrupted; what there is of it stays. */
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const draft = this.#draft;
+    const message = this.#message();
+    if (!draft || !message) return draft?.discard();
+    draft.update(message);
+    await this.#call.complete(message, undefined, () => draft.close());
+  }
+
+  async #finish(usage: LanguageModelV4Usage): Promise<void> {
+    this.#isEnded = true;
+    const draft = this.#draft;
+    const message = this.#message();
+    if (draft && message) await this.#call.complete(message, usage, (reply) => draft.finish(reply));
+    else {
+      await draft?.discard();
+      await this.#call.complete(message, usage);
+    }
+  }
+
+  /** Words go to the draft as they come; all else now and then, for it has to be put together anew. */
+  #draftWith(part: LanguageModelV4StreamPart): void {
+    const isWhole = this.#parts.add(part);
+    if (!this.#parts.hasAny) return;
+    const isText = part.type === "text-delta" && this.#parts.openText === part.id;
+    if (this.#draft && isText && this.#writtenText === part.id) {
+      this.#draft.write(part.delta);
+      return;
+    }
+    const now = performance.now();
+    if (this.#draft && !isWhole && !isText && now - this.#draftedMs < DRAFT_MS) return;
+    const message = this.#message();
+    if (!message) return;
+    this.#draftedMs = now;
+    this.#writtenText = isText ? part.id : undefined;
+    if (this.#draft) this.#draft.update(message);
+    else this.#draft = this.#session.draft(message);
+  }
+
+  #message(): MessageInput | undefined {
+    return messageOfReply(this.#parts.content(), this.#model);
+  }
+}

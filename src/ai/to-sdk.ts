@@ -1,0 +1,159 @@
+import { objectOf } from "../formats/content/fields.ts";
+import { modelPart, resultPart } from "../formats/writing/ai-sdk-parts.ts";
+import type { ExportedSession } from "../formats/writing/writer.ts";
+import type { BlobPart, Json, Message, Part, ToolResultPart } from "../index.ts";
+import { keyOf } from "./said-key.ts";
+import { partsOf, type SdkMessage, type SdkPart } from "./sdk-message.ts";
+
+/** The bytes of media, wherever they can be had; undefined where they cannot. */
+export type BytesOf = (part: BlobPart) => Promise<Uint8Array | undefined>;
+
+/** A message that a caller handed over, ours and theirs. */
+export interface OwnMessage {
+  readonly sdk: SdkMessage;
+  readonly message: Message;
+}
+
+/**
+ * A message of a window as messages of the AI SDK. Parts that a caller's own message holds are taken from there as they
+ * are, with all that providers want to have back; only what was changed is written anew.
+ */
+export async function sdkMessages(
+  message: Message,
+  own: OwnMessage | undefined,
+  toolNames: ReadonlyMap<string, string>,
+  bytesOf: BytesOf,
+): Promise<readonly SdkMessage[]> {
+  const writing = new Writing(message, own, toolNames, bytesOf);
+  const results: SdkPart[] = [];
+  const said: SdkPart[] = [];
+  for (const [index, part] of message.parts.entries()) {
+    const isResult = part.type === "tool-result";
+    const written = await writing.part(part, index);
+    if (written) (isResult && message.role !== "assistant" ? results : said).push(written);
+  }
+  const providerOptions = writing.options();
+  const options = providerOptions === undefined ? {} : { providerOptions };
+  const role = message.role === "tool" ? "user" : message.role;
+  const messages: SdkMessage[] = [];
+  if (results.length > 0) messages.push({ role: "tool", content: results, ...options });
+  if (said.length > 0) messages.push({ role, content: role === "system" ? words(said) : said, ...options });
+  return messages;
+}
+
+class Writing {
+  readonly #message: Message;
+  readonly #toolNames: ReadonlyMap<string, string>;
+  readonly #bytesOf: BytesOf;
+  readonly #own = new Map<string, SdkPart>();
+  readonly #ownResults = new Map<unknown, SdkPart>();
+  readonly #ownSdk: SdkMessage | undefined;
+
+  constructor(
+    message: Message,
+    own: OwnMessage | undefined,
+    toolNames: ReadonlyMap<string, string>,
+    bytesOf: BytesOf,
+  ) {
+    this.#message = message;
+    this.#toolNames = toolNames;
+    this.#bytesOf = bytesOf;
+    const ownParts = own ? partsOf(own.sdk) : [];
+    // Only where all of them became parts of ours do they stand at the same index.
+    if (own && ownParts.length === own.message.parts.length) {
+      for (const [index, part] of own.message.parts.entries())
+        this.#own.set(exactKey(part), ownParts[index] as SdkPart);
+    }
+    for (const part of ownParts) if (part.type === "tool-result") this.#ownResults.set(part.toolCallId, part);
+    const isShared = message.parts.some((part) => this.#ownPart(part) !== undefined);
+    this.#ownSdk = isShared ? own?.sdk : undefined;
+  }
+
+  async part(part: Part, index: number): Promise<SdkPart | undefined> {
+    const own = this.#own.get(exactKey(part));
+    if (own) return this.#isUnlinked ? withoutItem(own) : own;
+    const extra = this.#ownSdk ? {} : this.#extra(index);
+    const { source, missing } = await this.#source(part);
+    if (missing) return missing;
+    if (part.type !== "tool-result") return written(await modelPart({ part, ...extra }, source));
+    const given = this.#ownResults.get(part.callId);
+    const callName = this.#toolNames.get(part.callId) ?? String(given?.toolName ?? "tool");
+    const result = written(
+      await resultPart({ part: await this.#loadable(part), callName, ...extra }, source),
+    );
+    const options = given?.providerOptions;
+    return result && options !== undefined ? { ...result, providerOptions: options } : result;
+  }
+
+  /** The options of the message itself. */
+  options(): SdkMessage["providerOptions"] {
+    if (this.#ownSdk) return this.#ownSdk.providerOptions;
+    const kept = objectOf(this.#message.meta?.["ai-sdk"])?.providerOptions;
+    return kept as SdkMessage["providerOptions"];
+  }
+
+  /** True if reasoning has left: OpenAI refuses items by name whose reasoning is missing, and takes them word by word. */
+  get #isUnlinked(): boolean {
+    const hasReasoning = this.#ownSdk && partsOf(this.#ownSdk).some(({ type }) => type === "reasoning");
+    return hasReasoning === true && !this.#message.parts.some(({ type }) => type === "reasoning");
+  }
+
+  #ownPart(part: Part): SdkPart | undefined {
+    return part.type === "tool-result" ? this.#ownResults.get(part.callId) : this.#own.get(exactKey(part));
+  }
+
+  /** Fields kept beside a part; they stand by index, so that a message with other parts than it was stored with has none. */
+  #extra(index: number): { readonly extra?: { readonly [field: string]: Json } } {
+    const extras = objectOf(objectOf(this.#message.meta?.["ai-sdk"])?.extras);
+    const extra = objectOf(extras?.[String(index)]) as { readonly [field: string]: Json } | undefined;
+    const part = this.#message.parts[index];
+    // A stub or an extract stands where something else was.
+    return extra && !(part?.type === "text" && "type" in extra) ? { extra } : {};
+  }
+
+  /** A result whose media can be had; others become a word. */
+  async #loadable(part: ToolResultPart): Promise<ToolResultPart> {
+    const output: ToolResultPart["output"][number][] = [];
+    for (const piece of part.output) {
+      const isGone = piece.type === "blob" && (await this.#bytesOf(piece)) === undefined;
+      output.push(isGone ? wordOf(piece) : piece);
+    }
+    return { ...part, output };
+  }
+
+  /** What writers of parts need: the bytes of media. */
+  async #source(part: Part): Promise<{ readonly source: ExportedSession; readonly missing?: SdkPart }> {
+    const base64 = async (blob: BlobPart) =>
+      Buffer.from((await this.#bytesOf(blob)) ?? []).toString("base64");
+    const needed: Pick<ExportedSession, "base64"> = { base64 };
+    const source = needed as ExportedSession;
+    const isGone = part.type === "blob" && (await this.#bytesOf(part)) === undefined;
+    return isGone ? { source, missing: { ...wordOf(part) } } : { source };
+  }
+}
+
+/** Stands for media whose bytes nobody handed over. */
+function wordOf({ mime, sizeBytes, name }: BlobPart) {
+  return { type: "text", text: `[${name ?? "file"}: ${mime}, ${sizeBytes} bytes, not at hand]` } as const;
+}
+
+function written(part: { readonly [field: string]: unknown } | undefined): SdkPart | undefined {
+  return part as SdkPart | undefined;
+}
+
+function withoutItem(part: SdkPart): SdkPart {
+  const options = objectOf(part.providerOptions);
+  const openai = objectOf(options?.openai);
+  if (!openai) return part;
+  const { itemId: _, ...rest } = openai;
+  return { ...part, providerOptions: { ...options, openai: rest } };
+}
+
+/** Parts that are the same word by word, reasoning included. */
+function exactKey(part: Part): string {
+  return part.type === "reasoning" ? `reasoning ${JSON.stringify(part)}` : (keyOf(part) ?? "");
+}
+
+function words(parts: readonly SdkPart[]): string {
+  return parts.map(({ text }) => String(text ?? "")).join("\n");
+}

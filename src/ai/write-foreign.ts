@@ -1,0 +1,107 @@
+import { arrayOf, objectOf } from "../formats/content/fields.ts";
+import { withErrorMark } from "../formats/content/marks.ts";
+import { blocksOfParts } from "../formats/writing/anthropic-blocks.ts";
+import { contentOf } from "../formats/writing/openai-chat-content.ts";
+import type { ExportedSession } from "../formats/writing/writer.ts";
+import type { BlobPart, Message, Part, ToolResultPart } from "../index.ts";
+import type { DialectName, ForeignMessage } from "./dialect.ts";
+import type { SdkMessage } from "./sdk-message.ts";
+import { type BytesOf, sdkMessages } from "./to-sdk.ts";
+
+/** What a message of a window is written from. */
+export interface Writing {
+  readonly dialect: DialectName;
+  /** The caller's message that it stands for; undefined for a note. */
+  readonly own: { readonly foreign: ForeignMessage; readonly message: Message } | undefined;
+  /** Tools by id of their calls. */
+  readonly toolNames: ReadonlyMap<string, string>;
+  readonly bytesOf: BytesOf;
+}
+
+/** A message of a window in a caller's format; a tool's words that answer no call any more become the user's. */
+export async function foreignMessages(
+  message: Message,
+  writing: Writing,
+): Promise<readonly ForeignMessage[]> {
+  const { dialect, own, toolNames, bytesOf } = writing;
+  switch (dialect) {
+    case "longhaul":
+      return [message as unknown as ForeignMessage];
+    case "ai-sdk": {
+      const sdk = own && { sdk: own.foreign as unknown as SdkMessage, message: own.message };
+      return (await sdkMessages(message, sdk, toolNames, bytesOf)) as unknown as readonly ForeignMessage[];
+    }
+    case "anthropic":
+      return anthropicMessages(message, writing);
+    case "openai-chat":
+      return chatMessages(message, writing);
+  }
+}
+
+async function anthropicMessages(
+  message: Message,
+  { own, bytesOf }: Writing,
+): Promise<readonly ForeignMessage[]> {
+  const role = message.role === "tool" ? "user" : message.role;
+  const isSame = own?.message.parts.length === message.parts.length;
+  const blocks = await blocksOfParts(message.parts, sourceOf(bytesOf));
+  // Fields beside a block, as marks for the cache, stay with it where the block is still the same one.
+  const ownBlocks = isSame ? arrayOf(own?.foreign.content) : [];
+  const content = blocks.map((block, index) => {
+    const given = objectOf(ownBlocks[index]);
+    return given?.type === block.type ? { ...given, ...block } : block;
+  });
+  const plain = content.length === 1 && content[0]?.type === "text" ? content[0].text : undefined;
+  return content.length === 0 ? [] : [{ ...own?.foreign, role, content: plain ?? content }];
+}
+
+async function chatMessages(message: Message, { own, bytesOf }: Writing): Promise<readonly ForeignMessage[]> {
+  const source = sourceOf(bytesOf);
+  const said = message.parts.filter(({ type }) => type !== "tool-result" && type !== "tool-call");
+  const content = await contentOf(
+    said.map((part) => ({ part })),
+    source,
+  );
+  const results = message.parts.filter((part): part is ToolResultPart => part.type === "tool-result");
+  if (message.role === "assistant") {
+    const calls = arrayOf(own?.foreign.tool_calls).filter((call) => isCalled(call, message.parts));
+    const { tool_calls: _, ...rest } = own?.foreign ?? {};
+    if (content === undefined && calls.length === 0) return [];
+    return [
+      {
+        ...rest,
+        role: "assistant",
+        content: content ?? null,
+        ...(calls.length > 0 && { tool_calls: calls }),
+      },
+    ];
+  }
+  const messages: ForeignMessage[] = [];
+  for (const part of results) {
+    const output =
+      (await contentOf(
+        part.output.map((piece) => ({ part: piece })),
+        source,
+      )) ?? "";
+    const words = part.isError && typeof output === "string" ? withErrorMark(output) : output;
+    messages.push({ ...own?.foreign, role: "tool", tool_call_id: part.callId, content: words });
+  }
+  const role = message.role === "tool" ? "user" : message.role;
+  const { tool_call_id: __, ...rest } = own?.foreign ?? {};
+  if (content !== undefined) messages.push({ ...rest, role, content });
+  return messages;
+}
+
+function isCalled(call: unknown, parts: readonly Part[]): boolean {
+  const id = objectOf(call)?.id;
+  return parts.some((part) => part.type === "tool-call" && part.callId === id);
+}
+
+/** What writers of parts need: the bytes of media, which the caller handed over. */
+function sourceOf(bytesOf: BytesOf): ExportedSession {
+  const needed: Pick<ExportedSession, "base64" | "restore"> = {
+    base64: async (part: BlobPart) => Buffer.from((await bytesOf(part)) ?? []).toString("base64"),
+    restore: async (part) => part,
+  };
+  return needed as ExportedSession;
+}

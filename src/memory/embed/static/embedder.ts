@@ -1,0 +1,92 @@
+import { createTokenizer } from "./tokenizer.ts";
+import { createVocabulary } from "./vocabulary.ts";
+import { readWeights, type Weights } from "./weights.ts";
+
+/** The embedder that comes with the package: a row for each token, a text is the weighted sum of its tokens' rows. */
+export interface StaticEmbedder {
+  /** Changes whenever the same text may give another vector. */
+  readonly id: string;
+  readonly dimensions: number;
+  /** How many tokens are words; the numbers from here on are pieces of unknown words. */
+  readonly words: number;
+  /** One vector of length 1 for each text; all zeros for a text without a known token. */
+  embed(texts: readonly string[]): Float32Array[];
+  /** The tokens of a text in order of appearance, repetitions included. */
+  tokensOf(text: string): Int32Array;
+  /** The direction of one token, of length 1. */
+  vectorOf(token: number): Float32Array;
+  /** How much one token counts in a text beside others; 0 for a token without a meaning of its own. */
+  weightOf(token: number): number;
+  /** The word of a token; a piece of an unknown word has none. */
+  wordOf(token: number): string | undefined;
+}
+
+/** Loads the embedder that comes with the package, or the one in the file named. */
+export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
+  return createStaticEmbedder(readWeights(path));
+}
+
+/** Makes an embedder of weights already in hand. The sums are whole numbers, so every machine gives the same vectors. */
+export function createStaticEmbedder(weights: Weights): StaticEmbedder {
+  const { dimensions, rows, factors } = weights;
+  const vocabulary = createVocabulary(weights.words, factors.length - weights.pieces, weights.pieces);
+  const tokenize = createTokenizer(vocabulary);
+  const seen = new Int32Array(factors.length);
+  const sum = new Float64Array(dimensions);
+
+  const rowOf = (token: number) => rows.subarray(token * dimensions, (token + 1) * dimensions);
+
+  const embedOne = (text: string): Float32Array => {
+    const { numbers, count } = tokenize(text);
+    sum.fill(0);
+    for (let at = 0; at < count; at++) {
+      const token = numbers[at] as number;
+      const share = REPEAT_SHARES[Math.min(seen[token] as number, REPEAT_SHARES.length - 1)] as number;
+      seen[token] = (seen[token] as number) + 1;
+      const factor = share * (factors[token] as number);
+      const from = token * dimensions;
+      for (let axis = 0; axis < dimensions; axis++) {
+        sum[axis] = (sum[axis] as number) + factor * (rows[from + axis] as number);
+      }
+    }
+    for (let at = 0; at < count; at++) seen[numbers[at] as number] = 0;
+    return unit(sum);
+  };
+
+  return {
+    id: weights.id,
+    dimensions,
+    words: vocabulary.words,
+    embed: (texts) => texts.map(embedOne),
+    tokensOf(text) {
+      const { numbers, count } = tokenize(text);
+      return numbers.slice(0, count);
+    },
+    vectorOf: (token) => unit(rowOf(token)),
+    weightOf: (token) => ((factors[token] ?? 0) * lengthOf(rowOf(token))) / WEIGHT_UNIT,
+    wordOf: vocabulary.wordOf,
+  };
+}
+
+/** What the first, second, third … occurrence of a token adds, in 16ths. */
+const REPEAT_SHARES: readonly number[] = [16, 11, 10, 8];
+
+/** What weights are told in; only their ratios mean anything. */
+const WEIGHT_UNIT = 65_535 * 127;
+
+function lengthOf(values: ArrayLike<number>): number {
+  let squares = 0;
+  for (let axis = 0; axis < values.length; axis++) {
+    const value = values[axis] as number;
+    squares += value * value;
+  }
+  return Math.sqrt(squares);
+}
+
+function unit(values: ArrayLike<number>): Float32Array {
+  const vector = new Float32Array(values.length);
+  const length = lengthOf(values);
+  if (length === 0) return vector;
+  for (let axis = 0; axis < values.length; axis++) vector[axis] = (values[axis] as number) / length;
+  return vector;
+}

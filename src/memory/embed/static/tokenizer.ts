@@ -1,0 +1,154 @@
+import { APOSTROPHE, DIGIT, EAST_ASIAN, IGNORED, LOWER, letterTables, SEPARATOR, UPPER } from "./letters.ts";
+
+/** Text behind this many UTF-16 units is not read: whoever embeds more cuts it into chunks first. */
+export const MOST_UNITS = 32_768;
+
+/** Where token numbers come from. `atomic` says that the word has no parts to fall back to. */
+export interface TokenSource {
+  find(units: Uint16Array, start: number, end: number, atomic: boolean): number;
+  /** The number of the row that a four-letter piece of an unknown word falls into. */
+  piece(hash: number): number;
+}
+
+/** The tokens of the last text: `numbers[0..count)`, in order of appearance. Valid until the next call. */
+export interface TokenList {
+  readonly numbers: Int32Array;
+  count: number;
+}
+
+const WORD_MIN_FOR_PIECES = 3;
+const WORD_MAX_FOR_PIECES = 24;
+const MOST_PARTS = 12;
+const PIECE_LENGTH = 4;
+const WORD_EDGE = 0x20;
+const HASH_START = 0x811c9dc5;
+const HASH_FACTOR = 0x01000193;
+const ENDINGS = ["s", "es", "ed", "d", "ing", "ly", "er", "ers"].map((ending) =>
+  Uint16Array.from(ending, (letter) => letter.charCodeAt(0)),
+);
+
+/**
+ * Makes the one tokenizer that training and encoding share. A word is looked up whole, then without a possessive, then
+ * split at case and digits; an unknown word gives its stem or its four-letter pieces; East Asian text gives characters and
+ * pairs of them.
+ */
+export function createTokenizer(source: TokenSource): (text: string) => TokenList {
+  const { classes, folded } = letterTables();
+  const units = new Uint16Array(MOST_UNITS + 2);
+  const kinds = new Uint8Array(MOST_UNITS + 2);
+  const tokens: TokenList = { numbers: new Int32Array(2 * MOST_UNITS + 4), count: 0 };
+
+  const emit = (token: number): void => {
+    tokens.numbers[tokens.count++] = token;
+  };
+
+  const emitPieces = (start: number, end: number): void => {
+    const length = end - start;
+    if (length < WORD_MIN_FOR_PIECES || length > WORD_MAX_FOR_PIECES) return;
+    for (let from = start - 1; from + PIECE_LENGTH <= end + 1; from++) {
+      let hash = HASH_START;
+      for (let at = from; at < from + PIECE_LENGTH; at++) {
+        const unit = at < start || at >= end ? WORD_EDGE : (units[at] as number);
+        hash = Math.imul(hash ^ unit, HASH_FACTOR);
+      }
+      emit(source.piece(hash >>> 0));
+    }
+  };
+
+  const emitKnown = (start: number, end: number, atomic: boolean): boolean => {
+    const token = source.find(units, start, end, atomic);
+    if (token >= 0) emit(token);
+    return token >= 0;
+  };
+
+  const emitStem = (start: number, end: number): boolean =>
+    ENDINGS.some((ending) => {
+      const stemEnd = end - ending.length;
+      const hasEnding = stemEnd - start >= WORD_MIN_FOR_PIECES && endsWith(units, stemEnd, ending);
+      return hasEnding && emitKnown(start, stemEnd, true);
+    });
+
+  const emitPart = (start: number, end: number): void => {
+    if (emitKnown(start, end, true) || kinds[start] === DIGIT || emitStem(start, end)) return;
+    emitPieces(start, end);
+  };
+
+  const emitWord = (start: number, end: number): void => {
+    const first = partEnd(kinds, start, end);
+    if (first < end && emitKnown(start, end, false)) return;
+    let parts = 0;
+    for (let from = start, to = first; from < end && parts < MOST_PARTS; parts++) {
+      emitPart(from, to);
+      from = to;
+      to = partEnd(kinds, from, end);
+    }
+  };
+
+  const emitContracted = (start: number, end: number, apostrophe: number): void => {
+    if (emitKnown(start, end, true)) return;
+    emitWord(start, apostrophe);
+    if (end - apostrophe > 2) emitWord(apostrophe + 1, end);
+  };
+
+  const emitEastAsian = (start: number, end: number): void => {
+    for (let at = start; at < end; at++) {
+      emitKnown(at, at + 1, true);
+      if (at + 2 <= end) emitKnown(at, at + 2, true);
+    }
+  };
+
+  return function tokenize(text: string): TokenList {
+    tokens.count = 0;
+    const length = Math.min(text.length, MOST_UNITS);
+    let size = 0;
+    let apostrophe = -1;
+    let run = SEPARATOR;
+    const finish = (): void => {
+      if (apostrophe === size - 1) size = apostrophe;
+      if (run === EAST_ASIAN) emitEastAsian(0, size);
+      else if (apostrophe >= 0 && apostrophe < size) emitContracted(0, size, apostrophe);
+      else emitWord(0, size);
+      size = 0;
+      apostrophe = -1;
+      run = SEPARATOR;
+    };
+    for (let at = 0; at < length; at++) {
+      const unit = text.charCodeAt(at);
+      const kind = classes[unit] as number;
+      if (kind === IGNORED) continue;
+      if (kind === SEPARATOR || (kind === APOSTROPHE && (run !== LOWER || apostrophe >= 0))) {
+        if (run !== SEPARATOR) finish();
+        continue;
+      }
+      const wanted = kind === EAST_ASIAN ? EAST_ASIAN : LOWER;
+      if (run !== SEPARATOR && run !== wanted) finish();
+      if (kind === APOSTROPHE) apostrophe = size;
+      run = wanted;
+      units[size] = folded[unit] as number;
+      kinds[size++] = kind;
+    }
+    if (run !== SEPARATOR) finish();
+    return tokens;
+  };
+}
+
+function endsWith(units: Uint16Array, from: number, ending: Uint16Array): boolean {
+  for (let at = 0; at < ending.length; at++) if (units[from + at] !== ending[at]) return false;
+  return true;
+}
+
+/** Where the part that begins at `start` ends: before a digit run, a letter run, or the capital that opens a new word. */
+function partEnd(kinds: Uint8Array, start: number, end: number): number {
+  const opening = kinds[start];
+  let at = start + 1;
+  if (opening === DIGIT) {
+    while (at < end && kinds[at] === DIGIT) at++;
+    return at;
+  }
+  if (opening === UPPER && at < end && kinds[at] === UPPER) {
+    while (at < end && kinds[at] === UPPER) at++;
+    return at < end && kinds[at] === LOWER ? (at - start > 1 ? at - 1 : at) : at;
+  }
+  while (at < end && kinds[at] === LOWER) at++;
+  return at;
+}

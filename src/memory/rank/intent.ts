@@ -1,0 +1,54 @@
+/** What a question is after, as far as its words show. */
+export interface Intent {
+  /** About the asking person: "I", "my". */
+  readonly aboutUser: boolean;
+  /** About what the assistant said: "you told me", "remind me what you recommended". */
+  readonly aboutAssistant: boolean;
+  readonly number: boolean;
+  readonly money: boolean;
+  readonly time: boolean;
+  readonly name: boolean;
+  /** Asks for help or advice rather than for something that happened. */
+  readonly request: boolean;
+  /** Wants a summary, of which what was answered is a part. */
+  readonly recap: boolean;
+  /** Wants everything about a subject, as a summary or an order of mentions, rather than a fact. */
+  readonly survey: boolean;
+  /** Asks about something that happened. */
+  readonly past: boolean;
+}
+
+const TOLD =
+  /\byou (?:\w+ )?(?:told|said|gave|made|wrote|showed|(?:mention|recommend|suggest|provid|explain|list|describ|advis|shar|propos|outlin|shortlist|creat|us)ed)\b|\bremind me\b|\bdid you (?:say|tell|mention|recommend|suggest|give|provide|explain|list|describe|advise|propose|use|make|write)\b|\bour (?:previous|last|earlier|past|prior) \w+|\bwe (?:\w+ )?(?:talked|discussed|spoke|chatted)\b/i;
+
+/** Reads what a question is after. */
+export function readIntent(question: string): Intent {
+  const mentions = (pattern: RegExp) => pattern.test(question);
+  const recap = mentions(
+    /\b(?:summar\w+|recap|overview|over time|(?:has|have) (?:progressed|developed|evolved))\b/i,
+  );
+  const survey = recap || mentions(/\b(?:order|sequence) in which\b|\bI brought up\b|\bin order\b/i);
+  const has = (pattern: RegExp) => !survey && mentions(pattern);
+  const request = has(
+    /\b(?:suggest|recommend|should I|tips?|advice|ideas?|what do you think|help me|show me|how (?:can|do|would|should) (?:I|you|we)|can you|could you|what are|which \w+ (?:are|should))\b/i,
+  );
+  const aboutAssistant = has(TOLD);
+  return {
+    aboutUser: mentions(/\b(?:I|my|me|mine|I'm|I've)\b/i),
+    aboutAssistant,
+    number: has(
+      /\bhow (?:many|much|long|old|far|often|big|tall)|\b(?:number|total|amount|percentage|percent|average|count|size|score|ratio)\b/i,
+    ),
+    money: has(
+      /\bhow much\b.*\b(?:spen[dt]|cost|pay|paid|sav|rais|earn|worth|money|price|charge|budget|made?)|\b(?:price|cost|fee|salary)\b/i,
+    ),
+    time: has(
+      /\bwhen\b|\bhow (?:long|many (?:days|weeks|months|years))|\b(?:what|which) (?:date|day|month|year|time)\b|\b(?:first|before|after|earlier|later|deadline|latest|most recent)\b/i,
+    ),
+    name: has(/\b(?:who|whom|whose|where|which|name)\b/i),
+    request: request && !aboutAssistant,
+    recap,
+    survey,
+    past: has(/\b(?:did|was|were|had|have|has|ago|last)\b/i),
+  };
+}

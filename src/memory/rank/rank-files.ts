@@ -1,0 +1,186 @@
+import { analyse } from "../text/analyse.ts";
+import type { CandidateChunk, Statistics } from "./candidate.ts";
+import { type CodeQuery, readCodeQuery } from "./code-query.ts";
+import { okapi } from "./matching.ts";
+
+/** A file that may answer a question about code, with those of its chunks that the index found. */
+export interface FileCandidate {
+  readonly id: number;
+  readonly path: string;
+  /** Terms in the whole file. */
+  readonly length: number;
+  /** Names the file defines, as `definitionsOf` gave them. */
+  readonly definitions: readonly string[];
+  readonly chunks: readonly CandidateChunk[];
+}
+
+/** What ranking files is told beside the candidates. */
+export interface FileContext {
+  readonly statistics: Pick<Statistics, "chunks" | "averageChunkLength" | "averageLength" | "frequencyOf">;
+}
+
+/** A file with its score and what it is made of. */
+export interface FileHit {
+  readonly id: number;
+  /** Id of the chunk that fits best; null when only the path or a definition did. */
+  readonly chunk: number | null;
+  readonly score: number;
+  readonly parts: Readonly<Record<FilePart, number>>;
+}
+
+/** What a file's score is made of. */
+export type FilePart = "whole" | "chunk" | "definitions" | "path" | "pointed";
+
+const WEIGHTS: Readonly<Record<FilePart, number>> = {
+  whole: 1,
+  chunk: 0.5,
+  definitions: 0.6,
+  path: 0.5,
+  pointed: 0.8,
+};
+const WHOLE = { saturation: 1.2, lengthShare: 0.6 };
+const CHUNK = { saturation: 1.2, lengthShare: 0.5 };
+
+/** Places that repeat what is implemented elsewhere; what they hold is rarely the cause of anything. */
+const ASIDE: readonly (readonly [RegExp, number])[] = [
+  [
+    /(?:^|\/)(?:tests?|testing|__tests__|spec)\/|(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$|\.(?:test|spec)\.\w+$/i,
+    0.4,
+  ],
+  [
+    /(?:^|\/)(?:docs?|doc_src|examples?|samples?|benchmarks?|asv_bench|tutorials?|scripts?|tools?|ci)\//i,
+    0.5,
+  ],
+  [/(?:^|\/)(?:vendor|vendored|_vendor|third_party|externals?|packages\/[^/]+|node_modules)\//i, 0.5],
+  [/(?:^|\/)(?:setup|__init__|__version__|version|conf)\.\w+$/i, 0.7],
+];
+
+/** Orders files by how likely they are what a question about code is about. */
+export function rankFiles(
+  question: string,
+  files: readonly FileCandidate[],
+  context: FileContext,
+): FileHit[] {
+  const query = readCodeQuery(question);
+  const rarities = rarityOf(query, context);
+  const definers = countDefiners(query, files);
+  const raw = files.map((file) => scoreParts(file, query, rarities, definers, context));
+  const most = (part: FilePart) => Math.max(1e-9, ...raw.map(({ parts }) => parts[part]));
+  const scale = {
+    whole: most("whole"),
+    chunk: most("chunk"),
+    definitions: most("definitions"),
+    path: most("path"),
+    pointed: 1,
+  };
+  const hits = raw.map(({ id, chunk, path, parts }): FileHit => {
+    const aside = factorOf(path, query);
+    const weighed = Object.fromEntries(
+      Object.entries(parts).map(([part, value]) => [
+        part,
+        (aside * WEIGHTS[part as FilePart] * value) / scale[part as FilePart],
+      ]),
+    ) as Record<FilePart, number>;
+    return {
+      id,
+      chunk,
+      score: Object.values(weighed).reduce((sum, value) => sum + value, 0),
+      parts: weighed,
+    };
+  });
+  return hits.sort((left, right) => right.score - left.score || left.id - right.id);
+}
+
+function rarityOf({ weights }: CodeQuery, { statistics }: FileContext): Map<string, number> {
+  return new Map(
+    [...weights].map(([term, weight]) => {
+      const frequency = statistics.frequencyOf(term);
+      return [term, weight * Math.log(1 + (statistics.chunks - frequency + 0.5) / (frequency + 0.5))];
+    }),
+  );
+}
+
+/** In how many candidates each name of the question is defined. */
+function countDefiners({ identifiers }: CodeQuery, files: readonly FileCandidate[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { definitions } of files) {
+    for (const name of new Set(definitions.map((definition) => definition.toLowerCase()))) {
+      if (identifiers.has(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function scoreParts(
+  file: FileCandidate,
+  query: CodeQuery,
+  rarities: ReadonlyMap<string, number>,
+  definers: ReadonlyMap<string, number>,
+  { statistics }: FileContext,
+) {
+  const total = new Map<string, number>();
+  let chunk: number | null = null;
+  let best = 0;
+  for (const { id, terms } of file.chunks) {
+    const counts = new Map<string, number>();
+    for (const term of terms) if (rarities.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const [term, count] of counts) total.set(term, (total.get(term) ?? 0) + count);
+    const score = scoreOf(counts, rarities, terms.length / statistics.averageChunkLength, CHUNK);
+    if (score > best) [best, chunk] = [score, id];
+  }
+  const parts: Record<FilePart, number> = {
+    whole: scoreOf(total, rarities, file.length / statistics.averageLength, WHOLE),
+    chunk: best,
+    definitions: definitionScore(file, definers),
+    path: pathScore(file, rarities),
+    pointed: pointedScore(file, query),
+  };
+  return { id: file.id, path: file.path, chunk, parts };
+}
+
+function scoreOf(
+  counts: ReadonlyMap<string, number>,
+  rarities: ReadonlyMap<string, number>,
+  length: number,
+  shape: typeof WHOLE,
+): number {
+  let score = 0;
+  for (const [term, count] of counts) score += (rarities.get(term) ?? 0) * okapi(count, length, shape);
+  return score;
+}
+
+/** A name that one file defines points at it; one that many define points nowhere. */
+function definitionScore({ definitions }: FileCandidate, definers: ReadonlyMap<string, number>): number {
+  let score = 0;
+  for (const name of new Set(definitions.map((definition) => definition.toLowerCase()))) {
+    const count = definers.get(name);
+    if (count !== undefined) score += 1 / count;
+  }
+  return Math.sqrt(score);
+}
+
+function pathScore({ path }: FileCandidate, rarities: ReadonlyMap<string, number>): number {
+  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.\w+$/, "");
+  let score = 0;
+  for (const term of new Set(analyse(name))) score += rarities.get(term) ?? 0;
+  return score;
+}
+
+function pointedScore({ path }: FileCandidate, { paths }: CodeQuery): number {
+  const own = path
+    .replace(/\.\w{1,5}$/, "")
+    .replace(/\/__init__$/, "")
+    .toLowerCase();
+  let strength = 0;
+  for (const [end, value] of paths)
+    if (own === end || own.endsWith(`/${end}`)) strength = Math.max(strength, value);
+  return strength;
+}
+
+function factorOf(path: string, { isAboutTests }: CodeQuery): number {
+  let factor = 1;
+  for (const [index, [pattern, value]] of ASIDE.entries()) {
+    if (pattern.test(path) && !(index === 0 && isAboutTests)) factor = Math.min(factor, value);
+  }
+  return factor;
+}

@@ -1,0 +1,50 @@
+import type { Candidate, RankContext } from "./candidate.ts";
+import { FEATURES } from "./feature-list.ts";
+import { computeFeatures } from "./features.ts";
+import { readQuery } from "./query.ts";
+import { PART_OF, type Part, WEIGHTS } from "./weights.ts";
+
+/** A candidate with its score and what that is made of. */
+export interface RankedHit {
+  readonly id: number;
+  readonly session: number;
+  /** Id of the chunk that fits best; null for a candidate without chunks. */
+  readonly chunk: number | null;
+  readonly score: number;
+  readonly parts: Readonly<Record<Part, number>>;
+}
+
+/** The best candidates first, at most `limit`; scores of different questions cannot be compared. */
+export function rank(
+  question: string,
+  candidates: readonly Candidate[],
+  context: RankContext,
+  limit = candidates.length,
+): RankedHit[] {
+  const query = readQuery(question, context);
+  const { features, bestChunks } = computeFeatures(query, candidates, context);
+  // Between people, turns are short and a session wanders; with an assistant, one message holds a subject.
+  const weights = context.speakers.length > 0 ? WEIGHTS.people : WEIGHTS.assistant;
+  const columns = FEATURES.map((feature) => ({
+    values: features[feature],
+    weight: weights[feature],
+    part: PART_OF[feature],
+  })).filter(({ weight }) => weight !== 0);
+
+  const scores = new Float64Array(candidates.length);
+  for (const { values, weight } of columns) {
+    for (let index = 0; index < scores.length; index++) {
+      scores[index] = (scores[index] as number) + weight * (values[index] as number);
+    }
+  }
+  const order = candidates.map((_, index) => index);
+  order.sort((left, right) => (scores[right] as number) - (scores[left] as number) || left - right);
+
+  return order.slice(0, limit).map((index) => {
+    const { id, session, chunks } = candidates[index] as Candidate;
+    const parts = { words: 0, meaning: 0, session: 0, neighbours: 0, speaker: 0, time: 0, kind: 0 };
+    for (const { values, weight, part } of columns) parts[part] += weight * (values[index] as number);
+    const chunk = chunks[bestChunks[index] as number]?.id ?? null;
+    return { id, session, chunk, score: scores[index] as number, parts };
+  });
+}

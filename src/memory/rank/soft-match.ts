@@ -1,0 +1,82 @@
+import type { Candidate, TermVector, TermVectors } from "./candidate.ts";
+import type { Query } from "./query.ts";
+
+/** Below this cosine two words are not about the same thing. */
+const LEAST_COSINE = 0.45;
+/** Only the rarest words of a question are worth a search for others like them. */
+const MOST_COMPARED = 8;
+
+/** Scores candidates by the closest word each has for every word of the question, weighted by how rare that is. */
+export function createSoftMatcher(
+  query: Query,
+  vectors: TermVectors,
+  averageLength: number,
+): (candidate: Candidate) => number {
+  const rarest = [...query.rarities].sort((left, right) => right - left)[MOST_COMPARED - 1] ?? 0;
+  const targets = query.terms.map((term, place) =>
+    (query.rarities[place] as number) >= rarest ? vectors.vectorOf(term) : undefined,
+  );
+  const size = targets.length;
+  const places = new Map(query.terms.map((term, place) => [term, place]));
+  // Candidates of one question share most of their words, so each is compared once.
+  const known = new Map<string, Float32Array | null>();
+
+  const closenessOf = (term: string): Float32Array | null => {
+    const found = known.get(term);
+    if (found !== undefined) return found;
+    const vector = vectors.vectorOf(term);
+    const own = places.get(term);
+    let closeness: Float32Array | null = null;
+    for (let place = 0; place < size; place++) {
+      const target = targets[place];
+      const cosine = place === own ? 1 : vector && target ? cosineOf(vector, target) : 0;
+      if (cosine < LEAST_COSINE) continue;
+      closeness ??= new Float32Array(size);
+      closeness[place] = cosine;
+    }
+    known.set(term, closeness);
+    return closeness;
+  };
+
+  const best = new Float32Array(size);
+  return ({ chunks, length }) => {
+    best.fill(0);
+    for (const { terms } of chunks) {
+      for (const term of terms) {
+        const closeness = closenessOf(term);
+        if (closeness === null) continue;
+        for (let place = 0; place < size; place++) {
+          if ((closeness[place] as number) > (best[place] as number))
+            best[place] = closeness[place] as number;
+        }
+      }
+    }
+    let score = 0;
+    for (let place = 0; place < size; place++)
+      score += (query.rarities[place] as number) * (best[place] as number);
+    return score * (0.3 + (0.7 * length) / averageLength) ** -0.35;
+  };
+}
+
+/** Two directions that differ in more signs than this are further apart than `LEAST_COSINE`, nearly always. */
+const MOST_DIFFERENT_SIGNS = 0.45;
+
+function cosineOf(left: TermVector, right: TermVector): number {
+  let different = 0;
+  for (let word = 0; word < left.signs.length; word++) {
+    different += bitsIn((left.signs[word] as number) ^ (right.signs[word] as number));
+  }
+  return different > MOST_DIFFERENT_SIGNS * left.values.length ? 0 : dot(left.values, right.values);
+}
+
+function bitsIn(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+function dot(left: Float32Array, right: Float32Array): number {
+  let product = 0;
+  for (let axis = 0; axis < left.length; axis++) product += (left[axis] as number) * (right[axis] as number);
+  return product;
+}

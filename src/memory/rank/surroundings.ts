@@ -1,0 +1,62 @@
+import type { Candidate, RankContext } from "./candidate.ts";
+import { divideByMost, type FeatureColumns, ownScore } from "./feature-list.ts";
+import { type Match, okapi } from "./matching.ts";
+import type { Query } from "./query.ts";
+
+/** Neighbours say most about a short turn; from so many terms on, half as much. */
+const SHORT_TURN = 18;
+const SESSION_SHAPE = { saturation: 1.5, lengthShare: 0.75 };
+/** More turns than any session has, so that session and position make one number. */
+const MOST_POSITIONS = 2 ** 26;
+
+/** A session counts by the words of all its candidates together and by its three best ones. */
+export function fillSessions(
+  features: FeatureColumns,
+  candidates: readonly Candidate[],
+  matches: readonly Match[],
+  query: Query,
+  { statistics }: RankContext,
+): void {
+  const members = new Map<number, number[]>();
+  for (const [index, { session }] of candidates.entries()) {
+    const list = members.get(session);
+    if (list) list.push(index);
+    else members.set(session, [index]);
+  }
+  if (members.size < 2) return;
+  for (const [session, indexes] of members) {
+    const length = statistics.sessionLengthOf(session) / statistics.averageSessionLength;
+    let words = 0;
+    for (const [place, rarity] of query.rarities.entries()) {
+      let count = 0;
+      for (const index of indexes) count += matches[index]?.counts[place] ?? 0;
+      if (count > 0) words += rarity * okapi(count, length, SESSION_SHAPE);
+    }
+    const best = indexes.map((index) => ownScore(features, index)).sort((left, right) => right - left);
+    const top = (best[0] ?? 0) + (best[1] ?? 0) + (best[2] ?? 0);
+    for (const index of indexes) {
+      features.session[index] = words;
+      features.sessionTop[index] = top;
+    }
+  }
+  divideByMost(features.session);
+  divideByMost(features.sessionTop);
+}
+
+/** A question supports the short answer behind it, and an exchange is one: what one side says counts for the other. */
+export function fillNeighbours(features: FeatureColumns, candidates: readonly Candidate[]): void {
+  const keyOf = (session: number, position: number) => session * MOST_POSITIONS + position;
+  const places = new Map(candidates.map(({ session, position }, index) => [keyOf(session, position), index]));
+  const scoreAt = (session: number, position: number): number => {
+    const index = position < 0 ? undefined : places.get(keyOf(session, position));
+    return index === undefined ? 0 : ownScore(features, index);
+  };
+  for (const [index, { session, position, length, author, speaker }] of candidates.entries()) {
+    const share = SHORT_TURN / (SHORT_TURN + length);
+    const before = scoreAt(session, position - 1);
+    const after = scoreAt(session, position + 1);
+    features.before[index] = share * before;
+    features.partner[index] =
+      speaker !== null ? 0 : author === "user" ? after : author === "assistant" ? before : 0;
+  }
+}

@@ -1,0 +1,53 @@
+import { termsOfWord } from "../text/analyse.ts";
+import type { TermVector, TermVectors } from "./candidate.ts";
+
+/** What term vectors need of an embedder with a vector for each word. */
+export interface WordVectors {
+  readonly words: number;
+  wordOf(token: number): string | undefined;
+  vectorOf(token: number): Float32Array;
+}
+
+const CACHE_LIMIT = 20_000;
+
+/** Vectors by term: that of the shortest word with the term's stem, which is nearest to its base form. */
+export function createTermVectors(embedder: WordVectors): TermVectors {
+  const tokens = new Map<string, number>();
+  const lengths = new Map<string, number>();
+  for (let token = 0; token < embedder.words; token++) {
+    const word = embedder.wordOf(token);
+    if (word === undefined) continue;
+    const [term, ...more] = termsOfWord(word);
+    if (
+      term === undefined ||
+      more.length > 0 ||
+      (lengths.get(term) ?? Number.POSITIVE_INFINITY) <= word.length
+    )
+      continue;
+    tokens.set(term, token);
+    lengths.set(term, word.length);
+  }
+  const cache = new Map<string, TermVector>();
+  return {
+    vectorOf(term) {
+      const token = tokens.get(term);
+      if (token === undefined) return undefined;
+      const known = cache.get(term);
+      if (known) return known;
+      const vector = toTermVector(embedder.vectorOf(token));
+      // Emptied whole: a question's candidates bring back what it needs.
+      if (cache.size >= CACHE_LIMIT) cache.clear();
+      cache.set(term, vector);
+      return vector;
+    },
+  };
+}
+
+/** Adds the signs to a vector. */
+export function toTermVector(values: Float32Array): TermVector {
+  const signs = new Int32Array(Math.ceil(values.length / 32));
+  for (const [axis, value] of values.entries()) {
+    if (value > 0) signs[axis >> 5] = (signs[axis >> 5] as number) | (1 << (axis & 31));
+  }
+  return { values, signs };
+}

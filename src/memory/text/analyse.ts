@@ -1,0 +1,56 @@
+import { EAST_ASIAN, eastAsianTokens, splitByScript } from "./east-asian.ts";
+import { fold } from "./fold.ts";
+import { stem } from "./stem.ts";
+import { STOP_WORDS } from "./stop-words.ts";
+import { identifierParts, words } from "./words.ts";
+
+const CACHE_LIMIT = 50_000;
+/** Longer runs of letters and digits are data (encoded bytes), which nobody searches for by word. */
+const LONGEST_WORD = 64;
+const NONE: readonly string[] = [];
+const cache = new Map<string, readonly string[]>();
+
+/** The terms of a text in its order, as they are stored and searched: folded, stemmed, without stop words. */
+export function analyse(text: string): string[] {
+  const terms: string[] = [];
+  for (const word of words(text)) {
+    for (const term of termsOfWord(word)) terms.push(term);
+  }
+  return terms;
+}
+
+/** The terms of one word: none of a stop word, whole and parts of an identifier. */
+export function termsOfWord(word: string): readonly string[] {
+  const known = cache.get(word);
+  if (known !== undefined) return known;
+  const terms = computeTerms(word);
+  // Emptied whole, since most of what a bound would throw out singly comes back at once.
+  if (cache.size >= CACHE_LIMIT) cache.clear();
+  cache.set(word, terms);
+  return terms;
+}
+
+function computeTerms(word: string): readonly string[] {
+  if (EAST_ASIAN.test(word)) {
+    return splitByScript(word).flatMap(({ text, isEastAsian }) =>
+      isEastAsian ? eastAsianTokens(bareFold(text)) : computeTerms(text),
+    );
+  }
+  if (word.length > LONGEST_WORD) return NONE;
+  const plain = bareFold(word);
+  if (plain === "") return NONE;
+  const bare = plain.replace(/'(s|d|ll|m|re|ve|t)?$/, "");
+  if (STOP_WORDS.has(bare.replaceAll("'", "")) || STOP_WORDS.has(plain.replaceAll("'", ""))) return NONE;
+  const parts = identifierParts(word).map(bareFold);
+  if (parts.length < 2) return [stem(bare.replaceAll("'", ""))];
+  const whole = bare.replace(/[_']/g, "");
+  const kept = parts.filter((part) => part.length > 1 && !STOP_WORDS.has(part)).map(stem);
+  return [...new Set([stem(whole), ...kept])];
+}
+
+/** Folding may bring in spaces and signs, which no term may hold. */
+function bareFold(word: string): string {
+  return fold(word)
+    .replaceAll("’", "'")
+    .replace(/[^\p{L}\p{N}\p{M}_']/gu, "");
+}

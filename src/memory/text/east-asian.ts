@@ -1,0 +1,28 @@
+/** Scripts that put no space between words. */
+export const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆]/u;
+const RUNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆]+/gu;
+
+/** Each character and each pair of neighbours, so that words of one and of two characters are found without a dictionary. */
+export function eastAsianTokens(run: string): string[] {
+  const characters = [...run];
+  const tokens: string[] = [];
+  for (const [index, character] of characters.entries()) {
+    tokens.push(character);
+    const next = characters[index + 1];
+    if (next !== undefined) tokens.push(character + next);
+  }
+  return tokens;
+}
+
+/** A word cut where its script changes between East Asian and any other, each piece with what it is. */
+export function splitByScript(word: string): { text: string; isEastAsian: boolean }[] {
+  const pieces: { text: string; isEastAsian: boolean }[] = [];
+  let from = 0;
+  for (const run of word.matchAll(RUNS)) {
+    if (run.index > from) pieces.push({ text: word.slice(from, run.index), isEastAsian: false });
+    pieces.push({ text: run[0], isEastAsian: true });
+    from = run.index + run[0].length;
+  }
+  if (from < word.length) pieces.push({ text: word.slice(from), isEastAsian: false });
+  return pieces;
+}

@@ -1,0 +1,190 @@
+import type { ModelMessage } from "ai";
+import { describe, expect, test } from "vitest";
+import { fitMessages } from "../../src/ai/index.ts";
+import type { Message } from "../../src/index.ts";
+import { estimateMessage } from "../../src/window/tokens/estimate.ts";
+
+const options = { model: "some-model", models: { "some-model": { window: 16_000 } } };
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const words = (turn: number) =>
+  Array.from(
+    { length: 25 },
+    (_, line) => `const value${turn}_${line} = ${turn * 31 + line}; // in part-${turn}.ts`,
+  ).join("\n");
+
+type Foreign = { readonly [field: string]: unknown };
+
+/** An agent's conversation of so many steps, in each format. */
+const DIALECTS: Readonly<Record<string, (steps: number) => Foreign[]>> = {
+  "AI SDK": (steps) => [
+    { role: "system", content: "You read files." },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Read all of it." },
+        { type: "file", data: PNG, mediaType: "image/png" },
+      ],
+    },
+    ...Array.from({ length: steps }, (_, step): ModelMessage[] => [
+      {
+        role: "assistant",
+        content: [
+          { type: "tool-call", toolCallId: `c${step}`, toolName: "read", input: { path: `part-${step}.ts` } },
+        ],
+      },
+      {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: `c${step}`,
+            toolName: "read",
+            output: { type: "text", value: words(step) },
+          },
+        ],
+      },
+    ]).flat(),
+  ],
+  OpenAI: (steps) => [
+    { role: "system", content: "You read files." },
+    { role: "user", content: "Read all of it." },
+    ...Array.from({ length: steps }, (_, step): Foreign[] => [
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          {
+            id: `c${step}`,
+            type: "function",
+            function: { name: "read", arguments: `{"path":"part-${step}.ts"}` },
+          },
+        ],
+      },
+      { role: "tool", tool_call_id: `c${step}`, content: words(step) },
+    ]).flat(),
+  ],
+  Anthropic: (steps) => [
+    { role: "user", content: "Read all of it." },
+    ...Array.from({ length: steps }, (_, step): Foreign[] => [
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id: `c${step}`, name: "read", input: { path: `part-${step}.ts` } }],
+      },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: `c${step}`, content: words(step) }] },
+    ]).flat(),
+  ],
+  longhaul: (steps) => [
+    { role: "user", parts: [{ type: "text", text: "Read all of it." }] },
+    ...Array.from({ length: steps }, (_, step): Foreign[] => [
+      {
+        role: "assistant",
+        parts: [{ type: "tool-call", callId: `c${step}`, name: "read", input: { path: `part-${step}.ts` } }],
+      },
+      {
+        role: "tool",
+        parts: [{ type: "tool-result", callId: `c${step}`, output: [{ type: "text", text: words(step) }] }],
+      },
+    ]).flat(),
+  ],
+};
+
+/** The result of a message as an export writes one that is missing. */
+function missing({ content }: Foreign): Foreign {
+  const [part] = content as readonly Foreign[];
+  return { ...part, output: { type: "error-text", value: "[no result recorded]" } };
+}
+
+/** Ids of calls and results, wherever a format has them. */
+function idsOf(messages: readonly Foreign[]) {
+  const text = JSON.stringify(messages);
+  const isResult = /(?:"type":"tool-result","(?:toolCallId|callId)"|"tool_call_id"|"tool_use_id"):"(c\d+)"/g;
+  const isCall =
+    /(?:"type":"tool-call","(?:toolCallId|callId)"|"tool_calls":\[\{"id"|"type":"tool_use","id"):"(c\d+)"/g;
+  const found = (pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1]);
+  return { calls: found(isCall), results: found(isResult) };
+}
+
+describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
+  test("that fit returns the very same objects", async () => {
+    const messages = talk(5);
+    const fitted = await fitMessages(messages, options);
+    expect(fitted).toHaveLength(messages.length);
+    for (const [index, message] of fitted.entries()) expect(message).toBe(messages[index]);
+  });
+
+  test("that do not fit returns fewer of the same kind, each call with its result", async () => {
+    const messages = talk(120);
+    const fitted = await fitMessages(messages, options);
+    // The estimate of plain JSON is above that of the messages.
+    expect(JSON.stringify(fitted).length / 4).toBeLessThan(16_000 * 1.3);
+    expect(JSON.stringify(fitted).length).toBeLessThan(JSON.stringify(messages).length / 2);
+    const { calls, results } = idsOf(fitted);
+    expect(calls).toEqual(results);
+    expect(calls.length).toBeGreaterThan(0);
+    expect(fitted.at(-1)).toBe(messages.at(-1));
+    expect(JSON.stringify(fitted)).toContain("Read all of it.");
+    expect(fitted.filter((message) => !messages.includes(message)).length).toBeLessThan(10);
+  });
+
+  test("begins as it did before when the conversation has grown", async () => {
+    let changes = 0;
+    let before = JSON.stringify(await fitMessages(talk(60), options));
+    for (let steps = 61; steps <= 90; steps++) {
+      const after = JSON.stringify(await fitMessages(talk(steps), options));
+      if (!after.startsWith(before.slice(0, -1))) changes++;
+      before = after;
+    }
+    expect(changes).toBeLessThan(10);
+  });
+});
+
+describe("fitting messages", () => {
+  test("keeps system messages at the beginning", async () => {
+    const fitted = await fitMessages(DIALECTS.OpenAI?.(120) ?? [], options);
+    expect(fitted[0]).toEqual({ role: "system", content: "You read files." });
+  });
+
+  test("clips a last message that is larger than the window, or says so", async () => {
+    const messages = [{ role: "user", content: "word ".repeat(30_000) }];
+    const fitted = await fitMessages(messages, options);
+    expect(JSON.stringify(fitted).length).toBeLessThan(16_000 * 5);
+    await expect(fitMessages(messages, { ...options, oversize: "error" })).rejects.toMatchObject({
+      code: "WINDOW_FLOOR",
+    });
+  });
+
+  test("of ours stays within the window by our own estimate", async () => {
+    const fitted = (await fitMessages(
+      DIALECTS.longhaul?.(200) ?? [],
+      options,
+    )) as unknown as readonly Message[];
+    expect(fitted.reduce((sum, message) => sum + estimateMessage(message), 0)).toBeLessThanOrEqual(14_000);
+  });
+
+  test("refuses messages of a user interface, and says what to do", async () => {
+    const messages = [
+      {
+        id: "1",
+        role: "assistant",
+        parts: [{ type: "tool-weather", toolCallId: "c", state: "output-available" }],
+      },
+    ];
+    await expect(fitMessages(messages, options)).rejects.toThrow("convertToModelMessages");
+  });
+
+  test("keeps the word for a result that never came", async () => {
+    const messages = DIALECTS["AI SDK"]?.(120) ?? [];
+    const denied = messages.map((message, index) =>
+      index % 20 === 19 && message.role === "tool" ? { role: "tool", content: [missing(message)] } : message,
+    );
+    const { calls, results } = idsOf(await fitMessages([...denied], options));
+    expect(calls).toEqual(results);
+  });
+
+  test("leaves an empty conversation empty", async () => {
+    expect(await fitMessages([], options)).toEqual([]);
+  });
+});

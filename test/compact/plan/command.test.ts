@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { readCompactCommand } from "../../../src/compact/plan/command.ts";
+
+test.each([
+  ["/compact", {}],
+  ["  /compact \n", {}],
+  ["/compact keep the SQL", { instructions: "keep the SQL" }],
+  ["/compact\nkeep:\n- a", { instructions: "keep:\n- a" }],
+  ["/compaction", undefined],
+  ["please /compact", undefined],
+  ["", undefined],
+])("%j is read as %j", (text, command) => {
+  expect(readCompactCommand(text)).toEqual(command);
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { type FileCandidate, rankFiles } from "../../../src/memory/rank/rank-files.ts";
+import { analyse } from "../../../src/memory/text/analyse.ts";
+import { definitionsOf } from "../../../src/memory/text/definitions.ts";
+
+const SOURCES: Readonly<Record<string, string>> = {
+  "src/shop/basket.py": "class Basket:\n    def add_item(self, item):\n        self.items.append(item)\n",
+  "src/shop/price.py": "def round_price(value):\n    return round(value, 2)\n",
+  "src/shop/mail.py": "def send_receipt(basket):\n    template = 'basket item price total'\n",
+  "tests/test_basket.py":
+    "from shop.basket import Basket\n\ndef test_add_item():\n    Basket().add_item(1)\n    Basket().add_item(2)\n",
+  "docs/conf.py": "project = 'shop basket price item'\n",
+};
+
+function first(question: string): string | undefined {
+  const paths = Object.keys(SOURCES);
+  const files = paths.map((path, id): FileCandidate => {
+    const source = SOURCES[path] ?? "";
+    const terms = analyse(source);
+    return {
+      id,
+      path,
+      length: terms.length,
+      definitions: definitionsOf(source),
+      chunks: [{ id, terms, traits: 0, similarity: null }],
+    };
+  });
+  const lengths = files.reduce((sum, { length }) => sum + length, 0) / files.length;
+  const statistics = {
+    chunks: files.length,
+    averageChunkLength: lengths,
+    averageLength: lengths,
+    frequencyOf: (term: string) => files.filter(({ chunks }) => chunks[0]?.terms.includes(term)).length,
+  };
+  return paths[rankFiles(question, files, { statistics })[0]?.id ?? -1];
+}
+
+describe("rankFiles", () => {
+  test("finds the file that defines what an issue names, before its tests", () => {
+    expect(first("`Basket.add_item` loses the second item\n\nAdding twice keeps one.")).toBe(
+      "src/shop/basket.py",
+    );
+  });
+
+  test("follows a traceback to its innermost frame", () => {
+    const issue = `It fails with a wrong type
+Traceback (most recent call last):
+  File "/usr/lib/app/src/shop/mail.py", line 3, in send_receipt
+  File "/usr/lib/app/src/shop/price.py", line 2, in round_price
+TypeError: bad operand`;
+    expect(first(issue)).toBe("src/shop/price.py");
+  });
+
+  test("reads a module's dotted name as a path", () => {
+    expect(first("Something is wrong in shop.mail")).toBe("src/shop/mail.py");
+  });
+
+  test("gives tests first when the issue is about them", () => {
+    expect(first("test suite fails in test_basket for Basket.add_item")).toBe("tests/test_basket.py");
+  });
+
+  test("takes an empty question", () => {
+    expect(first("")).toBeDefined();
+  });
+});

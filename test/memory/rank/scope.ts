@@ -1,0 +1,59 @@
+import type { Candidate, RankContext, TermVectors } from "../../../src/memory/rank/candidate.ts";
+import { analyse } from "../../../src/memory/text/analyse.ts";
+import { chunks } from "../../../src/memory/text/chunks.ts";
+import { traitsOf } from "../../../src/memory/text/traits.ts";
+
+/** A turn as a test writes it. */
+export interface Said {
+  readonly text: string;
+  readonly author?: Candidate["author"];
+  readonly speaker?: string;
+  readonly session?: number;
+  readonly at?: string;
+  readonly similarity?: number;
+}
+
+/** Every turn as a candidate, with the statistics of exactly these. */
+export function scopeOf(
+  said: readonly Said[],
+  { now, vectors = null }: { readonly now?: string; readonly vectors?: TermVectors | null } = {},
+): { candidates: Candidate[]; context: RankContext } {
+  const positions = new Map<number, number>();
+  let nextChunk = 100;
+  const candidates = said.map(
+    ({ text, author = "user", speaker, session = 0, at, similarity }, id): Candidate => {
+      const position = positions.get(session) ?? 0;
+      positions.set(session, position + 1);
+      const parts = chunks(text).map(({ from, to }) => ({
+        id: nextChunk++,
+        terms: analyse(text.slice(from, to)),
+        traits: traitsOf(text.slice(from, to)),
+        similarity: similarity ?? null,
+      }));
+      const length = parts.reduce((sum, { terms }) => sum + terms.length, 0);
+      const atMs = at === undefined ? null : Date.parse(at);
+      return { id, session, position, author, speaker: speaker ?? null, atMs, length, chunks: parts };
+    },
+  );
+  const all = candidates.flatMap((candidate) => candidate.chunks);
+  const total = candidates.reduce((sum, { length }) => sum + length, 0);
+  const sessionLength = (session: number) =>
+    candidates.filter((one) => one.session === session).reduce((sum, { length }) => sum + length, 0);
+  return {
+    candidates,
+    context: {
+      nowMs: now === undefined ? null : Date.parse(now),
+      speakers: [...new Set(said.flatMap(({ speaker }) => speaker ?? []))],
+      vectors,
+      statistics: {
+        chunks: all.length,
+        averageChunkLength: total / Math.max(1, all.length),
+        averageLength: total / Math.max(1, candidates.length),
+        sessions: positions.size,
+        averageSessionLength: total / Math.max(1, positions.size),
+        frequencyOf: (term) => all.filter(({ terms }) => terms.includes(term)).length,
+        sessionLengthOf: sessionLength,
+      },
+    },
+  };
+}
