@@ -5,6 +5,7 @@ import type { SeqRange } from "./line.ts";
 import type { Message } from "./message.ts";
 import type { Edit, EditReason } from "./overlay.ts";
 import type { Place, SessionId } from "./place.ts";
+import type { TaskId, TaskNote } from "./task.ts";
 import type { Usage } from "./usage.ts";
 
 export type { Place, SessionId } from "./place.ts";
@@ -75,6 +76,13 @@ export interface PinBody {
   readonly isPinned: boolean;
 }
 
+/** What became of a task, or what its agent said besides messages. */
+export interface TaskBody {
+  readonly kind: "task";
+  readonly task: TaskId;
+  readonly note: TaskNote;
+}
+
 /** The content of an entry. */
 export type EntryBody =
   | MessageBody
@@ -84,7 +92,8 @@ export type EntryBody =
   | UsageBody
   | OverlayBody
   | RawBody
-  | PinBody;
+  | PinBody
+  | TaskBody;
 
 /** What sort of record an entry is. */
 export type EntryKind = EntryBody["kind"];
@@ -99,6 +108,7 @@ export const ENTRY_KINDS = [
   "overlay",
   "raw",
   "pin",
+  "task",
 ] as const satisfies readonly EntryKind[];
 
 /** Returns the kinds if all of them exist, else throws ARGUMENT_INVALID. */

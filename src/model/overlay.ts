@@ -29,11 +29,19 @@ export interface Hiding {
   readonly ranges: readonly SeqRange[];
 }
 
+/** Says whether an edit was made from the log or from an edited window. */
+export interface FromLog {
+  /** True if it was made from the log: overlays before it do not hold beside it, */
+  readonly isWhole?: true;
+  /** but for these lasting ones, newest first, unless they are taken back. */
+  readonly lasting?: readonly Place[];
+}
+
 /**
  * Entries that leave the window for a summary: messages of its own, or an entry of the log that already holds it. A
  * range that ends before it begins hides nothing and says where the messages stand.
  */
-export interface Summarizing<M = Message> {
+export interface Summarizing<M = Message> extends FromLog {
   readonly type: "summarize";
   readonly ranges: readonly SeqRange[];
   readonly messages?: readonly M[];
@@ -61,13 +69,9 @@ export type SingleEdit<M = Message, P = Part> = (Replacement<P> | Hiding | Summa
 };
 
 /** Edits that were decided together. */
-export interface Planning<M = Message, P = Part> {
+export interface Planning<M = Message, P = Part> extends FromLog {
   readonly type: "plan";
   readonly edits: readonly SingleEdit<M, P>[];
-  /** True if it was made from the log and not from an edited window: overlays before it do not hold beside it, */
-  readonly isWhole?: true;
-  /** but for these lasting ones, newest first, unless they are taken back. */
-  readonly lasting?: readonly Place[];
 }
 
 /** One way in which the window differs from the log. */

@@ -18,11 +18,12 @@ export async function holdingOverlays(
     const place = places.of(entry);
     if (place !== undefined && !inEffect.add({ place, entry: entry as Entry<OverlayBody> })) break;
   }
-  for (const { session, seq } of inEffect.lasting) {
+  const named = [...inEffect.lasting];
+  for (const { session, seq } of named) {
     const place = places.of({ session, seq });
     const stored = place === undefined ? undefined : await entries.get(session, seq);
-    if (place !== undefined && stored?.kind === "overlay")
-      inEffect.add({ place, entry: toEntry(session, stored) as Entry<OverlayBody> });
+    if (place === undefined || stored?.kind !== "overlay") continue;
+    named.push(...inEffect.addLasting({ place, entry: toEntry(session, stored) as Entry<OverlayBody> }));
   }
   return inEffect;
 }

@@ -1,5 +1,5 @@
 import type { Entry, OverlayBody } from "../../model/entry.ts";
-import type { Edit, Reverting, SingleEdit } from "../../model/overlay.ts";
+import type { Edit, FromLog, Reverting, SingleEdit } from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
 
 /** An overlay with its place on the line. */
@@ -14,15 +14,15 @@ export interface HoldingOverlay extends PlacedOverlay {
 }
 
 /**
- * Decides which overlays hold. They are told newest first, for only later ones can take one back; once a plan holds that
- * was made from the log, those before it matter only if it names them.
+ * Decides which overlays hold. They are told newest first, for only later ones can take one back; once one holds that was
+ * made from the log, those before it matter only if it names them.
  */
 export class InEffect {
   readonly #holding: HoldingOverlay[] = [];
   readonly #reverted = new Map<number, Set<number> | "all">();
   readonly #placeOf: (place: Place) => number | undefined;
   #revertedFrom = Number.POSITIVE_INFINITY;
-  /** Overlays that hold although they are older than a plan that was made from the log. */
+  readonly #told = new Set<number>();
   #lasting: readonly Place[] = [];
 
   constructor(placeOf: (place: Place) => number | undefined) {
@@ -31,7 +31,7 @@ export class InEffect {
 
   /** Those that hold, oldest first. */
   get holding(): readonly HoldingOverlay[] {
-    return this.#holding.toReversed();
+    return this.#holding.toSorted((one, other) => one.place - other.place);
   }
 
   /** Overlays that still have to be told once `add` has said that no other matters; newest first. */
@@ -39,17 +39,33 @@ export class InEffect {
     return this.#lasting;
   }
 
+  /** Takes in one that was named as lasting; returns those that it had named itself, if it was taken back. */
+  addLasting(overlay: PlacedOverlay): readonly Place[] {
+    if (this.#told.has(overlay.place)) return [];
+    this.#told.add(overlay.place);
+    if (!this.#isReverted(overlay)) {
+      this.add(overlay);
+      return [];
+    }
+    const { edit } = overlay.entry;
+    return isFromLog(edit) ? (edit.lasting ?? []) : [];
+  }
+
   /** Takes in the next older overlay; false if those before it do not matter, but for `lasting`. */
   add(overlay: PlacedOverlay): boolean {
+    if (this.#isReverted(overlay)) return true;
     const { edit, session } = overlay.entry;
-    const reverted = this.#reverted.get(overlay.place);
-    if (overlay.place >= this.#revertedFrom || reverted === "all") return true;
     if (edit.type === "revert") this.#take(edit, session);
-    const edits = singlesOf(edit).filter((_, index) => !reverted?.has(index));
+    const reverted = this.#reverted.get(overlay.place);
+    const edits = singlesOf(edit).filter((_, index) => !(reverted instanceof Set && reverted.has(index)));
     this.#holding.push({ ...overlay, edits });
-    if (edit.type !== "plan" || !edit.isWhole) return true;
+    if (!isFromLog(edit)) return true;
     this.#lasting = edit.lasting ?? [];
     return false;
+  }
+
+  #isReverted({ place }: PlacedOverlay): boolean {
+    return place >= this.#revertedFrom || this.#reverted.get(place) === "all";
   }
 
   #take(revert: Reverting, by: string): void {
@@ -64,6 +80,10 @@ export class InEffect {
     if (known === "all") return;
     this.#reverted.set(place, new Set([...(known ?? []), revert.edit]));
   }
+}
+
+function isFromLog(edit: Edit): edit is Exclude<Edit, Reverting> & FromLog {
+  return (edit.type === "plan" || edit.type === "summarize") && edit.isWhole === true;
 }
 
 function singlesOf(edit: Edit): readonly SingleEdit[] {

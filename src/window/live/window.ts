@@ -2,7 +2,6 @@ import type { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
-import type { Place } from "../../model/place.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { Usage } from "../../model/usage.ts";
 import { afterEdit, type Breaker, freshBreaker, isTripped } from "../limits/breaker.ts";
@@ -20,7 +19,7 @@ import { editsOf } from "./edits-of.ts";
 import { overflowError, stuckError } from "./errors.ts";
 import type { Fitted, Planned } from "./fitted.ts";
 import { Follower } from "./follower.ts";
-import type { HoldingOverlay } from "./in-effect.ts";
+import { lastingToName } from "./lasting-to-name.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { makeReceipt } from "./make-receipt.ts";
 import { Meter, remark } from "./meter.ts";
@@ -249,7 +248,7 @@ export class SessionWindow {
   ): Promise<number | undefined> {
     const { session, log } = this.#parts;
     const edits = editsOf(slots, window.line, window.lastingHidden);
-    const lasting = window.overlays.toReversed().filter(isLastingOverlay).map(placeOfOverlay);
+    const lasting = lastingToName(window.overlays, window.places);
     const body: OverlayBody = {
       kind: "overlay",
       author: "longhaul",
@@ -345,12 +344,4 @@ export class SessionWindow {
       ...(plan && { plan }),
     };
   }
-}
-
-function isLastingOverlay({ edits }: HoldingOverlay): boolean {
-  return edits.some(({ isLasting }) => isLasting);
-}
-
-function placeOfOverlay({ entry: { session, seq } }: HoldingOverlay): Place {
-  return { session, seq };
 }

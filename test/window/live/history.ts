@@ -16,7 +16,7 @@ export function step(number: number, lines = 30): readonly MessageInput[] {
     {
       role: "assistant",
       parts: [
-        { type: "text", text: `I look at ${path} for step ${number}.` },
+        { type: "text", text: `I look at ${path} for step_${number}.` },
         { type: "tool-call", callId, name: "read", input: { path } },
       ],
     },

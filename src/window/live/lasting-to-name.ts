@@ -1,0 +1,32 @@
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { Place } from "../../model/place.ts";
+import type { HoldingOverlay } from "./in-effect.ts";
+import { gapsBetween, type LinePlaces, type Stretch } from "./line-places.ts";
+import { hiddenBy, placedEdit } from "./place-edit.ts";
+
+/**
+ * The lasting overlays that an overlay made from the log has to name, newest first. Left out are those that a later summary
+ * covers and names itself, so that the list stays short however often a session is summarised.
+ */
+export function lastingToName(overlays: readonly HoldingOverlay[], places: LinePlaces): readonly Place[] {
+  const covered: Stretch[] = [];
+  return overlays.toReversed().flatMap(({ entry, edits }) => {
+    const lasting = edits.flatMap((edit) =>
+      edit.isLasting ? (placedEdit(edit, entry.session, places) ?? []) : [],
+    );
+    const isCovered = lasting.every((edit) => isWithin(edit, covered));
+    if (entry.edit.type === "summarize" && entry.edit.isWhole) covered.push(...hiddenBy(lasting));
+    return lasting.length === 0 || isCovered ? [] : [{ session: entry.session, seq: entry.seq }];
+  });
+}
+
+function isWithin(edit: SingleEdit, covered: readonly Stretch[]): boolean {
+  if (edit.type !== "replace") return hiddenBy([edit]).every((stretch) => isStretchWithin(stretch, covered));
+  if ("callId" in edit.target) return false;
+  return isStretchWithin({ from: edit.target.seq, to: edit.target.seq }, covered);
+}
+
+/** One that ends before it begins hides nothing, and stands where it begins. */
+function isStretchWithin({ from, to }: Stretch, covered: readonly Stretch[]): boolean {
+  return gapsBetween(covered, { from, to: Math.max(from, to) }).length === 0;
+}
