@@ -20,6 +20,32 @@ export { DEFAULT_LIMITS, type Limits } from "./log/limits.ts";
 export type { LineStep } from "./log/lines.ts";
 export type { PendingEdit, PendingEdits } from "./log/pending-edits.ts";
 export type { BodyInput } from "./log/ready-body.ts";
+export type { Embedder, EmbedOptions } from "./memory/embed/embedder.ts";
+export { ollamaEmbedder } from "./memory/embed/ollama.ts";
+export { openAiEmbedder } from "./memory/embed/openai-compatible.ts";
+export type { IndexedFiles, IndexFilesOptions } from "./memory/files/index-files.ts";
+export type { WatchFilesOptions } from "./memory/files/watch-files.ts";
+export type { FileHit, Hit, Recall, SessionHit } from "./memory/hit.ts";
+export {
+  type LegacyPins,
+  legacyPins,
+  readLegacyMemories,
+  rememberLegacy,
+} from "./memory/memories/legacy.ts";
+export type { Memories, MemoriesOptions, MemoriesQuery } from "./memory/memories/memories.ts";
+export { pinSection, pinText } from "./memory/memories/pin-section.ts";
+export { agentOfMemories, type Remembered, type RememberedBy } from "./memory/memories/remembered.ts";
+export type { ExpandOptions, Memory, RecallOptions } from "./memory/memory.ts";
+export { AgentMemory, type AgentMemoryParts } from "./memory/retrieval/agent-memory.ts";
+export { type ContextBlock, contextBlock, contextMessage } from "./memory/retrieval/context-block.ts";
+export type { Shown } from "./memory/retrieval/fresh-hits.ts";
+export {
+  type RetrievedContext,
+  type RetrieveOptions,
+  retrieveContext,
+} from "./memory/retrieval/retrieve-context.ts";
+export { shouldRetrieve, type WantedRetrieval } from "./memory/retrieval/should-retrieve.ts";
+export type { MemoryScope } from "./memory/scope.ts";
 export type { BlobRef, Digest } from "./model/blob.ts";
 export type { Clock, Ids } from "./model/clock.ts";
 export {
@@ -104,6 +130,8 @@ export { asConversation, type SaidMessage } from "./window/replay/conversation.t
 export { PROTOCOL, type Protocol, protocolTokens } from "./window/replay/protocol.ts";
 export { type ReplayedRequest, type ReplayScore, type Retention, replay } from "./window/replay/replay.ts";
 export type { Slot } from "./window/slot.ts";
+export { estimateMessage, estimateText, tokensOfMessage } from "./window/tokens/estimate.ts";
+export { loadTokenizer, type Tokenizer, type TokenizerName } from "./window/tokens/tokenizer.ts";
 export {
   addReport,
   EMPTY_LEDGER,

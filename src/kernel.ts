@@ -6,6 +6,10 @@ import { adoptInterrupted } from "./log/interrupted.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
 import { Log } from "./log/log.ts";
 import { claimOwner, releaseOwner } from "./log/owner.ts";
+import type { Embedder } from "./memory/embed/embedder.ts";
+import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
+import type { Memory } from "./memory/memory.ts";
+import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { invalidArgument, wholeNumber } from "./model/errors.ts";
@@ -42,6 +46,8 @@ export interface KernelOptions {
   readonly catalogue?: Catalogue;
   /** What you know better, or want otherwise, by model id or by a beginning of ids that ends in "*". */
   readonly models?: ModelTable;
+  /** What makes vectors for recall: the embedder that comes with us by default; null to search by words alone. */
+  readonly embedder?: Embedder | null;
   /** How providers are reached that are named by id; the environment by default. */
   readonly providers?: Configuration["providers"];
   /** Told a sentence for people, as when a model is not known. */
@@ -78,7 +84,13 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
       ...(options.durability !== undefined && { durability: options.durability }),
       ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
     }));
-  return new Kernel(store, { limits, clock, ids: options.ids ?? randomIds, models: modelsOf(options) });
+  return new Kernel(store, {
+    limits,
+    clock,
+    ids: options.ids ?? randomIds,
+    models: modelsOf(options),
+    memory: memoryOptions(options),
+  });
 }
 
 interface KernelParts {
@@ -86,6 +98,11 @@ interface KernelParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly models: SessionModels;
+  readonly memory: MemoryOptions;
+}
+
+function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {
+  return { ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
 }
 
 /** What is known of models; packages that reach them are loaded when one is first asked. */
@@ -111,8 +128,11 @@ export class Kernel implements AsyncDisposable {
   readonly #owner = claimOwner();
   readonly #scope: Scope;
   readonly #models: SessionModels;
+  readonly #memoryOptions: MemoryOptions;
+  #memory: Memory | undefined;
 
-  constructor(store: Store, { limits, clock, ids, models }: KernelParts) {
+  constructor(store: Store, { limits, clock, ids, models, memory }: KernelParts) {
+    this.#memoryOptions = memory;
     this.#store = store;
     this.#models = models;
     this.#scope = new Scope("kernel", new Census());
@@ -175,6 +195,19 @@ export class Kernel implements AsyncDisposable {
     this.#scope.assertOpen();
     await this.#log.flush();
     return this.#store.vacuum();
+  }
+
+  /** Recall over everything ever said, and over files; nothing is loaded before it is first asked for. */
+  get memory(): Memory {
+    this.#scope.assertOpen();
+    this.#memory ??= this.#scope.own(openMemory(this.#log, this.#memoryOptions));
+    return this.#memory;
+  }
+
+  /** What an agent was told to remember; the most recent are pins. */
+  memories(agent?: string, options?: MemoriesOptions): Memories {
+    this.#scope.assertOpen();
+    return new Memories(this.#log, agent, options);
   }
 
   /** What is known of a model: its window, output limit and prices. */

@@ -40,6 +40,13 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     /\d+ messages in the window, \d+ after the undo/,
     /summary by extractive: \d+ → \d+ tokens/,
   ],
+  "memory.ts": [
+    /port of the staging server → team\/monday#2: The staging server listens on port 7781/,
+    "数据库什么时候迁移 → team/friday#1: 我们决定数据库迁移在周五进行。",
+    /^pins: Build 3 was green\. .* Build 12 was green\.$/m,
+    "no pin any more, and still found: Answer in German.",
+    "after forgetting it: 0 found",
+  ],
   "ai-chat.ts": ["> And the second?\nK2, 8,611 m.", "the log holds 4 messages"],
   "ai-agent.ts": [
     "41 steps: I have read them all.",

@@ -28,6 +28,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "the packaged embedder: load, texts a second, held-out pairs beside BM25",
     load: async () => (await import("./embedder/index.ts")).embedder,
   },
+  memory: {
+    summary: "memory: vector scan, indexing, recall, bytes, beside sqlite-vec and FTS5",
+    load: async () => (await import("./memory/index.ts")).memory,
+  },
   recall: {
     summary: "finding again what was said, and the file an issue is about: quality beside plain BM25, cost",
     load: async () => (await import("./recall/index.ts")).recall,

@@ -21,6 +21,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   revert: async () => (await import("./commands/revert.ts")).revertCommand,
   pin: async () => (await import("./commands/pin.ts")).pinCommand,
   unpin: async () => (await import("./commands/pin.ts")).unpinCommand,
+  recall: async () => (await import("./commands/recall.ts")).recallCommand,
+  index: async () => (await import("./commands/index.ts")).indexCommand,
+  remember: async () => (await import("./commands/remember.ts")).rememberCommand,
+  memories: async () => (await import("./commands/memories.ts")).memoriesCommand,
+  forget: async () => (await import("./commands/forget.ts")).forgetCommand,
   export: async () => (await import("./commands/export.ts")).exportCommand,
   replay: async () => (await import("./commands/replay.ts")).replayCommand,
 };

@@ -1,4 +1,4 @@
-import { isLonghaulError } from "../model/errors.ts";
+import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Compacting, CompactingState } from "../window/live/compacting.ts";
 import type { ModelFacts } from "../window/models/facts.ts";
 import {
@@ -38,7 +38,7 @@ export class AutoCompaction implements Compacting {
     this.#summarisers = summarisers;
   }
 
-  async before(state: CompactingState): Promise<boolean> {
+  async before(state: CompactingState, signal?: AbortSignal): Promise<boolean> {
     const need = needOf(state, this.#options);
     if (need === "none" || this.#closing.signal.aborted) return false;
     if (!state.isForced && !pays(state, await this.#summariserFacts())) return false;
@@ -46,11 +46,16 @@ export class AutoCompaction implements Compacting {
       this.#preparing ??= this.#prepare();
       return false;
     }
-    return this.#compact();
+    return this.#compact(signal);
   }
 
   async force(): Promise<boolean> {
     return this.#compact();
+  }
+
+  /** Drops what was prepared, as after a redaction: it may hold what was removed. */
+  forget(): void {
+    this.#preparing = undefined;
   }
 
   /** Gives up what is being prepared. */
@@ -58,14 +63,15 @@ export class AutoCompaction implements Compacting {
     this.#closing.abort();
   }
 
-  async #compact(): Promise<boolean> {
-    const prepared = await this.#preparing;
+  async #compact(signal?: AbortSignal): Promise<boolean> {
+    const prepared = await unlessAborted(this.#preparing, signal);
     this.#preparing = undefined;
     if (prepared && (await putInPlace(this.#parts, prepared)) !== undefined) return true;
     try {
-      const compacted = await compactSession(this.#parts, await this.#compactOptions());
+      const compacted = await compactSession(this.#parts, await this.#compactOptions(signal));
       return compacted?.overlay !== undefined;
     } catch (error) {
+      throwIfAborted(signal);
       // Someone else is at it: their summary will be there soon, and the policy keeps the window small meanwhile.
       if (isLonghaulError(error, "COMPACTION_BUSY") || isLonghaulError(error, "ABORTED")) return false;
       throw error;
@@ -81,12 +87,34 @@ export class AutoCompaction implements Compacting {
     }
   }
 
-  async #compactOptions(): Promise<CompactOptions> {
-    return { ...this.#options, ...(await this.#summarisers()), signal: this.#closing.signal };
+  async #compactOptions(signal?: AbortSignal): Promise<CompactOptions> {
+    const closing = this.#closing.signal;
+    return {
+      ...this.#options,
+      ...(await this.#summarisers()),
+      signal: signal ? AbortSignal.any([closing, signal]) : closing,
+    };
   }
 
   async #summariserFacts(): Promise<ModelFacts | undefined> {
     const { model } = await this.#summarisers();
     return model && this.#parts.factsOf(model.provider.id);
+  }
+}
+
+/** Waits for work that others wait for, too: who is aborted waits no longer, and the work goes on. */
+async function unlessAborted<T>(work: Promise<T> | undefined, signal: AbortSignal | undefined) {
+  if (!work || !signal) return work;
+  throwIfAborted(signal);
+  const over = new AbortController();
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener("abort", () => resolve(undefined), { signal: over.signal });
+  });
+  try {
+    const done = await Promise.race([work, aborted]);
+    throwIfAborted(signal);
+    return done;
+  } finally {
+    over.abort();
   }
 }

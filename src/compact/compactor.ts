@@ -1,13 +1,15 @@
-import { toEntry } from "../log/body.ts";
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
-import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
+import type { Entry, OverlayBody, SessionId, UsageBody } from "../model/entry.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { textOfMessage } from "../model/message.ts";
 import type { SingleEdit } from "../model/overlay.ts";
 import type { Receipt } from "../model/receipt.ts";
 import { appendOverlay } from "../window/live/append-overlay.ts";
+import type { HoldingOverlay } from "../window/live/in-effect.ts";
+import { lastingToName } from "../window/live/lasting-to-name.ts";
 import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
+import { SUMMARY_REMARK } from "../window/live/meter.ts";
 import { namesLeft } from "../window/live/names-left.ts";
 import { storedEdit } from "../window/live/place-edit.ts";
 import { costOfUsage } from "../window/models/cost-of-usage.ts";
@@ -49,7 +51,9 @@ export interface Compacted {
   readonly after: readonly Slot[];
   readonly tokens: { readonly without: number; readonly with: number };
   readonly left: Receipt["left"];
-  /** US dollars for the summary itself; undefined where nobody knows. */
+  /** What models used on the way, */
+  readonly usage: Climbed["usage"];
+  /** in US dollars; undefined where nobody knows. */
   readonly cost?: number;
 }
 
@@ -58,6 +62,7 @@ const LARGEST_SUMMARY = 4_000;
 const LEAST_SUMMARY = 300;
 const SUMMARY_SHARE = 0.2;
 const MOST_TRIES = 3;
+const MOST_REASON = 200;
 
 /** A summary that is ready to take its place. */
 export interface Prepared {
@@ -95,61 +100,93 @@ export async function prepareSummary(
 
 /**
  * Puts a summary in its place, in one step; returns the seq of the overlay. Undefined, with nothing changed, if the line
- * was changed or summarised by others since it was made: then it may be of something else.
+ * was changed, pinned, edited by hand or summarised by others since it was made: then it may be of something else.
  */
 export async function putInPlace(
   { log, session }: CompactorParts,
   { window, edit, compacted }: Prepared,
 ): Promise<number | undefined> {
-  const { tokens, rung, cost } = compacted;
-  const { head } = window;
-  const since = { from: head + 1, to: Number.MAX_SAFE_INTEGER, limit: 1_000, order: "ascending" } as const;
-  const overlays = await log.store.entries.read(session, { ...since, kinds: ["overlay"] });
-  if (overlays.some((stored) => isSummary(toEntry(session, stored) as Entry<OverlayBody>))) return undefined;
+  const { tokens, rung, cost, failed, usage } = compacted;
   const body: OverlayBody = {
     kind: "overlay",
     author: "longhaul",
-    reason: `summary by ${rung}${cost === undefined || cost === 0 ? "" : `, $${cost.toFixed(4)}`}`,
+    reason: [
+      `summary by ${rung}`,
+      ...(cost ? [`$${cost.toFixed(4)}`] : []),
+      ...(failed[0] ? [`${failed[0].rung} failed: ${oneLine(failed[0].reason)}`] : []),
+    ].join(", "),
     tokensBefore: tokens.without,
     tokensAfter: tokens.with,
+    summary: { by: rung, ...(cost !== undefined && { cost }), left: compacted.left },
     edit: storedEdit(edit, session, window.places),
   };
-  return appendOverlay(log, session, body, head, ["line"]);
+  const overlay = await appendOverlay(log, session, body, window.head, (entry) => !isPassingPlan(entry));
+  if (overlay === undefined) return undefined;
+  for (const used of usage)
+    await log.appendOne<UsageBody>(session, { body: { kind: "usage", ...used, meta: SUMMARY_REMARK } });
+  return overlay;
 }
 
-function isSummary({ edit }: Entry<OverlayBody>): boolean {
-  return edit.type === "summarize" && edit.isLasting === true;
+function oneLine(reason: string): string {
+  return reason.replaceAll(/\s+/g, " ").slice(0, MOST_REASON).toWellFormed();
+}
+
+/** Plans of policies do not matter to a summary, for it is made from the log; pins, lines and all other overlays do. */
+function isPassingPlan(entry: Entry): boolean {
+  return (
+    entry.kind === "overlay" &&
+    entry.edit.type === "plan" &&
+    !entry.edit.edits.some(({ isLasting }) => isLasting)
+  );
 }
 
 async function makeSummary(parts: CompactorParts, options: CompactOptions): Promise<Prepared | undefined> {
-  const window = await loadWindow({
-    session: parts.session,
-    entries: parts.log.store.entries,
-    lines: parts.lines,
-    tokensOf: estimateMessage,
-    mostTokens: MOST_SOURCE_TOKENS,
-    pastTokens: 0,
-    isAsSaid: true,
-  });
+  const window = await load(parts, true);
   const source = sourceOf(window.slots, window, options);
   if (!source) return undefined;
   const climbed = await climb(
     { slots: source.slots, ...(source.previous && { previous: textOfMessage(source.previous.message) }) },
     { ...options, budgetTokens: options.budgetTokens ?? budgetOf(source), now: () => parts.log.clock.now() },
   );
-  const edit = summaryEdit(source, climbed);
-  return { window, edit, compacted: compactedOf(parts, window, source, climbed) };
+  const edit = summaryEdit(window, source, climbed);
+  const shown = window.overlays.some(isPassing) ? (await load(parts, false)).slots : window.slots;
+  const compacted = compactedOf(parts, { shown, said: window.slots }, source, climbed);
+  return compacted.tokens.with < compacted.tokens.without ? { window, edit, compacted } : undefined;
+}
+
+/** The window as it is, or as it was said: summaries are made from the log and not from what policies have left of it. */
+function load({ session, log, lines }: CompactorParts, isAsSaid: boolean): Promise<LoadedWindow> {
+  return loadWindow({
+    session,
+    entries: log.store.entries,
+    lines,
+    tokensOf: estimateMessage,
+    mostTokens: MOST_SOURCE_TOKENS,
+    pastTokens: 0,
+    isAsSaid,
+  });
+}
+
+function isPassing({ edits }: HoldingOverlay): boolean {
+  return edits.some(({ isLasting }) => !isLasting);
 }
 
 function budgetOf({ slots }: Source): number {
   return Math.max(LEAST_SUMMARY, Math.min(LARGEST_SUMMARY, Math.floor(sizeOf(slots) * SUMMARY_SHARE)));
 }
 
-function summaryEdit({ stretches }: Source, { text, parts }: Climbed): SingleEdit {
+function summaryEdit(
+  { overlays, places }: LoadedWindow,
+  { stretches }: Source,
+  { text, parts }: Climbed,
+): SingleEdit {
+  const lasting = lastingToName(overlays, places);
   const placed = (stretch: { readonly from: number; readonly to: number }) => ({ session: "", ...stretch });
   return {
     type: "summarize",
     isLasting: true,
+    isWhole: true,
+    ...(lasting.length > 0 && { lasting }),
     ranges: stretches.map(placed),
     messages: [{ role: "user", parts: [{ type: "text", text }] }],
     ...(parts.length > 0 && {
@@ -160,7 +197,7 @@ function summaryEdit({ stretches }: Source, { text, parts }: Climbed): SingleEdi
 
 function compactedOf(
   { factsOf }: CompactorParts,
-  { slots }: LoadedWindow,
+  { shown, said }: { readonly shown: readonly Slot[]; readonly said: readonly Slot[] },
   { stretches, previous }: Source,
   { rung, text, failed, usage }: Climbed,
 ): Compacted {
@@ -169,9 +206,9 @@ function compactedOf(
   const start = stretches[0]?.from ?? 0;
   const summary: Slot = { seq: start, at: 0, message, tokens: estimateMessage(message), isNote: true };
   const after = [
-    ...slots.filter((slot) => !isGone(slot) && slot.seq < start),
+    ...said.filter((slot) => !isGone(slot) && slot.seq < start),
     summary,
-    ...slots.filter((slot) => !isGone(slot) && slot.seq > start),
+    ...said.filter((slot) => !isGone(slot) && slot.seq > start),
   ];
   const costs = usage.map(({ model, usage: used }) => {
     const facts = factsOf(model);
@@ -182,12 +219,13 @@ function compactedOf(
     rung,
     summary: text,
     failed,
-    before: slots,
+    usage,
+    before: shown,
     after,
-    tokens: { without: sizeOf(slots), with: sizeOf(after) },
+    tokens: { without: sizeOf(shown), with: sizeOf(after) },
     left: {
-      entries: slots.filter((slot) => isGone(slot) && slot !== previous).length,
-      ...namesLeft(slots, after),
+      entries: shown.filter((slot) => isGone(slot) && !slot.isNote && slot.seq !== previous?.seq).length,
+      ...namesLeft(shown, after),
     },
     ...(isKnown && { cost: costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0) }),
   };

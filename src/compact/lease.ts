@@ -1,13 +1,14 @@
-import { hostname } from "node:os";
 import type { Log } from "../log/log.ts";
+import { claimOwner, isOwnerAlive, releaseOwner } from "../log/owner.ts";
 import { LonghaulError } from "../model/errors.ts";
 
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 
 /**
- * Does work that only one may do for a session at a time, in whatever process. COMPACTION_BUSY if someone else is at it.
- * The work's signal fires if the lease is lost, as after a long sleep of the machine.
+ * Does work that only one may do for a session at a time, in whatever process. COMPACTION_BUSY if someone else is at it;
+ * what a process of this machine left when it died is taken over. The work's signal fires if the lease is lost, as after a
+ * long sleep of the machine.
  */
 export async function withLease<T>(
   log: Log,
@@ -16,19 +17,39 @@ export async function withLease<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const name = `compact ${session}`;
-  const owner = `${hostname()}|${process.pid}|${log.ids.next()}`;
-  const claim = () =>
-    log.store.leases.claim({ name, owner, expiresAt: log.clock.now() + LEASE_MS }, log.clock.now());
-  const holder = await claim();
-  if (holder)
-    throw new LonghaulError(
-      "COMPACTION_BUSY",
-      `Session ${JSON.stringify(session)} is being compacted already, by ${holder.owner}.`,
-      { details: { session, owner: holder.owner } },
-    );
+  const owner = claimOwner();
+  try {
+    await claimFirst(log, session, name, owner);
+    return await whileClaimed(log, name, owner, signal, work);
+  } finally {
+    releaseOwner(owner);
+  }
+}
+
+async function claimFirst(log: Log, session: string, name: string, owner: string): Promise<void> {
+  let holder = await claim(log, name, owner);
+  if (holder && !isOwnerAlive(holder.owner, holder.expiresAt - LEASE_MS, log.clock.now())) {
+    await log.store.leases.release(name, holder.owner);
+    holder = await claim(log, name, owner);
+  }
+  if (!holder) return;
+  throw new LonghaulError(
+    "COMPACTION_BUSY",
+    `Session ${JSON.stringify(session)} is being compacted already, by ${holder.owner}.`,
+    { details: { session, owner: holder.owner } },
+  );
+}
+
+async function whileClaimed<T>(
+  log: Log,
+  name: string,
+  owner: string,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const lost = new AbortController();
   const timer = setInterval(() => {
-    claim().then(
+    claim(log, name, owner).then(
       (other) => other && lost.abort(new Error("The lease was lost.")),
       (error) => lost.abort(error),
     );
@@ -40,4 +61,8 @@ export async function withLease<T>(
     clearInterval(timer);
     await log.store.leases.release(name, owner);
   }
+}
+
+function claim({ store, clock }: Log, name: string, owner: string) {
+  return store.leases.claim({ name, owner, expiresAt: clock.now() + LEASE_MS }, clock.now());
 }

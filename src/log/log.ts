@@ -12,7 +12,7 @@ import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import type { Limits } from "./limits.ts";
 
 /** What an append may carry besides its bodies. */
-export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes" | "intake"> & {
+export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes" | "intake" | "task"> & {
   readonly at?: number;
   /** The caller will try again with the same blobs, so a failure must not let them go. */
   readonly retries?: true;

@@ -2,7 +2,7 @@ import type { SeqRange } from "./line.ts";
 import type { Message, MessageInput, Role } from "./message.ts";
 import type { Part, PartInput } from "./part.ts";
 import type { Place } from "./place.ts";
-import type { Receipt } from "./receipt.ts";
+import type { Receipt, SummaryReceipt } from "./receipt.ts";
 
 /** What an overlay replaces: one part or all parts of an entry, or the result of a tool call. */
 export type OverlayTarget =
@@ -90,6 +90,8 @@ export interface EditReason {
   /** Tokens of the window before and after, as far as known. */
   readonly tokensBefore?: number;
   readonly tokensAfter?: number;
-  /** What it cost and saved, for edits of our own. */
+  /** What it cost and saved, for plans of our own, */
   readonly receipt?: Receipt;
+  /** and for summaries of our own. */
+  readonly summary?: SummaryReceipt;
 }

@@ -28,13 +28,23 @@ export interface Receipt {
   readonly breakEvenCalls: number | null;
   /** Further calls that the session's course lets expect. */
   readonly expectedCalls: number;
-  /** For a summary: how it was made, and US dollars for making it; undefined where nobody knows. */
-  readonly summary?: { readonly by: string; readonly cost?: number };
-  readonly left: {
-    /** Messages that left the window. */
-    readonly entries: number;
-    /** Identifiers the agent or the user had named that are in it no more, the most used first. */
-    readonly identifiers: number;
-    readonly named: readonly string[];
-  };
+  readonly left: Left;
+}
+
+/** What left the window with an edit. */
+export interface Left {
+  /** Messages that left the window. */
+  readonly entries: number;
+  /** Identifiers the agent or the user had named that are in it no more, the most used first. */
+  readonly identifiers: number;
+  readonly named: readonly string[];
+}
+
+/** How a summary was made, and what it took away. */
+export interface SummaryReceipt {
+  /** "model", "fallback", "extractive" or "truncation". */
+  readonly by: string;
+  /** US dollars for making it; undefined where nobody knows. */
+  readonly cost?: number;
+  readonly left: Left;
 }

@@ -32,6 +32,7 @@ import { type TailOptions, tailEntries } from "../view/tail.ts";
 import type { SessionWindow } from "../window/live/window.ts";
 import { Overlays } from "../window/overlays.ts";
 import { type ChildrenQuery, type DescendantOptions, Family, type OpenSession } from "./family.ts";
+import { tracesOf } from "./traces.ts";
 import {
   type SessionCompactOptions,
   type SessionModels,
@@ -252,12 +253,16 @@ export class Session implements AsyncDisposable {
     );
   }
 
-  /** Removes the content of entries from disk, with blobs that nothing else refers to; the entries' places stay. */
+  /**
+   * Removes the content of entries from disk, with blobs that nothing else refers to and with overlays that may quote them;
+   * the entries' places stay.
+   */
   async redact(which: number | EntryId | readonly (number | EntryId)[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
     const places: Place[] = [];
     for (const one of Array.isArray(which) ? which : [which]) places.push(await this.#lines.placeOf(one));
-    const freed = await redactEntries(this.#log, this.id, places, reason);
+    const traces = await tracesOf(this.#log.store.entries, this.id, places);
+    const freed = await redactEntries(this.#log, this.id, [...places, ...traces], reason);
     this.#windows.forget();
     return freed;
   }

@@ -8,6 +8,7 @@ import {
 import type { Summariser } from "../compact/ladder/climb.ts";
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
+import { Memories } from "../memory/memories/memories.ts";
 import type { SessionId } from "../model/entry.ts";
 import type { Provider } from "../provider/provider.ts";
 import type { WindowOptions } from "../window/live/options.ts";
@@ -41,6 +42,8 @@ export type SessionAutoCompactOptions = Omit<AutoCompactOptions, "model" | "fall
 export interface SessionWindowOptions extends WindowOptions {
   /** Summaries in place of older messages, by themselves; none by default: the policy does without. */
   readonly compaction?: SessionAutoCompactOptions;
+  /** The agent whose pinned memories go with the system prompt, as `fitted.memories`; none by default. */
+  readonly memories?: string;
 }
 
 /** What windows need of their session. */
@@ -62,11 +65,20 @@ export class Windows {
     this.#parts = parts;
   }
 
-  make({ compaction, ...options }: SessionWindowOptions): SessionWindow {
+  make({ compaction, memories: agent, ...options }: SessionWindowOptions): SessionWindow {
     const { session, log, lines, flush, models } = this.#parts;
     const compacting = compaction && this.#compacting(compaction);
+    const memories = agent === undefined ? undefined : new Memories(log, agent);
     const window = new SessionWindow(
-      { session, log, lines, flush, catalogue: models.catalogue, ...(compacting && { compacting }) },
+      {
+        session,
+        log,
+        lines,
+        flush,
+        catalogue: models.catalogue,
+        ...(memories && { memories: () => memories.pinSection() }),
+        ...(compacting && { compacting }),
+      },
       options,
     );
     remember(this.#made, window);
@@ -85,6 +97,7 @@ export class Windows {
   /** Lets windows read everything anew. */
   forget(): void {
     for (const window of this.#made) window.deref()?.forget();
+    for (const compaction of this.#compactions) compaction.deref()?.forget();
   }
 
   close(): void {
@@ -94,8 +107,8 @@ export class Windows {
   #compacting(options: SessionAutoCompactOptions): AutoCompaction {
     const { model, fallback, ...rest } = options;
     const compaction = new AutoCompaction(this.#compactorParts(), rest, async () => ({
-      ...(model !== undefined && { model: await this.#summariser(model) }),
-      ...(fallback !== undefined && { fallback: await this.#summariser(fallback) }),
+      ...(model !== undefined && { model: await this.#summariserOrFailing(model) }),
+      ...(fallback !== undefined && { fallback: await this.#summariserOrFailing(fallback) }),
     }));
     remember(this.#compactions, compaction);
     return compaction;
@@ -104,6 +117,17 @@ export class Windows {
   #compactorParts(): CompactorParts {
     const { session, log, lines, flush, models } = this.#parts;
     return { session, log, lines, flush, factsOf: (id) => models.catalogue.factsOf(id) };
+  }
+
+  /** In the midst of a session a model without a key is one that fails: the ladder goes on without it, and says so. */
+  async #summariserOrFailing(model: SummaryModel): Promise<Summariser> {
+    try {
+      return await this.#summariser(model);
+    } catch (error) {
+      const id = typeof model === "string" ? model : model.id;
+      const provider: Provider = { id, generate: () => Promise.reject(error) };
+      return { provider, window: this.#parts.models.catalogue.factsOf(id).window };
+    }
   }
 
   async #summariser(model: SummaryModel): Promise<Summariser> {

@@ -4,6 +4,7 @@ import type { LonghaulError } from "../model/errors.ts";
 import type { Freed } from "./freed.ts";
 import type { IntakeAppend } from "./intake-store.ts";
 import type { NewSession } from "./session-store.ts";
+import type { TaskWrite } from "./task-store.ts";
 
 /** One entry as the store keeps it; the payload is opaque to it. */
 export interface StoredEntry {
@@ -37,6 +38,8 @@ export interface AppendRequest {
   readonly holds?: readonly string[];
   /** The foreign source that the entries come from; their records are taken in with the append. */
   readonly intake?: IntakeAppend;
+  /** The task that the entries belong to: made, changed, or checked with the append; TASK_CONFLICT if it is not as expected. */
+  readonly task?: TaskWrite;
 }
 
 /** Where the entries of a request went. */
@@ -53,6 +56,15 @@ export type AppendOutcome = Appended | LonghaulError;
 export interface Head {
   readonly seq: number;
   readonly at: number;
+}
+
+/** End of one session's log, as `heads` lists them. */
+export interface SessionHead {
+  readonly session: SessionId;
+  readonly createdAt: number;
+  readonly seq: number;
+  /** For the next page. */
+  readonly place: number;
 }
 
 /** Which entries to read. */
@@ -73,6 +85,10 @@ export interface EntryStore {
   read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]>;
   /** SESSION_NOT_FOUND if there is no such session. */
   head(session: SessionId): Promise<Head>;
+  /** The ends of all logs, a page at a time: those behind `after`, the last one's place of the page before. */
+  heads(query: { readonly after?: number; readonly limit: number }): Promise<readonly SessionHead[]>;
+  /** Another text after every commit of whatever process, and perhaps without one: while it is the same, nothing is new. */
+  version(): Promise<string>;
   /** The last seq whose time is at or before `at`; 0 if there is none. */
   seqAt(session: SessionId, at: number): Promise<number>;
   /** Replaces content by a tombstone of kind "redacted" and removes blobs nothing else refers to, from disk. */

@@ -3,7 +3,9 @@ import type { DraftStore } from "./draft-store.ts";
 import type { EntryStore } from "./entry-store.ts";
 import type { IntakeStore } from "./intake-store.ts";
 import type { LeaseStore } from "./lease-store.ts";
+import type { MemoryStore } from "./memory-store.ts";
 import type { SessionStore } from "./session-store.ts";
+import type { TaskStore } from "./task-store.ts";
 
 /**
  * Where sessions live. Every call is atomic and durable when its promise resolves; several processes may use one store
@@ -16,6 +18,9 @@ export interface Store {
   readonly blobs: BlobStore;
   readonly intakes: IntakeStore;
   readonly leases: LeaseStore;
+  readonly tasks: TaskStore;
+  /** The index over what was said; made from the rest, and made anew when it is lost. */
+  readonly memory: MemoryStore;
   /**
    * Calls `listener` after entries were committed, by this process or any other, possibly late or once for several
    * commits, possibly without cause. Returns the function that ends it.
@@ -33,4 +38,5 @@ export interface Store {
 export interface StoreSize {
   readonly logBytes: number;
   readonly blobBytes: number;
+  readonly memoryBytes: number;
 }

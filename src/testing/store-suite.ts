@@ -5,7 +5,9 @@ import { draftCases } from "./store/draft-cases.ts";
 import { entryCases } from "./store/entry-cases.ts";
 import { intakeCases } from "./store/intake-cases.ts";
 import { leaseCases } from "./store/lease-cases.ts";
+import { memoryCases } from "./store/memory-cases.ts";
 import { sessionCases } from "./store/session-cases.ts";
+import { taskCases } from "./store/task-cases.ts";
 
 /** One thing that every store must do; `run` rejects if it does not. */
 export interface StoreCase {
@@ -25,6 +27,8 @@ export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
     ...blobCases,
     ...intakeCases,
     ...leaseCases,
+    ...taskCases,
+    ...memoryCases,
     ...deletionCases,
   ];
   return proofs.map(([name, prove]) => ({

@@ -5,6 +5,7 @@ import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
 import { invalidArgument, LonghaulError, wholeNumber } from "../model/errors.ts";
 import { closeLine } from "../model/line.ts";
 import type { EditInput, Reverting, SingleEdit } from "../model/overlay.ts";
+import { checkEdit } from "./check-edit.ts";
 import { holdingOverlays, marks } from "./live/holding-overlays.ts";
 import { LinePlaces } from "./live/line-places.ts";
 
@@ -45,8 +46,8 @@ export class Overlays {
 
   /** Edits the window by hand: such an edit holds until it is taken back, whatever policies do. */
   async add(edit: EditInput, reason: string, author = "user"): Promise<Entry<OverlayBody>> {
-    if (edit.type === "plan" || edit.type === "revert")
-      throw invalidArgument("edit.type", edit.type, "replace, hide or summarize");
+    const { seq: head } = await this.#log.store.entries.head(this.#session);
+    checkEdit(edit, { session: this.#session, head });
     return this.#append({ kind: "overlay", author, reason, edit: { ...edit, isLasting: true } });
   }
 

@@ -1,76 +1,74 @@
-import { rank } from "../../../src/memory/rank/rank.ts";
-import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
-import { type Embedding, type InMemoryScope, indexItems } from "./in-memory-scope.ts";
 import { createPlainRanker } from "./plain-bm25.ts";
 import type { Item, Question } from "./question.ts";
+import { type RankedItems, rankItems } from "./rank-items.ts";
+import { type Orders, type RememberedItems, rememberItems } from "./remember-items.ts";
 import { type Score, scoreOrder } from "./scores.ts";
 
-/** One question's scores by one ranking, at one level. */
+/** One question's scores at one level: of `recall`, of ranking alone with every turn a candidate, and of plain BM25. */
 export interface Asked {
   /** Data set and level: "longmemeval.turn.both". */
   readonly level: string;
   readonly category: string;
-  readonly ours: Score;
+  readonly recall: Score;
+  readonly ranking: Score;
   readonly plain: Score;
 }
 
-/** Orders of one question's items: ours and that of plain BM25. */
-interface Orders {
-  readonly turns: readonly number[];
-  readonly sessions: readonly number[];
+/** What questions over the same items share. */
+interface Scope {
+  readonly items: readonly Item[];
+  readonly remembered: RememberedItems;
+  readonly ranked: RankedItems;
+  readonly plain: (question: string) => Float64Array;
 }
 
-/** Asks questions one after another; what questions share is indexed once. */
-export function createAsker(
-  embedding: Embedding | null,
-): (question: Question) => { ours: Orders; plain: Orders } {
-  let last:
-    | { items: readonly Item[]; scope: InMemoryScope; plain: (text: string) => Float64Array }
-    | undefined;
-  return ({ items, text, askedAtMs }) => {
-    if (last?.items !== items) {
-      const texts = items.map((item) =>
-        item.speaker === null ? item.text : `${item.speaker}: ${item.text}`,
-      );
-      last = { items, scope: indexItems(items, embedding), plain: createPlainRanker(texts) };
-    }
-    const hits = rank(text, last.scope.candidates(text), last.scope.context(askedAtMs));
-    const scores = last.plain(text);
-    const plain = items
-      .map((_, id) => id)
-      .sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
-    return {
-      ours: { turns: hits.map(({ id }) => id), sessions: rankSessions(hits).map(({ session }) => session) },
-      plain: { turns: plain, sessions: [...new Set(plain.map((id) => items[id]?.session ?? -1))] },
-    };
-  };
-}
-
-/** Scores of a question at the level of turns, and of sessions where `withSessions`. */
-export function ask(
-  asker: ReturnType<typeof createAsker>,
-  question: Question,
+/** Asks questions one after another at the level of turns, and of sessions where `withSessions`; those of one scope must follow each other. */
+export async function askAll(
+  questions: readonly Question[],
   level: string,
   withSessions: boolean,
-): Asked[] {
-  const { ours, plain } = asker(question);
-  const { category, gold, goldSessions } = question;
-  const turns: Asked = {
-    level: `${question.set}.turn${level}`,
-    category,
-    ours: scoreOrder(ours.turns, gold),
-    plain: scoreOrder(plain.turns, gold),
-  };
-  if (!withSessions) return [turns];
-  return [
-    turns,
-    {
-      level: `${question.set}.session${level}`,
+): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  let scope: Scope | undefined;
+  for (const question of questions) {
+    if (scope?.items !== question.items) {
+      await scope?.remembered.close();
+      scope = await openScope(question.items);
+    }
+    const { text, askedAtMs, set, category, gold, goldSessions } = question;
+    const recall = await scope.remembered.recall(text, askedAtMs);
+    const ranking = scope.ranked(text, askedAtMs);
+    const plain = plainOrders(scope, text);
+    const score = (kind: keyof Orders, answers: readonly number[]): Asked => ({
+      level: `${set}.${kind === "turns" ? "turn" : "session"}${level}`,
       category,
-      ours: scoreOrder(ours.sessions, goldSessions),
-      plain: scoreOrder(plain.sessions, goldSessions),
-    },
-  ];
+      recall: scoreOrder(recall[kind], answers),
+      ranking: scoreOrder(ranking[kind], answers),
+      plain: scoreOrder(plain[kind], answers),
+    });
+    asked.push(score("turns", gold));
+    if (withSessions) asked.push(score("sessions", goldSessions));
+  }
+  await scope?.remembered.close();
+  return asked;
+}
+
+async function openScope(items: readonly Item[]): Promise<Scope> {
+  const texts = items.map(({ speaker, text }) => (speaker === null ? text : `${speaker}: ${text}`));
+  return {
+    items,
+    remembered: await rememberItems(items),
+    ranked: rankItems(items),
+    plain: createPlainRanker(texts),
+  };
+}
+
+function plainOrders({ items, plain }: Scope, question: string): Orders {
+  const scores = plain(question);
+  const turns = items
+    .map((_, id) => id)
+    .sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
+  return { turns, sessions: [...new Set(turns.map((id) => items[id]?.session ?? -1))] };
 }
 
 /** The question over what users said only; undefined when no such turn answers it. */

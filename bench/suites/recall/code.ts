@@ -6,30 +6,43 @@ import type { ChildTask } from "../../child-job.ts";
 import { type Goal, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
 import { findDataSet } from "./data-folder.ts";
+import { IndexedRepositories } from "./index-repositories.ts";
 import { createPlainRanker } from "./plain-bm25.ts";
 import { average, meanWithInterval } from "./scores.ts";
 import { type CodeQuestion, readSweBench } from "./swe-bench.ts";
 
-/** Rank of the first file to change, from 1, for each issue. */
+/** Rank of the first file to change, from 1, for each issue; null where it was not found. */
 interface Ranks {
   readonly repository: string;
-  readonly ours: number;
-  readonly plain: number;
+  readonly recall: number | null;
+  readonly ranking: number | null;
+  readonly plain: number | null;
 }
 
-/** SWE-bench issues to files by its protocol. */
-export const askSweBench: ChildTask<string, readonly Ranks[]> = async function askSweBench(folder) {
-  return [...readSweBench(folder)].map((question) => {
-    const scores = createPlainRanker(question.files.map(({ text }) => text))(question.text);
-    const order = question.files.map((_, id) => id);
-    order.sort((left, right) => (scores[right] as number) - (scores[left] as number) || left - right);
-    return {
-      repository: question.repository,
-      ours: firstRank(orderFiles(question), question.gold),
-      plain: firstRank(order, question.gold),
-    };
-  });
-};
+/** SWE-bench issues to files by its protocol; `every` leaves issues out. */
+export const askSweBench: ChildTask<{ folder: string; every: number }, readonly Ranks[]> =
+  async function askSweBench({ folder, every }, place) {
+    const repositories = new IndexedRepositories(place.folder);
+    const ranks: Ranks[] = [];
+    for (const [index, question] of [...readSweBench(folder)].entries()) {
+      if (index % every !== 0) continue;
+      const { repository, gold } = question;
+      ranks.push({
+        repository,
+        recall: firstRank(await repositories.recall(question), gold),
+        ranking: firstRank(orderFiles(question), gold),
+        plain: firstRank(plainOrder(question), gold),
+      });
+    }
+    await repositories.close();
+    return ranks;
+  };
+
+function plainOrder({ files, text }: CodeQuestion): number[] {
+  const scores = createPlainRanker(files.map((file) => file.text))(text);
+  const order = files.map((_, id) => id);
+  return order.sort((left, right) => (scores[right] as number) - (scores[left] as number) || left - right);
+}
 
 function orderFiles({ files, text }: CodeQuestion): number[] {
   const frequencies = new Map<string, number>();
@@ -57,12 +70,16 @@ function orderFiles({ files, text }: CodeQuestion): number[] {
   return rankFiles(text, candidates, { statistics }).map(({ id }) => id);
 }
 
-function firstRank(order: readonly number[], gold: readonly number[]): number {
-  return 1 + order.findIndex((id) => gold.includes(id));
+function firstRank(order: readonly number[], gold: readonly number[]): number | null {
+  const place = order.findIndex((id) => gold.includes(id));
+  return place < 0 ? null : 1 + place;
 }
 
 const GOALS: Readonly<Record<number, number>> = { 1: 0.45, 5: 0.8 };
 const least = (value: number): Goal => ({ text: `>= ${value}`, isMet: (found) => found >= value });
+
+const EVERY_WHEN_QUICK = 3;
+const isWithin = (rank: number | null, count: number): number => (rank !== null && rank <= count ? 1 : 0);
 
 /** Issues over a repository's files. */
 export const code: Measurement = {
@@ -70,17 +87,26 @@ export const code: Measurement = {
   async *run(bench) {
     const folder = findDataSet(bench, "swebench-files");
     if (folder === undefined) return;
-    const ranks = await bench.child("swe-bench", import.meta.url, askSweBench, folder);
+    const every = bench.isQuick ? EVERY_WHEN_QUICK : 1;
+    const ranks = await bench.child("swe-bench", import.meta.url, askSweBench, { folder, every });
     for (const count of [1, 3, 5, 10]) {
-      const { mean, low, high } = meanWithInterval(ranks.map(({ ours }) => (ours <= count ? 1 : 0)));
-      const goal = GOALS[count];
+      const { mean, low, high } = meanWithInterval(ranks.map(({ recall }) => isWithin(recall, count)));
+      const goal = bench.isQuick ? undefined : GOALS[count];
       yield toRow({
         id: `swe-bench.file.acc${count}`,
         value: mean,
         unit: `n=${ranks.length}, ${low.toFixed(3)}–${high.toFixed(3)}`,
         beside: "plain BM25, same scorer",
-        besideValue: average(ranks.map(({ plain }) => (plain <= count ? 1 : 0))),
+        besideValue: average(ranks.map(({ plain }) => isWithin(plain, count))),
         goal: goal === undefined ? undefined : least(goal),
+      });
+      if (!(count in GOALS)) continue;
+      yield toRow({
+        id: `ranking-alone.swe-bench.file.acc${count}`,
+        value: average(ranks.map(({ ranking }) => isWithin(ranking, count))),
+        unit: `n=${ranks.length}`,
+        beside: "recall",
+        besideValue: mean,
       });
     }
   },

@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import type { ChildTask } from "../../child-job.ts";
 import type { Measurement } from "../../suite.ts";
-import { type Asked, ask, createAsker, userTurnsOnly } from "./ask.ts";
+import { type Asked, askAll, userTurnsOnly } from "./ask.ts";
 import { readBeam } from "./beam.ts";
 import { beamSizes, findDataSet } from "./data-folder.ts";
 import { loadEmbedding } from "./load-embedding.ts";
 import { readLocomo } from "./locomo.ts";
 import { readLongMemEval } from "./longmemeval.ts";
-import type { Question } from "./question.ts";
 import { toRows } from "./rows.ts";
 
 interface Input {
@@ -26,12 +25,9 @@ interface Output {
 export const askLongMemEval: ChildTask<Input, Output> = async function askLongMemEval({ folder, every }) {
   const { questions, abstained } = readLongMemEval(folder);
   const chosen = sample(questions, every);
-  const [both, user] = [createAsker(loadEmbedding()), createAsker(loadEmbedding())];
-  const asked = chosen.flatMap((question) => {
-    const ofUser = userTurnsOnly(question);
-    const answered = question.gold.length > 0 ? ask(both, question, ".both", true) : [];
-    return [...answered, ...(ofUser ? ask(user, ofUser, ".user", true) : [])];
-  });
+  const both = chosen.filter(({ gold }) => gold.length > 0);
+  const user = chosen.flatMap((question) => userTurnsOnly(question) ?? []);
+  const asked = [...(await askAll(both, ".both", true)), ...(await askAll(user, ".user", true))];
   return {
     asked,
     notes: [`longmemeval: ${abstained} questions without an answer left out`, ...withoutVectors()],
@@ -40,18 +36,13 @@ export const askLongMemEval: ChildTask<Input, Output> = async function askLongMe
 
 /** LoCoMo by its protocol. */
 export const askLocomo: ChildTask<Input, Output> = async function askLocomo({ folder, every }) {
-  return { asked: askTurns(sample(readLocomo(folder), every)), notes: withoutVectors() };
+  return { asked: await askAll(sample(readLocomo(folder), every), "", false), notes: withoutVectors() };
 };
 
 /** One size of BEAM by its protocol. */
 export const askBeam: ChildTask<Input, Output> = async function askBeam({ folder, every, set = "beam" }) {
-  return { asked: askTurns(sample(readBeam(folder, set), every)), notes: withoutVectors() };
+  return { asked: await askAll(sample(readBeam(folder, set), every), "", false), notes: withoutVectors() };
 };
-
-function askTurns(questions: readonly Question[]): Asked[] {
-  const asker = createAsker(loadEmbedding());
-  return questions.flatMap((question) => ask(asker, question, "", false));
-}
 
 function sample<T>(all: readonly T[], every: number): T[] {
   return all.filter((_, index) => index % every === 0);

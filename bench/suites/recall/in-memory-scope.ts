@@ -7,6 +7,8 @@ import type { Item } from "./question.ts";
 
 /** What gives vectors to texts, where there is something that does. */
 export interface Embedding {
+  readonly id: string;
+  readonly dimensions: number;
   readonly vectors: TermVectors;
   embed(texts: readonly string[]): Float32Array[];
 }

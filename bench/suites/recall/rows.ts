@@ -14,11 +14,13 @@ const GOALS: Readonly<Record<string, Partial<Record<Measure, number>>>> = {
   "beam-100K.turn": { fraction10: 0.63 },
 };
 
-/** Rows of everything asked at each level: over all questions with their goals, then by category. */
+/** Rows of everything asked at each level: over all questions with their goals, ranking alone, then by category. */
 export function* toRows(asked: readonly Asked[], isWhole: boolean): Generator<Row> {
   for (const level of new Set(asked.map((one) => one.level))) {
     const atLevel = asked.filter((one) => one.level === level);
-    yield* rowsOf(level, atLevel, MEASURES, isWhole ? (GOALS[level] ?? {}) : {});
+    const goals = GOALS[level] ?? {};
+    yield* rowsOf(level, atLevel, MEASURES, isWhole ? goals : {});
+    yield* rankingRows(level, atLevel, Object.keys(goals) as Measure[]);
     const categories = [...new Set(atLevel.map((one) => one.category))].sort();
     if (categories.length < 2) continue;
     const shown = MEASURES.filter((measure) => measure !== "ndcg10" && measure !== "fraction50");
@@ -33,6 +35,19 @@ export function* toRows(asked: readonly Asked[], isWhole: boolean): Generator<Ro
   }
 }
 
+/** What ranking alone reaches beside `recall`: the difference is what the index leaves out. */
+function* rankingRows(level: string, asked: readonly Asked[], measures: readonly Measure[]): Generator<Row> {
+  for (const measure of measures) {
+    yield toRow({
+      id: `ranking-alone.${level}.${measure}`,
+      value: average(asked.map(({ ranking }) => ranking[measure])),
+      unit: `n=${asked.length}`,
+      beside: "recall",
+      besideValue: average(asked.map(({ recall }) => recall[measure])),
+    });
+  }
+}
+
 function* rowsOf(
   id: string,
   asked: readonly Asked[],
@@ -40,7 +55,7 @@ function* rowsOf(
   goals: Partial<Record<Measure, number>>,
 ): Generator<Row> {
   for (const measure of measures) {
-    const { mean, low, high } = meanWithInterval(asked.map(({ ours }) => ours[measure]));
+    const { mean, low, high } = meanWithInterval(asked.map(({ recall }) => recall[measure]));
     const goal = goals[measure];
     yield toRow({
       id: `${id}.${measure}`,

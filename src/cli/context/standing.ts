@@ -5,8 +5,10 @@ export function standingOf(index: number, listed: readonly ListedOverlay[]): str
   const { entry, isHolding } = listed[index] as ListedOverlay;
   if (isHolding) return "holds";
   if (entry.edit.type === "revert") return "taken back";
-  const rebuilt = listed
-    .slice(0, index)
-    .find(({ entry: { edit }, isHolding: holds }) => holds && edit.type === "plan" && edit.isWhole);
+  const rebuilt = listed.slice(0, index).find(isRebuilding);
   return rebuilt ? `replaced by #${rebuilt.entry.seq}` : "taken back";
+}
+
+function isRebuilding({ entry: { edit }, isHolding }: ListedOverlay): boolean {
+  return isHolding && (edit.type === "plan" || edit.type === "summarize") && edit.isWhole === true;
 }

@@ -23,6 +23,8 @@ function words(entry: Aside): string {
       return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${usageWords(entry.usage)}`;
     case "pin":
       return `${entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
+    case "task":
+      return `task ${entry.task}: ${entry.note.type === "moved" ? entry.note.to : entry.note.type}`;
     case "overlay":
       return overlayWords(entry);
   }

@@ -8,13 +8,21 @@ export interface Keep {
   readonly lastMessages?: number;
 }
 
+/** What a window says besides its messages. */
+export interface Marks {
+  readonly pins: ReadonlySet<number>;
+  readonly summaries: ReadonlySet<number>;
+  /** Messages between the first and the others that were too many to be read. */
+  readonly unread?: Stretch | undefined;
+}
+
 /** What of a session is to be summarised. */
 export interface Source {
   /** Messages that came since the last summary, without those that stay. */
   readonly slots: readonly Slot[];
   /** The summary of everything before them. */
   readonly previous?: Slot;
-  /** What the new summary stands for: the old one included, pins left out. */
+  /** What the new summary stands for: the old one included, pins and the latest reply left out. */
   readonly stretches: readonly Stretch[];
 }
 
@@ -24,21 +32,21 @@ const LAST_MESSAGES = 3;
  * What can be summarised of a window: everything behind the first request of the user and before the last messages, at
  * group boundaries. Undefined if nothing came since the last summary. `slots` are the messages as said, with lasting edits.
  */
-export function sourceOf(
-  slots: readonly Slot[],
-  marks: { readonly pins: ReadonlySet<number>; readonly summaries: ReadonlySet<number> },
-  keep: Keep = {},
-): Source | undefined {
+export function sourceOf(slots: readonly Slot[], marks: Marks, keep: Keep = {}): Source | undefined {
   const end = endOf(slots, keep.lastMessages ?? LAST_MESSAGES);
   const first = slots.findIndex(({ message, seq }) => message.role === "user" && !marks.summaries.has(seq));
   const previousIndex = slots.findLastIndex(({ seq }, index) => index < end && marks.summaries.has(seq));
   const start = Math.max(first, previousIndex) + 1;
-  const source = slots.slice(start, end).filter(({ seq }) => !marks.pins.has(seq));
+  const spared = new Set([...marks.pins, ...latestReply(slots)]);
+  const source = slots.slice(start, end).filter(({ seq }) => !spared.has(seq));
   const previous = slots[previousIndex];
   const last = slots[end - 1];
   if (source.length === 0 || !last) return undefined;
-  const from = (previous ?? (source[0] as Slot)).seq;
-  const pins = slots.filter(({ seq }) => marks.pins.has(seq) && from <= seq && seq <= last.seq);
+  const from = Math.min(
+    (previous ?? (source[0] as Slot)).seq,
+    marks.unread?.from ?? Number.POSITIVE_INFINITY,
+  );
+  const pins = slots.filter(({ seq }) => spared.has(seq) && from <= seq && seq <= last.seq);
   return {
     slots: source,
     ...(previous && { previous }),
@@ -47,6 +55,13 @@ export function sourceOf(
       pins.map(({ seq }) => seq),
     ),
   };
+}
+
+/** Places of the latest message of the assistant with its results: it stays, however much was said behind it. */
+function latestReply(slots: readonly Slot[]): readonly number[] {
+  const latest = slots.findLastIndex(({ message }) => message.role === "assistant");
+  const group = groupsOf(slots).find(({ from, to }) => from <= latest && latest <= to);
+  return group ? slots.slice(group.from, group.to + 1).map(({ seq }) => seq) : [];
 }
 
 /** Index of the first slot that stays at the end. */

@@ -1,4 +1,5 @@
-import { termsOfWord } from "../text/analyse.ts";
+import { freshTermsOfWord } from "../text/analyse.ts";
+import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./candidate.ts";
 
 /** What term vectors need of an embedder with a vector for each word. */
@@ -17,13 +18,8 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
   for (let token = 0; token < embedder.words; token++) {
     const word = embedder.wordOf(token);
     if (word === undefined) continue;
-    const [term, ...more] = termsOfWord(word);
-    if (
-      term === undefined ||
-      more.length > 0 ||
-      (lengths.get(term) ?? Number.POSITIVE_INFINITY) <= word.length
-    )
-      continue;
+    const term = termOf(word);
+    if (term === undefined || (lengths.get(term) ?? Number.POSITIVE_INFINITY) <= word.length) continue;
     tokens.set(term, token);
     lengths.set(term, word.length);
   }
@@ -41,6 +37,13 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
       return vector;
     },
   };
+}
+
+/** The one term of a word; undefined if it has none or several. Characters and pairs of them are terms as they are. */
+function termOf(word: string): string | undefined {
+  if (EAST_ASIAN.test(word)) return word.length <= 2 ? word : undefined;
+  const [term, ...more] = freshTermsOfWord(word);
+  return more.length > 0 ? undefined : term;
 }
 
 /** Adds the signs to a vector. */

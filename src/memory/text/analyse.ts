@@ -23,17 +23,22 @@ export function analyse(text: string): string[] {
 export function termsOfWord(word: string): readonly string[] {
   const known = cache.get(word);
   if (known !== undefined) return known;
-  const terms = computeTerms(word);
+  const terms = freshTermsOfWord(word);
   // Emptied whole, since most of what a bound would throw out singly comes back at once.
   if (cache.size >= CACHE_LIMIT) cache.clear();
   cache.set(word, terms);
   return terms;
 }
 
-function computeTerms(word: string): readonly string[] {
+/** What most words are: nothing to fold, nothing to take apart. */
+const PLAIN = /^[a-z]{1,64}$/;
+
+/** The same without remembering it, for whole vocabularies. */
+export function freshTermsOfWord(word: string): readonly string[] {
+  if (PLAIN.test(word)) return STOP_WORDS.has(word) ? NONE : [stem(word)];
   if (EAST_ASIAN.test(word)) {
     return splitByScript(word).flatMap(({ text, isEastAsian }) =>
-      isEastAsian ? eastAsianTokens(bareFold(text)) : computeTerms(text),
+      isEastAsian ? eastAsianTokens(bareFold(text)) : freshTermsOfWord(text),
     );
   }
   if (word.length > LONGEST_WORD) return NONE;

@@ -33,30 +33,35 @@ export interface ConnectOptions {
   /** "process" survives the death of the process, "power" also the loss of power. */
   readonly durability: "process" | "power";
   readonly busyTimeoutMs: number;
+  /** The schema; that of the log by default. */
+  readonly migrations?: readonly string[];
+  readonly pageBytes?: number;
+  readonly cacheKib?: number;
 }
 
 /** Opens the database file, making or upgrading it; refuses files that are not ours, damaged or from the future. */
 export async function connect(path: string, options: ConnectOptions): Promise<Database> {
   const inMemory = path === ":memory:";
+  const { migrations = MIGRATIONS, pageBytes = PAGE_BYTES, cacheKib = CACHE_KIB } = options;
   let connection: DatabaseSync | undefined;
   try {
     if (!inMemory) prepareFile(path);
     const opened = new DatabaseSync(path);
     connection = opened;
-    opened.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${PAGE_BYTES}`);
+    opened.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${pageBytes}`);
     const database = new Database(path, opened, options.busyTimeoutMs);
     // Looked at before anything is changed: what is not ours must stay as it is.
-    await database.read(() => versionOf(opened, path));
+    await database.read(() => versionOf(opened, path, migrations.length));
     await database.exec("PRAGMA journal_mode = WAL");
     await database.exec(`
       PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
-      PRAGMA cache_size = -${CACHE_KIB};
-      PRAGMA wal_autocheckpoint = ${JOURNAL_BYTES / PAGE_BYTES};
+      PRAGMA cache_size = -${cacheKib};
+      PRAGMA wal_autocheckpoint = ${JOURNAL_BYTES / pageBytes};
       PRAGMA journal_size_limit = ${JOURNAL_BYTES * 2};
       PRAGMA secure_delete = ON;
       PRAGMA temp_store = MEMORY;
     `);
-    await migrate(database, opened, path);
+    await migrate(database, opened, path, migrations);
     return database;
   } catch (error) {
     connection?.close();
@@ -98,7 +103,7 @@ function refuseForeignFile(path: string): void {
 }
 
 /** The schema version of a database that is ours or empty; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
-function versionOf(connection: DatabaseSync, path: string): number {
+function versionOf(connection: DatabaseSync, path: string, known: number): number {
   const pragma = (name: string) =>
     Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number;
   const version = pragma("user_version");
@@ -111,20 +116,25 @@ function versionOf(connection: DatabaseSync, path: string): number {
       { details: { path } },
     );
   }
-  if (version <= MIGRATIONS.length) return version;
+  if (version <= known) return version;
   throw new LonghaulError(
     "SCHEMA_TOO_NEW",
-    `${path} has schema version ${version}; this longhaul knows up to ${MIGRATIONS.length}. Update longhaul to open it. It was left as it is.`,
-    { details: { path, found: version, known: MIGRATIONS.length } },
+    `${path} has schema version ${version}; this longhaul knows up to ${known}. Update longhaul to open it. It was left as it is.`,
+    { details: { path, found: version, known } },
   );
 }
 
-async function migrate(database: Database, connection: DatabaseSync, path: string): Promise<void> {
-  if (versionOf(connection, path) === MIGRATIONS.length) return;
+async function migrate(
+  database: Database,
+  connection: DatabaseSync,
+  path: string,
+  migrations: readonly string[],
+): Promise<void> {
+  if (versionOf(connection, path, migrations.length) === migrations.length) return;
   await database.transact(() => {
     // Asked again under the lock: another process may have done it meanwhile.
-    for (const [index, sql] of MIGRATIONS.entries()) {
-      if (index < versionOf(connection, path)) continue;
+    for (const [index, sql] of migrations.entries()) {
+      if (index < versionOf(connection, path, migrations.length)) continue;
       connection.exec(
         `${sql}; PRAGMA user_version = ${index + 1}; PRAGMA application_id = ${APPLICATION_ID}`,
       );

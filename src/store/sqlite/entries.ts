@@ -6,6 +6,7 @@ import type {
   EntryQuery,
   EntryStore,
   Head,
+  SessionHead,
   StoredEntry,
   Tombstone,
 } from "../entry-store.ts";
@@ -33,6 +34,8 @@ export class SqliteEntries implements EntryStore {
   readonly #parts: EntryParts;
   readonly #one;
   readonly #time;
+  readonly #heads;
+  #ownCommits = 0;
   readonly #readStatements = new Map<string, ReturnType<Database["prepare"]>>();
 
   constructor(db: Database, parts: EntryParts) {
@@ -40,6 +43,11 @@ export class SqliteEntries implements EntryStore {
     this.#parts = parts;
     this.#one = db.prepare("SELECT key, at, kind, payload FROM entries WHERE key = ?");
     this.#time = db.prepare("SELECT at FROM entries WHERE key = ?");
+    this.#heads = db.prepare(
+      `SELECT number, id, created_at,
+         (SELECT max(key) FROM entries WHERE key BETWEEN number * ${MAX_SEQ + 1} AND number * ${MAX_SEQ + 1} + ${MAX_SEQ}) AS head
+       FROM sessions WHERE number > ? AND id IS NOT NULL ORDER BY number LIMIT ?`,
+    );
   }
 
   async append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]> {
@@ -49,6 +57,7 @@ export class SqliteEntries implements EntryStore {
         writer.begin();
         return requests.map((request) => writer.append(request));
       });
+      this.#ownCommits++;
       this.#parts.committed();
       return outcomes;
     } catch (error) {
@@ -95,6 +104,21 @@ export class SqliteEntries implements EntryStore {
     });
   }
 
+  heads(query: { after?: number; limit: number }): Promise<readonly SessionHead[]> {
+    return this.#db.read(() =>
+      this.#heads.all(query.after ?? 0, query.limit).map((row) => ({
+        session: row.id as string,
+        createdAt: row.created_at as number,
+        seq: row.head === null ? 0 : seqOfKey(row.head as number),
+        place: row.number as number,
+      })),
+    );
+  }
+
+  version(): Promise<string> {
+    return this.#db.read(() => `${this.#ownCommits} ${this.#db.dataVersion()}`);
+  }
+
   seqAt(session: SessionId, at: number): Promise<number> {
     return this.#db.snapshot(() => {
       const state = this.#parts.cache.require(session);
@@ -104,6 +128,7 @@ export class SqliteEntries implements EntryStore {
   }
 
   async redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<Freed> {
+    this.#ownCommits++;
     const freed = await this.#db.transact(() => {
       const { number } = this.#parts.cache.require(session);
       return this.#parts.eraser.redact(

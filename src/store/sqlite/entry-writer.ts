@@ -9,6 +9,7 @@ import { checkSeqRoom, entryKey } from "./key.ts";
 import { kindNumber } from "./kinds.ts";
 import { type SessionCache, type SessionState, sessionNotFound } from "./session-cache.ts";
 import type { SqliteSessions } from "./sessions.ts";
+import type { SqliteTasks } from "./tasks.ts";
 
 const SQLITE_CONSTRAINT = 19;
 
@@ -19,6 +20,7 @@ export interface EntryNeighbours {
   readonly drafts: Drafts;
   readonly refs: BlobRefs;
   readonly intakes: Intakes;
+  readonly tasks: SqliteTasks;
 }
 
 /**
@@ -56,6 +58,7 @@ export class EntryWriter {
       const intakeNumber = intake && this.#near.intakes.require(intake.name, intake.stamp);
       const appended = this.#writeOrRefresh(request);
       if (intake) this.#near.intakes.take(intakeNumber as number, intake, appended.firstSeq);
+      if (request.task) this.#near.tasks.apply(request.task, request.session, appended.firstSeq);
       return appended;
     } catch (error) {
       if (error instanceof LonghaulError) return error;
@@ -73,6 +76,7 @@ export class EntryWriter {
   #checkParts(request: AppendRequest): void {
     for (const entry of request.entries) if (entry.blobs) this.#near.refs.requireAll(entry.blobs);
     if (request.finishes !== undefined) this.#near.drafts.require(request.finishes);
+    if (request.task) this.#near.tasks.check(request.task);
   }
 
   #stateFor(request: AppendRequest): SessionState {

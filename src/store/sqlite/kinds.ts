@@ -10,6 +10,7 @@ const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
   overlay: 6,
   raw: 7,
   pin: 8,
+  task: 9,
 };
 
 const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));

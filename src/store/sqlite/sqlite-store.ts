@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import { wholeNumber } from "../../model/errors.ts";
+import type { EntryStore } from "../entry-store.ts";
+import type { SessionStore } from "../session-store.ts";
 import type { Store, StoreSize } from "../store.ts";
 import { BlobFiles } from "./blob-files.ts";
 import { BlobRefs } from "./blob-refs.ts";
@@ -17,8 +19,11 @@ import { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
 import { Intakes } from "./intakes.ts";
 import { Leases } from "./leases.ts";
+import { forgettingEntries, forgettingSessions } from "./memory/forgetting.ts";
+import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteSessions } from "./sessions.ts";
+import { SqliteTasks } from "./tasks.ts";
 
 /** How an embedded store is opened. */
 export interface SqliteStoreOptions {
@@ -35,13 +40,14 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const inMemory = options.path === ":memory:";
   const folder = inMemory ? mkdtempSync(join(tmpdir(), "longhaul-memory-")) : resolve(options.path);
+  const pathOf = (name: string) => (inMemory ? ":memory:" : join(folder, name));
   try {
-    const db = await connect(inMemory ? ":memory:" : join(folder, "log.db"), {
-      durability: options.durability ?? "process",
-      busyTimeoutMs: wholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0),
-    });
+    const busyTimeoutMs = wholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
+    const durability = options.durability ?? "process";
+    const db = await connect(pathOf("log.db"), { durability, busyTimeoutMs });
     try {
-      const store = new SqliteStore(db, folder, inMemory, options.clock ?? systemClock);
+      const memory = new SqliteMemory(pathOf("memory.db"), busyTimeoutMs);
+      const store = new SqliteStore(db, { folder, inMemory, memory, clock: options.clock ?? systemClock });
       await store.recover();
       return store;
     } catch (error) {
@@ -54,21 +60,31 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
+interface StoreParts {
+  readonly folder: string;
+  readonly inMemory: boolean;
+  readonly memory: SqliteMemory;
+  readonly clock: Clock;
+}
+
 class SqliteStore implements Store {
-  readonly sessions: SqliteSessions;
-  readonly entries: SqliteEntries;
+  readonly sessions: SessionStore;
+  readonly entries: EntryStore;
   readonly drafts: Drafts;
   readonly blobs: SqliteBlobs;
   readonly intakes: Intakes;
   readonly leases: Leases;
+  readonly tasks: SqliteTasks;
+  readonly memory: SqliteMemory;
   readonly #db: Database;
   readonly #folder: string;
   readonly #inMemory: boolean;
   readonly #commits: Commits;
   readonly #eraser: Eraser;
 
-  constructor(db: Database, folder: string, inMemory: boolean, clock: Clock) {
+  constructor(db: Database, { folder, inMemory, memory, clock }: StoreParts) {
     this.#db = db;
+    this.memory = memory;
     this.#folder = folder;
     this.#inMemory = inMemory;
     this.#commits = new Commits(db);
@@ -76,23 +92,27 @@ class SqliteStore implements Store {
     const cache = new SessionCache(db);
     const refs = new BlobRefs(db);
     this.#eraser = new Eraser(db, files);
-    this.sessions = new SqliteSessions(db, cache, this.#eraser);
+    const sessions = new SqliteSessions(db, cache, this.#eraser);
+    this.sessions = forgettingSessions(sessions, memory);
     this.drafts = new Drafts(db, cache, refs);
     this.blobs = new SqliteBlobs(db, files, this.#eraser, clock);
     this.intakes = new Intakes(db, cache);
     this.leases = new Leases(db);
-    this.entries = new SqliteEntries(db, {
+    this.tasks = new SqliteTasks(db, cache);
+    const entries = new SqliteEntries(db, {
       cache,
       writer: new EntryWriter(db, {
         cache,
         refs,
-        sessions: this.sessions,
+        sessions,
         drafts: this.drafts,
         intakes: this.intakes,
+        tasks: this.tasks,
       }),
       eraser: this.#eraser,
       committed: () => this.#commits.announce(),
     });
+    this.entries = forgettingEntries(entries, memory);
   }
 
   /** Finishes what a crash cut short. */
@@ -107,7 +127,7 @@ class SqliteStore implements Store {
 
   async size(): Promise<StoreSize> {
     const blobBytes = this.#number("SELECT coalesce(sum(size_bytes), 0) FROM blobs");
-    return { logBytes: this.#logBytes(), blobBytes };
+    return { logBytes: this.#logBytes(), blobBytes, memoryBytes: await this.memory.sizeBytes() };
   }
 
   async vacuum(): Promise<{ freedBytes: number }> {
@@ -115,11 +135,13 @@ class SqliteStore implements Store {
     const before = this.#logBytes();
     await this.#db.exec("VACUUM");
     await this.#db.emptyJournal();
+    await this.memory.vacuum();
     return { freedBytes: Math.max(0, before - this.#logBytes()) };
   }
 
   async close(): Promise<void> {
     this.#commits.stop();
+    await this.memory.close();
     this.#db.close();
     if (this.#inMemory) rmSync(this.#folder, { recursive: true, force: true });
   }

@@ -1,22 +1,24 @@
+import { toEntry } from "../../log/body.ts";
 import type { Log } from "../../log/log.ts";
 import { readyBody } from "../../log/ready-body.ts";
-import type { EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
+import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 
-const MOST_TRIES = 50;
-/** Entries that change what a plan was made for; what is said meanwhile does not. */
+const MOST_TRIES = 10;
+const BATCH = 100;
+/** Entries that can change what an overlay was made for; what is said meanwhile does not. */
 const CHANGES: readonly EntryKind[] = ["overlay", "line", "pin"];
 
 /**
  * Appends an overlay that was made for the log up to `head`, or for no place in particular. Undefined, with nothing
- * changed, if others have appended one of the given kinds since.
+ * changed, if others have since changed what it was made for: by any overlay, line or pin, unless `isInTheWay` knows better.
  */
 export async function appendOverlay(
   log: Log,
   session: SessionId,
   body: OverlayBody,
   head: number | undefined,
-  changes = CHANGES,
+  isInTheWay: (entry: Entry) => boolean = () => true,
 ): Promise<number | undefined> {
   const ready = await readyBody(log, body);
   if (head === undefined) return (await log.appendOne(session, ready)).seq;
@@ -26,12 +28,12 @@ export async function appendOverlay(
       try {
         return (await log.appendOne(session, ready, { expectedHead, retries: true })).seq;
       } catch (error) {
-        if (!isLonghaulError(error, "POSITION_CONFLICT") || tries === MOST_TRIES) throw error;
+        if (!isLonghaulError(error, "POSITION_CONFLICT")) throw error;
       }
+      const seen = expectedHead;
       ({ seq: expectedHead } = await log.store.entries.head(session));
-      const since = { from: head + 1, to: expectedHead, limit: 1, order: "ascending" } as const;
-      const found = await log.store.entries.read(session, { ...since, kinds: changes });
-      if (found.length > 0) break;
+      if (await someBetween(log, session, { from: seen + 1, to: expectedHead }, isInTheWay)) break;
+      if (tries === MOST_TRIES) return await appendAnyway(log, session, ready, expectedHead, isInTheWay);
     }
   } catch (error) {
     await log.giveUp(ready.holds ?? []);
@@ -39,4 +41,37 @@ export async function appendOverlay(
   }
   await log.giveUp(ready.holds ?? []);
   return undefined;
+}
+
+/** Where others append without end there is no quiet moment: the overlay goes first, and is taken back if it was too late. */
+async function appendAnyway(
+  log: Log,
+  session: SessionId,
+  ready: Awaited<ReturnType<typeof readyBody>>,
+  seen: number,
+  isInTheWay: (entry: Entry) => boolean,
+): Promise<number | undefined> {
+  const { seq } = await log.appendOne(session, ready);
+  if (!(await someBetween(log, session, { from: seen + 1, to: seq - 1 }, isInTheWay))) return seq;
+  const edit = { type: "revert", overlay: seq } as const;
+  await log.appendOne(session, {
+    body: { kind: "overlay", author: "longhaul", reason: "the window had changed meanwhile", edit },
+  });
+  return undefined;
+}
+
+async function someBetween(
+  log: Log,
+  session: SessionId,
+  { from, to }: { readonly from: number; readonly to: number },
+  isInTheWay: (entry: Entry) => boolean,
+): Promise<boolean> {
+  for (let next = from; ; ) {
+    const query = { from: next, to, limit: BATCH, order: "ascending", kinds: CHANGES } as const;
+    const found = await log.store.entries.read(session, query);
+    if (found.some((stored) => isInTheWay(toEntry(session, stored)))) return true;
+    const last = found.at(-1);
+    if (!last || found.length < BATCH) return false;
+    next = last.seq + 1;
+  }
 }

@@ -16,8 +16,8 @@ export interface CompactingState {
 
 /** Makes summaries where a window asks for them; a floor above decides how. */
 export interface Compacting {
-  /** True if the window has changed. */
-  before(state: CompactingState): Promise<boolean>;
+  /** True if the window has changed. ABORTED if the signal fires before that is known. */
+  before(state: CompactingState, signal: AbortSignal | undefined): Promise<boolean>;
   /** The provider says that the window is too large, whatever we think. */
   force(): Promise<boolean>;
 }

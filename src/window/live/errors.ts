@@ -1,10 +1,21 @@
 import { LonghaulError } from "../../model/errors.ts";
 
 /** What may not be cut is more than the model takes. */
-export function floorError(floorTokens: number, mostTokens: number, model: string): LonghaulError {
+export function floorError(
+  floorTokens: number,
+  mostTokens: number,
+  model: string,
+  isClipping = false,
+): LonghaulError {
+  const what = isClipping
+    ? "system prompt, tools, pins"
+    : "system prompt, tools, pins, the first request, the last exchange";
+  const remedy = isClipping
+    ? "Unpin something"
+    : 'Unpin something, shorten the last message, set oversize: "clip"';
   return new LonghaulError(
     "WINDOW_FLOOR",
-    `What may not be cut (system prompt, tools, pins, the first request, the last exchange) takes ${floorTokens} tokens; ${mostTokens} fit ${model}. Unpin something, shorten the last message, set oversize: "clip", or take a model with a larger window.`,
+    `What may not be cut (${what}) takes ${floorTokens} tokens; ${mostTokens} fit ${model}. ${remedy}, or take a model with a larger window.`,
     { details: { floorTokens, mostTokens, model } },
   );
 }

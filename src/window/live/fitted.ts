@@ -15,6 +15,8 @@ export interface Planned {
 /** What the next call is sent. */
 export interface Fitted {
   readonly messages: readonly Message[];
+  /** What the agent was told to remember, to go with the system prompt; if asked for, and if there is any. */
+  readonly memories?: string;
   /** The same with where each message stands in the log. */
   readonly slots: readonly Slot[];
   /** Tokens of the request, as the provider is expected to count them. */

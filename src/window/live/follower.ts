@@ -14,8 +14,8 @@ export interface FollowerParts {
   readonly lines: Lines;
   readonly tokensOf: TokensOf;
   readonly meter: Meter;
-  /** Tokens that a window may have. */
-  readonly mostTokens: () => number;
+  /** Tokens that a window may have; the same for every handle, whatever it has learned, or they would not see the same. */
+  readonly mostTokens: number;
 }
 
 /** What changed since the last look. */
@@ -100,7 +100,7 @@ export class Follower {
       entries,
       lines,
       tokensOf,
-      mostTokens: mostTokens() * READ_WINDOWS,
+      mostTokens: mostTokens * READ_WINDOWS,
       pastTokens: PAST_TOKENS,
     });
     return this.#window;

@@ -5,7 +5,7 @@ import { closeLine, type SeqRange } from "../../model/line.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import { applyEdits, type TokensOf } from "../apply-edits.ts";
-import { answeredBy } from "../group.ts";
+import { answeredBy, callsOf } from "../group.ts";
 import type { Slot } from "../slot.ts";
 import { holdingOverlays, marks } from "./holding-overlays.ts";
 import type { HoldingOverlay } from "./in-effect.ts";
@@ -137,12 +137,13 @@ class LineReader {
 
   /** The messages of stretches; where they are too many, the newest and what the user said first. */
   async shown(stretches: readonly Stretch[]) {
-    const newest = await this.newest(stretches, this.#options.mostTokens);
-    const first = newest.slots[0];
-    if (!newest.isCut || !first) return { said: newest.slots, unread: undefined };
+    const { slots, isCut } = await this.newest(stretches, this.#options.mostTokens);
+    const newest = isCut ? slots.slice(endOfCutGroup(slots)) : slots;
+    const first = newest[0];
+    if (!isCut || !first) return { said: newest, unread: undefined };
     const opening = await this.#opening(stretches, first.seq);
     const from = (opening.at(-1)?.seq ?? (stretches[0]?.from ?? 1) - 1) + 1;
-    return { said: [...opening, ...newest.slots], unread: { from, to: first.seq - 1 } };
+    return { said: [...opening, ...newest], unread: { from, to: first.seq - 1 } };
   }
 
   /** The newest messages of stretches, oldest first, until they are too many tokens. */
@@ -198,6 +199,17 @@ class LineReader {
   #slot(entry: Entry<MessageBody>): Slot {
     return slotOf(entry, this.#places, this.#options);
   }
+}
+
+/** Index behind the last of the oldest messages that answers a call which was not read: calls and results go together. */
+function endOfCutGroup(slots: readonly Slot[]): number {
+  const called = new Set<string>();
+  let end = 0;
+  for (const [index, { message }] of slots.slice(0, Math.min(BATCH, slots.length / 2)).entries()) {
+    if (answeredBy(message).some((callId) => !called.has(callId))) end = index + 1;
+    for (const callId of callsOf(message)) called.add(callId);
+  }
+  return end;
 }
 
 /** Finds the edits that replace something of a slot. */

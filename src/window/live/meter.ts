@@ -37,6 +37,7 @@ export class Meter {
 
   /** Learns from a report in the log; oldest first. */
   learn({ at, usage, model, meta }: Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">): void {
+    if (ownMeta(meta)?.isSummary) return;
     this.#last = { at, usage, ...(model !== undefined && { model }) };
     const estimated = estimatedIn(meta);
     if (estimated !== undefined && (model === undefined || model === this.#model))
@@ -55,14 +56,21 @@ export function remark(estimatedTokens: number): { readonly longhaul: Json } {
   return { longhaul: { estimatedTokens } };
 }
 
+/** Marks usage of a call that made a summary: it says nothing of the session's own window and its cache. */
+export const SUMMARY_REMARK = { longhaul: { isSummary: true } } as const;
+
 /** Tokens of a prompt, wherever they were read from. */
 export function promptTokens({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
 function estimatedIn(meta: { readonly [key: string]: Json } | undefined): number | undefined {
+  const estimatedTokens = ownMeta(meta)?.estimatedTokens;
+  return typeof estimatedTokens === "number" ? estimatedTokens : undefined;
+}
+
+function ownMeta(meta: { readonly [key: string]: Json } | undefined) {
   const own = meta?.longhaul;
   if (typeof own !== "object" || own === null || Array.isArray(own)) return undefined;
-  const { estimatedTokens } = own as { readonly [key: string]: Json };
-  return typeof estimatedTokens === "number" ? estimatedTokens : undefined;
+  return own as { readonly [key: string]: Json };
 }

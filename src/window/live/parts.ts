@@ -21,6 +21,7 @@ export function partsOf(
   besides: {
     readonly system: number;
     readonly tools: number;
+    readonly memories: number;
     readonly reserved: number;
     readonly window: number;
     readonly pins: ReadonlySet<number>;
@@ -29,7 +30,7 @@ export function partsOf(
   },
 ): WindowParts {
   const { counted, reserved, window } = besides;
-  const sums = { pins: 0, summaries: 0, recalled: 0, history: 0 };
+  const sums = { pins: besides.memories, summaries: 0, recalled: 0, history: 0 };
   for (const slot of slots) sums[kindOf(slot, besides)] += slot.tokens;
   const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, besides.system + besides.tools);
   const scale = total === 0 ? 1 : counted(total) / total;

@@ -1,10 +1,12 @@
 import type { CacheState } from "../../model/receipt.ts";
 import { applyEdits } from "../apply-edits.ts";
 import { staleImages } from "../passes/stale-images.ts";
+import { withoutLostCalls } from "../policies/lost-calls.ts";
 import type { Budget, PolicyRun } from "../policy.ts";
 import { protectedSeqs } from "../protected.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
+import { checkProposed } from "./check-proposed.ts";
 import { floorError } from "./errors.ts";
 import type { Followed } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
@@ -46,6 +48,11 @@ export class Planning {
     return this.#calls;
   }
 
+  /** Sets the tokens that come before the messages. */
+  setSystem(tokens: number): void {
+    this.#budget.system = tokens;
+  }
+
   /** Takes in what is new. */
   take(followed: Followed): void {
     if (followed.isNew) this.#run = undefined;
@@ -63,7 +70,7 @@ export class Planning {
     if (this.#hasChanged()) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit({ isHot: cache !== "cold" });
-    const next = this.#withinImageBudget(fitted, window);
+    const next = this.#withinImageBudget(this.#whole(window, fitted), window);
     this.#calls++;
     if (next !== fitted) this.#start({ ...window, slots: next, past: [] });
     return {
@@ -74,9 +81,10 @@ export class Planning {
     };
   }
 
-  /** Estimated tokens of what may not be cut. */
+  /** Estimated tokens of what may not be cut; where the rest may be clipped, only what is pinned or summarised. */
   floorTokens({ slots, pins, summaries }: LoadedWindow): number {
-    const kept = protectedSeqs(slots, new Set([...pins, ...summaries]));
+    const fixed = new Set([...pins, ...summaries]);
+    const kept = this.#settings.isClipping ? fixed : protectedSeqs(slots, fixed);
     return this.#budget.system + sizeOf(slots.filter(({ seq, isNote }) => !isNote && kept.has(seq)));
   }
 
@@ -109,12 +117,20 @@ export class Planning {
   /** The margin for uncertain estimates may go, the floor may not. */
   #setBudget(floor: number, forcedTokens: number | undefined): void {
     const { limits, isClipping, model } = this.#settings;
-    const counted = this.#meter.counted(floor);
-    if (counted > limits.most && !isClipping) throw floorError(counted, limits.most, model);
+    // What a report holds beyond the estimate cannot be told from what can be clipped.
+    const counted = isClipping ? floor : this.#meter.counted(floor);
+    if (counted > limits.most) throw floorError(counted, limits.most, model, isClipping);
     const tokens = this.#meter.estimatedWithin(limits.from);
     this.#budget.tokens = isClipping ? tokens : Math.max(tokens, floor);
     this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
     if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
+  }
+
+  /** What a policy wants, if it can be had; results without their calls as words, for providers refuse them. */
+  #whole(window: LoadedWindow, fitted: readonly Slot[]): readonly Slot[] {
+    if (Array.isArray(fitted) && isSameWindow(window.slots, fitted)) return fitted;
+    checkProposed(this.#settings.policy.name, fitted, window);
+    return withoutLostCalls(fitted, this.#settings.tokensOf);
   }
 
   #withinImageBudget(slots: readonly Slot[], { pins }: LoadedWindow): readonly Slot[] {

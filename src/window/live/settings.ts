@@ -22,6 +22,8 @@ export interface Settings {
   /** Estimated tokens. */
   readonly system: number;
   readonly tools: number;
+  /** Of remembered facts that go with the system prompt; changes as they do. */
+  readonly memories: number;
   readonly images: ImageBudget;
   readonly isClipping: boolean;
   readonly tokensOf: TokensOf;
@@ -42,18 +44,35 @@ export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Set
     policy: policyOf(options.policy ?? "longhaul"),
     system: tokensOfSetting("system", options.system, model),
     tools: tokensOfSetting("tools", options.tools, model),
-    images: options.images ?? {},
-    isClipping: options.oversize === "clip",
+    memories: 0,
+    images: checkedImages(options.images ?? {}),
+    isClipping: isClipping(options.oversize ?? "error"),
     tokensOf: tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage,
   };
 }
 
 /** A policy by name. */
 export function policyOf(policy: string | Policy): Policy {
-  if (typeof policy !== "string") return policy;
+  if (typeof policy !== "string") {
+    if (typeof policy?.start === "function" && typeof policy.name === "string") return policy;
+    throw invalidArgument("policy", policy, "a name, or an object with name and start");
+  }
   const found = POLICIES.find(({ name }) => name === policy);
   if (found) return found;
   throw invalidArgument("policy", policy, `one of ${POLICIES.map(({ name }) => name).join(", ")}`);
+}
+
+function isClipping(oversize: string): boolean {
+  if (oversize === "clip" || oversize === "error") return oversize === "clip";
+  throw invalidArgument("oversize", oversize, '"error" or "clip"');
+}
+
+function checkedImages(images: ImageBudget): ImageBudget {
+  for (const name of ["maxBytes", "maxCount"] as const) {
+    const { [name]: value = 0 } = images;
+    if (!(value >= 0)) throw invalidArgument(`images.${name}`, value, "a number from 0 on");
+  }
+  return images;
 }
 
 /** Prices of the provider's cache beside plain input; undefined where nothing is known of them. */

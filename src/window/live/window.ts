@@ -1,6 +1,6 @@
 import type { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
-import type { Entry, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
+import type { Entry, SessionId, UsageBody } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { Usage } from "../../model/usage.ts";
@@ -12,23 +12,25 @@ import { nextTry } from "../limits/retry.ts";
 import type { ModelCatalogue } from "../models/model-catalogue.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
+import { estimateText } from "../tokens/estimate.ts";
 import { appendOverlay } from "./append-overlay.ts";
 import { cacheStateOf } from "./cache-state.ts";
 import type { Compacting } from "./compacting.ts";
-import { editsOf } from "./edits-of.ts";
 import { overflowError, stuckError } from "./errors.ts";
 import type { Fitted, Planned } from "./fitted.ts";
 import { Follower } from "./follower.ts";
-import { lastingToName } from "./lasting-to-name.ts";
+import { lastSent } from "./last-sent.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { makeReceipt } from "./make-receipt.ts";
+import { measured } from "./measured.ts";
 import { Meter, remark } from "./meter.ts";
 import type { WindowOptions } from "./options.ts";
-import { partsOf } from "./parts.ts";
 import { storedEdit } from "./place-edit.ts";
 import { Planning, type Proposed } from "./planning.ts";
 import { stubForPoison } from "./poisoned.ts";
+import { Refusals } from "./refusals.ts";
 import { type Settings, settingsOf } from "./settings.ts";
+import { storePlan } from "./store-plan.ts";
 import { wholeMessages } from "./whole-messages.ts";
 
 /** What a window is made of. */
@@ -39,6 +41,8 @@ export interface SessionWindowParts {
   /** Resolves when everything appended so far is committed. */
   readonly flush: () => Promise<void>;
   readonly catalogue: ModelCatalogue;
+  /** What the agent was told to remember, as a section of the prompt. */
+  readonly memories?: () => Promise<string | undefined>;
   readonly compacting?: Compacting;
 }
 
@@ -54,16 +58,15 @@ export interface FitOptions {
 /** What a session's next call to one model is sent. */
 export class SessionWindow {
   readonly #parts: SessionWindowParts;
-  readonly #settings: Settings;
+  #settings: Settings;
   readonly #meter: Meter;
   readonly #follower: Follower;
   readonly #planning: Planning;
   #sent: readonly Slot[] = [];
   #sentTokens = 0;
+  #memories: string | undefined;
   #breaker: Breaker = freshBreaker;
-  #forcedTokens: number | undefined;
-  #tries = 0;
-  #healed = 0;
+  readonly #refusals = new Refusals();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: SessionWindowParts, options: WindowOptions) {
@@ -78,7 +81,7 @@ export class SessionWindow {
       lines,
       tokensOf: this.#settings.tokensOf,
       meter: this.#meter,
-      mostTokens: () => this.#meter.estimatedWithin(this.#settings.limits.most),
+      mostTokens: this.#settings.limits.most,
     });
   }
 
@@ -91,6 +94,7 @@ export class SessionWindow {
   look(): Promise<Fitted> {
     return this.#inTurn(async () => {
       await this.#parts.flush();
+      await this.#remember();
       const window = await this.#follow();
       return this.#fitted(window, this.#cacheState(window), { isDryRun: true });
     });
@@ -111,9 +115,7 @@ export class SessionWindow {
         ...(request !== undefined && { request }),
         ...meta,
       } as const;
-      this.#forcedTokens = undefined;
-      this.#tries = 0;
-      this.#healed = 0;
+      this.#refusals.answered();
       return this.#parts.log.appendOne<UsageBody>(this.#parts.session, { body });
     });
   }
@@ -147,10 +149,11 @@ export class SessionWindow {
   async #fit(options: FitOptions): Promise<Fitted> {
     throwIfAborted(options.signal);
     await this.#parts.flush();
+    await this.#remember();
     const followed = await this.#follow();
     const cache = options.cache ?? this.#cacheState(followed);
-    const window = options.isDryRun ? followed : await this.#compacted(followed, cache);
-    const proposed = this.#planning.fit(window, cache, this.#forcedTokens);
+    const window = options.isDryRun ? followed : await this.#compacted(followed, cache, options.signal);
+    const proposed = this.#planning.fit(window, cache, this.#refusals.forcedTokens);
     if (!proposed.isEdited) return this.#fitted(window, cache, options);
     const planned = this.#plan(window, proposed, cache);
     if (options.isDryRun) {
@@ -159,7 +162,8 @@ export class SessionWindow {
       return this.#fitted({ ...window, slots: proposed.slots }, cache, options, planned);
     }
     this.#checkProgress(planned, proposed);
-    const overlay = await this.#store(window, proposed, planned);
+    const { log, session } = this.#parts;
+    const overlay = await storePlan(log, session, window, proposed.slots, planned);
     if (overlay === undefined) {
       this.forget();
       return this.#fit(options);
@@ -169,36 +173,36 @@ export class SessionWindow {
   }
 
   /** The window after a summary, where one was due. */
-  async #compacted(window: LoadedWindow, cache: CacheState): Promise<LoadedWindow> {
+  async #compacted(
+    window: LoadedWindow,
+    cache: CacheState,
+    signal: AbortSignal | undefined,
+  ): Promise<LoadedWindow> {
     const { compacting } = this.#parts;
     if (!compacting) return window;
     const { limits, facts } = this.#settings;
     const tokens = this.#meter.counted(this.#estimated(window.slots));
-    const hasChanged = await compacting.before({
-      tokens,
-      window: limits.window,
-      messages: window.slots.length,
-      isForced: tokens > limits.most,
-      isHot: cache !== "cold",
-      expectedCalls: this.#planning.calls,
-      facts,
-    });
+    const hasChanged = await compacting.before(
+      {
+        tokens,
+        window: limits.window,
+        messages: window.slots.length,
+        isForced: tokens > limits.most,
+        isHot: cache !== "cold",
+        expectedCalls: this.#planning.calls,
+        facts,
+      },
+      signal,
+    );
     return hasChanged ? this.#follow() : window;
   }
 
   async #follow(): Promise<LoadedWindow> {
     const followed = await this.#follower.follow();
-    if (followed.isNew) this.#sent = this.#lastSent(followed.window);
+    if (followed.isNew) this.#sent = lastSent(followed.window, this.#meter);
     this.#planning.take(followed);
+    this.#refusals.seen(followed.window.slots);
     return followed.window;
-  }
-
-  /** What the last request was sent, of a session that was opened again: all that stood before its report. */
-  #lastSent({ slots }: LoadedWindow): readonly Slot[] {
-    const reportedAt = this.#meter.last?.at;
-    if (reportedAt === undefined) return [];
-    const reply = slots.findLastIndex(({ at, message }) => at <= reportedAt && message.role === "assistant");
-    return slots.slice(0, Math.max(0, reply));
   }
 
   #cacheState({ slots }: LoadedWindow): CacheState {
@@ -211,7 +215,7 @@ export class SessionWindow {
   }
 
   #plan(window: LoadedWindow, { slots, isForced, reason }: Proposed, cache: CacheState): Planned {
-    const { model, facts, policy, system, tools } = this.#settings;
+    const { model, facts, policy } = this.#settings;
     const receipt = makeReceipt({
       model,
       facts,
@@ -219,7 +223,7 @@ export class SessionWindow {
       cache,
       isForced,
       expectedCalls: this.#planning.calls,
-      system: system + tools,
+      system: this.#estimated([]),
       sent: this.#sent,
       before: window.slots,
       after: slots,
@@ -240,32 +244,6 @@ export class SessionWindow {
     }
   }
 
-  /** Undefined if others have edited the window meanwhile. */
-  async #store(
-    window: LoadedWindow,
-    { slots }: Proposed,
-    { reason, receipt }: Planned,
-  ): Promise<number | undefined> {
-    const { session, log } = this.#parts;
-    const edits = editsOf(slots, window.line, window.lastingHidden);
-    const lasting = lastingToName(window.overlays, window.places);
-    const body: OverlayBody = {
-      kind: "overlay",
-      author: "longhaul",
-      reason,
-      tokensBefore: receipt.tokens.without,
-      tokensAfter: receipt.tokens.with,
-      receipt,
-      edit: {
-        type: "plan",
-        isWhole: true,
-        ...(lasting.length > 0 && { lasting }),
-        edits: edits.map((edit) => storedEdit(edit, session, window.places)),
-      },
-    };
-    return appendOverlay(log, session, body, window.head);
-  }
-
   async #healOverflow(overflow: Overflow): Promise<Fitted> {
     const { model, limits } = this.#settings;
     const window = await this.#follow();
@@ -273,16 +251,15 @@ export class SessionWindow {
     if (requestedTokens !== undefined && this.#sentTokens > 0)
       this.#meter.learnCount(this.#sentTokens, requestedTokens - outputTokens);
     const next = nextTry({
-      tries: this.#tries,
+      tries: this.#refusals.overflows,
       lastTokens: this.#meter.counted(this.#sentTokens || this.#estimated(window.slots)),
       overflow,
       limit: limits.most,
       floorTokens: this.#settings.isClipping ? 0 : this.#meter.counted(this.#planning.floorTokens(window)),
     });
     if (next.type === "give-up") throw overflowError(next.message, model);
-    this.#tries++;
     await this.#parts.compacting?.force();
-    this.#forcedTokens = this.#meter.estimatedWithin(next.budgetTokens);
+    this.#refusals.overflowed(window.line.to, this.#meter.estimatedWithin(next.budgetTokens));
     this.#follower.forget();
     try {
       return await this.#fit({});
@@ -294,12 +271,12 @@ export class SessionWindow {
 
   /** Once for each request: a second rejection is not for us to guess at. */
   async #healPoison(poison: Poison): Promise<Fitted | undefined> {
-    if (this.#healed > 0) return undefined;
+    if (this.#refusals.isRejected) return undefined;
     const window = await this.#follow();
     const { session, log } = this.#parts;
     const stub = stubForPoison(poison, window.slots, session);
     if (!stub) return undefined;
-    this.#healed++;
+    this.#refusals.rejected(window.line.to);
     const edit = storedEdit(stub, session, window.places);
     const reason = `the provider rejected it: ${poison.message}`;
     await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
@@ -307,8 +284,18 @@ export class SessionWindow {
     return this.#fit({});
   }
 
+  /** What is remembered goes with every request; it counts, and is not for policies to cut. */
+  async #remember(): Promise<void> {
+    const { memories } = this.#parts;
+    if (!memories) return;
+    this.#memories = await memories();
+    this.#settings = { ...this.#settings, memories: estimateText(this.#memories ?? "") };
+    this.#planning.setSystem(this.#estimated([]));
+  }
+
   #estimated(slots: readonly Slot[]): number {
-    return this.#settings.system + this.#settings.tools + sizeOf(slots);
+    const { system, tools, memories } = this.#settings;
+    return system + tools + memories + sizeOf(slots);
   }
 
   async #fitted(
@@ -317,30 +304,16 @@ export class SessionWindow {
     { isDryRun }: FitOptions,
     plan?: Planned,
   ): Promise<Fitted> {
-    const { slots, pins, summaries } = window;
-    const { system, tools, limits } = this.#settings;
-    const counted = (estimated: number) => this.#meter.counted(estimated);
-    const parts = partsOf(slots, {
-      system,
-      tools,
-      reserved: limits.reserve,
-      window: limits.window,
-      pins,
-      summaries,
-      counted,
-    });
-    const messages = await wholeMessages(slots, this.#parts.log.blobs);
+    const messages = await wholeMessages(window.slots, this.#parts.log.blobs);
     if (!isDryRun) {
-      this.#sent = slots;
-      this.#sentTokens = this.#estimated(slots);
+      this.#sent = window.slots;
+      this.#sentTokens = this.#estimated(window.slots);
     }
     return {
       messages,
-      slots,
-      tokens: counted(this.#estimated(slots)),
-      parts,
-      limits,
+      ...measured(window, this.#settings, this.#meter),
       cache,
+      ...(this.#memories !== undefined && { memories: this.#memories }),
       ...(plan && { plan }),
     };
   }

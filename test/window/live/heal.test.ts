@@ -35,6 +35,19 @@ describe("healing", () => {
     expect((await window.fit()).messages.length).toBeGreaterThan(0);
   });
 
+  test("a reply ends it: the next request is not forced, and has tries of its own without any report", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 15);
+    const window = session.window(SMALL);
+    for (let round = 0; round < 5; round++) {
+      const { tokens } = await window.fit();
+      expect(await window.heal(overflow(tokens, 13_000))).toBeDefined();
+      await work(session, 3, 100 * (round + 1));
+    }
+    const { tokens } = await window.fit();
+    expect(tokens).toBeGreaterThan(0);
+  });
+
   test("each try is at most three quarters of what was refused", async () => {
     const session = await (await testKernel()).session();
     await work(session, 15);

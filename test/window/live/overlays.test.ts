@@ -113,6 +113,29 @@ describe("overlays", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(fitted));
   });
 
+  test("an edit by hand that no window could be made with is refused, and changes nothing", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 3);
+    const range = (from: number, to: number) => ({ session: session.id, from, to });
+    for (const edit of [
+      undefined,
+      {},
+      { type: "nonsense" },
+      { type: "plan", edits: [] },
+      { type: "hide" },
+      { type: "hide", ranges: [] },
+      { type: "hide", ranges: [range(2, 99)] },
+      { type: "summarize", ranges: [range(0, 1)], messages: [] },
+      { type: "replace", target: { seq: -1 }, parts: [] },
+      { type: "replace", target: { seq: 2 } },
+    ])
+      await expect(session.overlays.add(edit as never, "odd")).rejects.toMatchObject({
+        code: "ARGUMENT_INVALID",
+      });
+    expect(await session.overlays.list()).toEqual([]);
+    expect((await session.window(SMALL).fit()).messages).toHaveLength(7);
+  });
+
   test("what is no overlay cannot be taken back", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "hello" });

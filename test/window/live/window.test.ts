@@ -154,6 +154,22 @@ describe("the window of a session", () => {
     expect(shown(looks[0] as Fitted)).toBe(shown(looks[1] as Fitted));
   });
 
+  test("is fitted and compacted while others append without end", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 60);
+    let isOver = false;
+    const writing = (async () => {
+      for (let number = 1_000; !isOver && number < 5_000; number++) await session.appendAll(step(number, 1));
+    })();
+    const window = session.window(SMALL);
+    const { tokens, limits } = await window.fit();
+    expect(tokens).toBeLessThanOrEqual(limits.most);
+    expect((await session.compact())?.overlay).toBeDefined();
+    isOver = true;
+    await writing;
+    expect((await window.fit()).tokens).toBeLessThanOrEqual(limits.most);
+  });
+
   test("of a session far larger than any window reads only what it needs", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "The very first request." });
@@ -172,6 +188,24 @@ describe("the window of a session", () => {
     await session.append({ role: "user", text });
     const { messages } = await session.window({ model: "claude-sonnet-4-5" }).fit();
     expect(messages[0]?.parts[0]).toEqual({ type: "text", text });
+  });
+
+  test("has no words of what was redacted in summaries and extracts either", async () => {
+    const session = await (await testKernel()).session();
+    await session.append({ role: "user", text: "Please begin." });
+    const secret = await session.append({ role: "user", text: "The token is SECRET_kumquat_4711." });
+    await work(session, 30, 10);
+    await session.compact();
+    await work(session, 60, 100);
+    const window = session.window(SMALL);
+    expect(JSON.stringify((await window.fit()).messages)).toContain("kumquat");
+    const byHand = { type: "hide", ranges: [{ session: session.id, from: 5, to: 5 }] } as const;
+    await session.overlays.add(byHand, "by hand");
+    await session.redact(secret.seq, "a password");
+    expect(JSON.stringify((await window.fit()).messages)).not.toContain("kumquat");
+    expect(JSON.stringify(await session.read({ from: 1, limit: 1_000 }))).not.toContain("kumquat");
+    const holding = (await session.overlays.list()).filter(({ isHolding }) => isHolding);
+    expect(holding.map(({ entry }) => entry.reason)).toContain("by hand");
   });
 
   test("forgets what was redacted", async () => {

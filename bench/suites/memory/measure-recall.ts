@@ -1,0 +1,143 @@
+import { join } from "node:path";
+import { findCandidates } from "../../../src/memory/index/candidates.ts";
+import { TextIndex } from "../../../src/memory/index/text-index.ts";
+import { Memory } from "../../../src/memory/memory.ts";
+import { analyse } from "../../../src/memory/text/analyse.ts";
+import { chunks } from "../../../src/memory/text/chunks.ts";
+import { quantise } from "../../../src/memory/vectors/quantise.ts";
+import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
+import type { ChildTask } from "../../child-job.ts";
+import { type Corpus, openCorpus } from "../../corpus.ts";
+import { settledMemory } from "../../measure/memory.ts";
+import { percentile } from "../../measure/percentile.ts";
+import { appendMessages, cpuMs, openMemory, questions } from "./open-memory.ts";
+import { PlainHybrid } from "./plain-hybrid.ts";
+
+/** Chunks that each list has. */
+const LIMIT = 60;
+
+/** What is to be indexed. */
+export interface IndexQuestion {
+  readonly folder: string;
+  readonly messages: number;
+}
+
+/** What indexing took. */
+export interface IndexAnswer {
+  readonly textChunksPerSecond: number;
+  readonly embeddedChunksPerSecond: number;
+  readonly bytesPerByte: number;
+}
+
+/** What is to be recalled of what was indexed. */
+export interface RecallQuestion extends IndexQuestion {
+  readonly recalls: number;
+  /** Whether the plain stack is built and asked too. */
+  readonly hasPeer: boolean;
+}
+
+/** What was measured; times are CPU milliseconds. */
+export interface RecallAnswer {
+  readonly recall: { readonly p50: number; readonly p99: number };
+  /** The same without ranking; and only the numbers of the chunks found, which is what the plain stack does. */
+  readonly candidates: { readonly p50: number; readonly p99: number };
+  readonly search: { readonly p50: number; readonly p99: number };
+  readonly peer: { readonly p50: number } | null;
+  readonly rssBytes: number;
+}
+
+/** Indexes messages, by words first, then by meaning. */
+export const measureIndexing: ChildTask<IndexQuestion, IndexAnswer> = async function measureIndexing(
+  { folder, messages },
+  place,
+) {
+  const { store, log, memory, close } = await openMemory(folder);
+  const bytes = await appendMessages(log, openCorpus(place.corpusFolder), messages);
+  const words = new Memory({ log, embedder: undefined });
+  const indexing = await cpuMs(() => words.catchUp());
+  await words.close();
+  const embedding = await cpuMs(() => memory.catchUp());
+  const { chunks: count } = await store.memory.totals();
+  await store.vacuum();
+  const bytesPerByte = (await store.memory.sizeBytes()) / bytes;
+  await close();
+  return {
+    textChunksPerSecond: (count / indexing) * 1_000,
+    embeddedChunksPerSecond: (count / (indexing + embedding)) * 1_000,
+    bytesPerByte,
+  };
+};
+
+/** Recalls parts of messages in a process of its own, and asks the plain stack the same. */
+export const measureRecall: ChildTask<RecallQuestion, RecallAnswer> = async function measureRecall(
+  { folder, messages, recalls, hasPeer },
+  place,
+) {
+  const corpus = openCorpus(place.corpusFolder);
+  const { memory, store, embedder, close } = await openMemory(folder);
+  const asked = questions(corpus, messages, recalls);
+  for (const question of asked.slice(0, 20)) await memory.recall(question);
+  const times: number[] = [];
+  for (const question of asked) times.push(await cpuMs(() => memory.recall(question)));
+  const { rssBytes } = await settledMemory();
+  const text = new TextIndex(store.memory);
+  const number = await store.memory.vectors.embedder(embedder.id, embedder.dimensions);
+  const vectors = new VectorIndex(store.memory, { embedder: number, dimensions: embedder.dimensions }, 1e9);
+  await text.refresh();
+  await vectors.refresh();
+  const { chunks: total } = await store.memory.totals();
+  const ask = (question: string) => {
+    const [vector = new Float32Array()] = embedder.embed([question]);
+    return { vector, terms: [...new Set(analyse(question))], filter: undefined };
+  };
+  const collect = (question: string) => findCandidates({ store: store.memory, text, vectors }, ask(question));
+  const search = async (question: string) => {
+    const { terms, vector } = ask(question);
+    await text.search(terms, undefined, LIMIT, total);
+    await vectors.search(vector, (chunk) => text.sourceOf(chunk), undefined, LIMIT);
+  };
+  for (const question of asked.slice(0, 20)) {
+    await collect(question);
+    await search(question);
+  }
+  const [candidates, searches, peerTimes]: number[][] = [[], [], []];
+  const peer = hasPeer ? buildPeer(join(place.folder, "peer.db"), corpus, messages, embedder) : undefined;
+  for (const question of asked) {
+    candidates?.push(await cpuMs(() => collect(question)));
+    searches?.push(await cpuMs(() => search(question)));
+    if (peer) peerTimes?.push(await cpuMs(() => peer.search(question, ask(question).vector, LIMIT)));
+  }
+  peer?.close();
+  await close();
+  return {
+    recall: spread(times),
+    candidates: spread(candidates ?? []),
+    search: spread(searches ?? []),
+    peer: peer ? { p50: percentile(peerTimes ?? [], 0.5) } : null,
+    rssBytes,
+  };
+};
+
+function spread(times: readonly number[]): { p50: number; p99: number } {
+  return { p50: percentile(times, 0.5), p99: percentile(times, 0.99) };
+}
+
+function buildPeer(
+  path: string,
+  corpus: Corpus,
+  messages: number,
+  embedder: { readonly dimensions: number; embed(texts: readonly string[]): Float32Array[] },
+): PlainHybrid {
+  const peer = new PlainHybrid(path, embedder.dimensions);
+  let id = 1;
+  for (let from = 0; from < messages; from += 200) {
+    const texts = corpus
+      .messages(from, Math.min(messages, from + 200))
+      .flatMap(({ text }) => chunks(text).map((range) => text.slice(range.from, range.to)));
+    const vectors = embedder.embed(texts);
+    peer.add(
+      texts.map((text, index) => ({ id: id++, text, vector: quantise(vectors[index] as Float32Array) })),
+    );
+  }
+  return peer;
+}

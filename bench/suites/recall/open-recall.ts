@@ -1,0 +1,54 @@
+import { Blobs } from "../../../src/log/blobs.ts";
+import { CommitQueue } from "../../../src/log/commit-queue.ts";
+import { resolveLimits } from "../../../src/log/limits.ts";
+import { Log } from "../../../src/log/log.ts";
+import { Memory } from "../../../src/memory/memory.ts";
+import { randomIds } from "../../../src/model/clock.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
+import { loadEmbedding } from "./load-embedding.ts";
+
+/** Memory as the product has it, over an empty store in memory. */
+export interface OpenRecall {
+  readonly log: Log;
+  readonly memory: Memory;
+  /** Decides what "now" is. */
+  setNow(ms: number): void;
+  close(): Promise<void>;
+}
+
+/** Opens a store, a log and memory over it, with the embedder that comes with us where its weights are there. */
+export async function openRecall(): Promise<OpenRecall> {
+  let nowMs = Date.now();
+  const clock = { now: () => nowMs };
+  const store = await openSqliteStore({ path: ":memory:" });
+  const limits = resolveLimits(undefined);
+  const queue = new CommitQueue(store.entries, limits.maxQueuedBytes);
+  const blobs = new Blobs(store.blobs, limits, clock);
+  const log = new Log({ store, blobs, limits, clock, ids: randomIds, queue });
+  const embedding = loadEmbedding();
+  const memory = new Memory({
+    log,
+    // Here instead of in a worker, so that one is not started for every store.
+    embedder: embedding
+      ? {
+          id: embedding.id,
+          dimensions: embedding.dimensions,
+          isInstant: true,
+          embed: async (texts) => embedding.embed(texts),
+        }
+      : undefined,
+    termVectors: () => embedding?.vectors ?? null,
+  });
+  return {
+    log,
+    memory,
+    setNow(ms) {
+      nowMs = ms;
+    },
+    async close() {
+      await memory.close();
+      await queue.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { rank } from "../../../src/memory/rank/rank.ts";
+import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
+import { indexItems } from "./in-memory-scope.ts";
+import { loadEmbedding } from "./load-embedding.ts";
+import type { Item } from "./question.ts";
+import type { Orders } from "./remember-items.ts";
+
+/** Orders of all items of one scope. */
+export type RankedItems = (question: string, askedAtMs: number | null) => Orders;
+
+/** Ranking alone, with every item a candidate: what `recall` would find if its index left nothing out. */
+export function rankItems(items: readonly Item[]): RankedItems {
+  const scope = indexItems(items, loadEmbedding());
+  return (question, askedAtMs) => {
+    const hits = rank(question, scope.candidates(question), scope.context(askedAtMs));
+    return {
+      turns: hits.map(({ id }) => id),
+      sessions: rankSessions(hits).map(({ session }) => session),
+    };
+  };
+}

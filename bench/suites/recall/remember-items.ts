@@ -1,0 +1,68 @@
+import type { SessionHit } from "../../../src/memory/hit.ts";
+import type { RankedHit } from "../../../src/memory/rank/rank.ts";
+import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
+import { openRecall } from "./open-recall.ts";
+import type { Item } from "./question.ts";
+
+/** Places of items, and sessions, best first. */
+export interface Orders {
+  readonly turns: readonly number[];
+  readonly sessions: readonly number[];
+}
+
+/** The items of one scope, said in sessions of a log, and what `recall` finds of them. */
+export interface RememberedItems {
+  recall(question: string, askedAtMs: number | null): Promise<Orders>;
+  close(): Promise<void>;
+}
+
+/** More than there are candidates. */
+const ALL_HITS = 1_000;
+/** Where a data set has no dates: the log has a time for everything, a minute apart. */
+const FIRST_MS = Date.UTC(2024, 0, 1);
+const APART_MS = 60_000;
+
+/** Appends items as messages, with their roles, speakers and times, and indexes them as the product does. */
+export async function rememberItems(items: readonly Item[]): Promise<RememberedItems> {
+  const { log, memory, setNow, close } = await openRecall();
+  const places = new Map<string, number>();
+  const times = items.map(({ atMs }, place) => atMs ?? FIRST_MS + place * APART_MS);
+  const sessions = Map.groupBy(
+    items.map((item, place) => ({ item, place })),
+    ({ item }) => item.session,
+  );
+  for (const [session, said] of sessions) {
+    const id = String(session);
+    await log.store.sessions.open({ id, createdAt: 1 });
+    const ready = await Promise.all(
+      said.map(async ({ item: { role, text, speaker }, place }) => {
+        const message = { role, text, ...(speaker !== null && { meta: { speaker } }) };
+        return { ...(await log.ready(message)), at: times[place] as number };
+      }),
+    );
+    const entries = await log.append(id, ready);
+    for (const [index, { seq }] of entries.entries())
+      places.set(`${id} ${seq}`, said[index]?.place as number);
+  }
+  await memory.catchUp();
+  const end = times.reduce((latest, time) => Math.max(latest, time), 0);
+  return {
+    async recall(question, askedAtMs) {
+      setNow(askedAtMs ?? end);
+      const { hits } = await memory.recall(question, { k: ALL_HITS });
+      const found = hits.filter((hit): hit is SessionHit => hit.kind === "session");
+      const ranked = found.map(({ session, seq, score, parts }) => ({
+        id: places.get(`${session} ${seq}`) as number,
+        session: Number(session),
+        chunk: null,
+        score,
+        parts: parts as RankedHit["parts"],
+      }));
+      return {
+        turns: ranked.map(({ id }) => id),
+        sessions: rankSessions(ranked).map(({ session }) => session),
+      };
+    },
+    close,
+  };
+}

@@ -1,0 +1,79 @@
+import { type Freed, type Kernel, parseEntryId } from "../../index.ts";
+import { askYesNo } from "../ask.ts";
+import { defineCommand, type Given } from "../command.ts";
+import type { Context } from "../context.ts";
+import { countOf } from "../count.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
+import { printTo } from "../printer.ts";
+import { openExistingStore } from "../store.ts";
+import { UsageError } from "../usage-error.ts";
+
+const MEMORIES = "memory:";
+
+/** Something to be forgotten, and how. */
+interface Target {
+  readonly name: string;
+  readonly kind: "memory" | "entry" | "session";
+  readonly forget: () => Promise<Freed>;
+}
+
+/** Removes a memory, an entry or a whole conversation, with everything made of it. */
+export const forgetCommand = defineCommand({
+  name: "forget",
+  summary: "remove a memory, an entry or a conversation from disk, with all that was made of it",
+  usage: ["forget <memory|entry|session>… [options]"],
+  about:
+    'A memory is named by its id, as "longhaul memories" lists them; an entry as <session>#<number>; a session by its id.\nSummaries and extracts that repeat an entry go with it, and so does its place in the index. There is no undo: entries\nand sessions are asked about first.',
+  options: { yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" } },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: ["longhaul forget memory:default#3", "longhaul forget ticket-4711#12 --yes"],
+  async run(context, { operands, options }) {
+    if (operands.length === 0) throw new UsageError("name a memory, an entry or a session");
+    await using kernel = await openExistingStore(context, options);
+    const targets: Target[] = [];
+    for (const name of operands) targets.push(await targetOf(kernel, name));
+    if (!(await isAgreed(context, options, targets))) return EXIT.fine;
+    const forgotten: { name: string; kind: string; freed: Freed }[] = [];
+    for (const { name, kind, forget } of targets) forgotten.push({ name, kind, freed: await forget() });
+    if (options.json) await printTo(context.stdout, `${safeJson({ forgotten })}\n`);
+    else if (!options.quiet) {
+      const lines = forgotten.map(({ name }) => `${escapeLine(name)} is forgotten.\n`);
+      await printTo(context.stdout, lines.join(""));
+    }
+    return EXIT.fine;
+  },
+});
+
+async function targetOf(kernel: Kernel, name: string): Promise<Target> {
+  if (!/#\d+$/.test(name)) {
+    const id = await findSession(kernel, name);
+    return { name: id, kind: "session", forget: () => kernel.deleteSession(id) };
+  }
+  const place = parseEntryId(name);
+  if (place.session.startsWith(MEMORIES)) {
+    const memories = kernel.memories(place.session.slice(MEMORIES.length));
+    return { name, kind: "memory", forget: () => memories.forget(name) };
+  }
+  const id = await findSession(kernel, place.session);
+  const forget = async () => {
+    await using session = await kernel.session(id);
+    return await session.redact(place.seq, "forgotten");
+  };
+  return { name: `${id}#${place.seq}`, kind: "entry", forget };
+}
+
+async function isAgreed(
+  context: Context,
+  options: Given<{ yes: { type: "boolean"; help: string } }>["options"],
+  targets: readonly Target[],
+): Promise<boolean> {
+  const asked = targets.filter(({ kind }) => kind !== "memory");
+  if (asked.length === 0 || options.yes) return true;
+  const names = asked.map(({ name }) => escapeLine(name)).join(", ");
+  if (!context.isTerminal.stdin || !context.isTerminal.stdout)
+    throw new UsageError(`--yes is needed to forget ${names}`);
+  const words = `Forget ${countOf(asked.length, "conversation or entry", "conversations or entries")} (${names}) for good?`;
+  return askYesNo(context, words);
+}

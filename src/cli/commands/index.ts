@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Kernel, LonghaulError } from "../../index.ts";
+import { type CommonValues, defineCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { countOf, formatCount } from "../count.ts";
+import { safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { paintFor } from "../look.ts";
+import { catchUp } from "../memory/catch-up.ts";
+import { type IndexedFiles, indexReport } from "../memory/index-report.ts";
+import { StatusLine } from "../memory/status-line.ts";
+import { watchIndex } from "../memory/watch-index.ts";
+import { printTo } from "../printer.ts";
+import { openExistingStore, openStore } from "../store.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Indexes files, so that recall finds them. */
+export const indexCommand = defineCommand({
+  name: "index",
+  summary: "index files and folders, so that recall finds what is in them",
+  usage: ["index <path>… [options]", "index"],
+  about:
+    "What .gitignore and .longhaulignore leave out is left out; what has not changed is not read again; what is gone is\nforgotten. Broken off by Ctrl-C it goes on the next time. Without a path the conversations of the store are indexed,\nwhich recall does by itself.",
+  options: { watch: { type: "boolean", help: "go on with what changes, until Ctrl-C" } },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: ["longhaul index src docs", "longhaul index . --watch", "longhaul index notes --json"],
+  async run(context, { operands, options }) {
+    const paths = operands.map((path) => resolve(context.cwd, path));
+    if (options.watch && paths.length === 0) throw new UsageError("--watch needs a path");
+    for (const path of paths) if (!existsSync(path)) throw nothingAt(path);
+    await using kernel = await (paths.length === 0 ? openExistingStore : openStore)(context, options);
+    if (paths.length === 0) return await indexConversations(kernel, context, options);
+    if (options.watch) return await watchIndex(kernel, context, options, paths);
+    const indexed = await indexPaths(kernel, context, options, paths);
+    if (options.json) await printTo(context.stdout, `${safeJson({ paths, ...indexed })}\n`);
+    else {
+      const lines = indexReport(indexed, paintFor(context, options));
+      await printTo(
+        context.stdout,
+        `${(options.quiet ? lines.slice(1) : lines).map((line) => `${line}\n`).join("")}`,
+      );
+    }
+    return indexed.skipped.some(({ reason }) => reason === "unreadable") ? EXIT.incomplete : EXIT.fine;
+  },
+});
+
+async function indexPaths(
+  kernel: Kernel,
+  context: Context,
+  options: CommonValues,
+  paths: readonly string[],
+): Promise<IndexedFiles> {
+  const status = new StatusLine(context, options);
+  const startedAt = performance.now();
+  try {
+    return await kernel.memory.indexFiles(paths, {
+      signal: context.signal,
+      onProgress: ({ files, path }) =>
+        status.update(() => {
+          const seconds = Math.max(0.001, (performance.now() - startedAt) / 1_000);
+          return `Indexing: ${formatCount(files)} files, ${formatCount(Math.round(files / seconds))} a second  ${path}`;
+        }),
+    });
+  } finally {
+    status.clear();
+  }
+}
+
+async function indexConversations(kernel: Kernel, context: Context, options: CommonValues): Promise<number> {
+  const { entries, chunks } = await catchUp(kernel, context, options);
+  const words = `${countOf(entries, "entry", "entries")} indexed (${countOf(chunks, "chunk")}).`;
+  if (options.json) await printTo(context.stdout, `${safeJson({ entries, chunks })}\n`);
+  else if (!options.quiet) await printTo(context.stdout, `${words}\n`);
+  return EXIT.fine;
+}
+
+function nothingAt(path: string): LonghaulError {
+  return new LonghaulError("SOURCE_UNREADABLE", `There is no file or folder at ${path}.`, {
+    details: { path },
+  });
+}

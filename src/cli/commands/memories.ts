@@ -1,0 +1,58 @@
+import { formatAgo } from "../ago.ts";
+import { countOption } from "../arguments.ts";
+import { defineCommand } from "../command.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { paintFor } from "../look.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { openExistingStore } from "../store.ts";
+import { type Column, tableLines } from "../table.ts";
+
+const LIMIT = { otherwise: 50, max: 10_000 };
+const COLUMNS: readonly Column[] = [
+  { title: "memory", look: "cyan" },
+  { title: "by" },
+  { title: "when" },
+  { title: "pin" },
+  { title: "text", shrinks: "first" },
+];
+
+/** Lists what an agent remembers. */
+export const memoriesCommand = defineCommand({
+  name: "memories",
+  summary: "list what an agent was told to remember, newest first",
+  usage: ["memories [options]"],
+  options: {
+    agent: { type: "string", value: "NAME", help: "whose memories (default)" },
+    limit: { type: "string", value: "N", help: `memories to list (${LIMIT.otherwise})` },
+  },
+  maxOperands: 0,
+  examples: ["longhaul memories", "longhaul memories --agent support --json"],
+  async run(context, { options }) {
+    const limit = countOption("limit", options.limit, LIMIT);
+    await using kernel = await openExistingStore(context, options);
+    const memories = kernel.memories(options.agent);
+    const pins = new Set((await memories.pins()).map(({ id }) => id));
+    const listed = (await memories.list({ limit })).map((one) => ({ ...one, isPinned: pins.has(one.id) }));
+    if (options.json) {
+      await printTo(context.stdout, `${safeJson({ agent: memories.agent, memories: listed })}\n`);
+      return EXIT.fine;
+    }
+    const now = Date.now();
+    const rows = listed.map(({ id, by, at, text, isPinned }) => [
+      id,
+      by,
+      formatAgo(at, now),
+      isPinned ? "pin" : "",
+      text,
+    ]);
+    const width = context.columns.stdout;
+    const lines =
+      rows.length > 0
+        ? tableLines(COLUMNS, rows, { width, paint: paintFor(context, options) })
+        : [`${escapeLine(memories.agent)} remembers nothing.`];
+    await printLines(context, lines);
+    return EXIT.fine;
+  },
+});

@@ -1,0 +1,114 @@
+import type { Entry, Kernel } from "../../index.ts";
+import { countOption } from "../arguments.ts";
+import { defineCommand, type Given } from "../command.ts";
+import { entryWords } from "../context/entry-words.ts";
+import type { Context } from "../context.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { paintFor } from "../look.ts";
+import { catchUp } from "../memory/catch-up.ts";
+import { hitLines, type Recalled, type RecalledHit } from "../memory/hit-lines.ts";
+import { recallScope } from "../memory/recall-scope.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { openExistingStore } from "../store.ts";
+import { UsageError } from "../usage-error.ts";
+
+const LIMIT = { otherwise: 10, max: 1_000 };
+const EXCERPT_LINES = 4;
+
+const OPTIONS = {
+  limit: { type: "string", short: "k", value: "N", help: `hits at most (${LIMIT.otherwise})` },
+  session: {
+    type: "string",
+    multiple: true,
+    value: "SESSION",
+    help: "only in this session; may be repeated",
+  },
+  prefix: { type: "string", value: "WORDS", help: "only in sessions whose id begins so" },
+  agent: { type: "string", value: "NAME", help: "only in this agent's memories" },
+  path: {
+    type: "string",
+    multiple: true,
+    value: "PATH",
+    help: "only in this file or folder; may be repeated",
+  },
+  expand: { type: "boolean", help: "hits in full, with what was said around them" },
+} as const;
+
+type RecallValues = Given<typeof OPTIONS>["options"];
+
+/** Finds what was said, or stands in a file. */
+export const recallCommand = defineCommand({
+  name: "recall",
+  summary: "find what was said, or stands in an indexed file",
+  usage: ["recall <question> [options]"],
+  about:
+    "The question is words like any other: no syntax. What is new in the store is indexed first. Sessions and paths are\nlooked at together where both are given.",
+  options: OPTIONS,
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    'longhaul recall "which port does the staging server use?"',
+    "longhaul recall retry policy --prefix claude-code/ -k 3 --expand",
+    'longhaul recall "where are tokens validated" --path src --json',
+  ],
+  async run(context, { operands, options }) {
+    const question = operands.join(" ").trim();
+    if (question === "") throw new UsageError("ask something: longhaul recall <question>");
+    const k = countOption("limit", options.limit, LIMIT);
+    const warnings: string[] = [];
+    const onWarning = (warning: string) => void warnings.push(warning);
+    await using kernel = await openExistingStore(context, options, { onWarning });
+    const scope = await recallScope(kernel, context, options);
+    await catchUp(kernel, context, options);
+    const { signal } = context;
+    const recalled = await kernel.memory.recall(question, { k, signal, ...(scope && { scope }) });
+    const around = options.expand ? await surroundings(kernel, recalled.hits) : [];
+    for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
+    if (options.json) {
+      const hits = recalled.hits.map((hit, index) => ({
+        ...hit,
+        ...(around[index] && { around: around[index] }),
+      }));
+      await printTo(context.stdout, `${safeJson({ question, ...recalled, hits })}\n`);
+    } else await printLines(context, textLines(context, options, recalled, around));
+    return EXIT.fine;
+  },
+});
+
+async function surroundings(
+  kernel: Kernel,
+  hits: readonly RecalledHit[],
+): Promise<readonly (readonly Entry[])[]> {
+  const around: (readonly Entry[])[] = [];
+  for (const hit of hits) around.push(hit.kind === "session" ? await kernel.memory.expand(hit.entry) : []);
+  return around;
+}
+
+function textLines(
+  context: Context,
+  options: RecallValues,
+  { hits, isSure, withoutVectors }: Recalled,
+  around: readonly (readonly Entry[])[],
+): readonly string[] {
+  const paint = paintFor(context, options);
+  const columns = context.columns.stdout;
+  const now = Date.now();
+  const lines = hits.flatMap((hit, index) => [
+    ...hitLines(hit, {
+      number: index + 1,
+      now,
+      paint,
+      columns,
+      ...(!options.expand && { lines: EXCERPT_LINES }),
+    }),
+    ...(around[index] ?? [])
+      .filter((entry) => hit.kind === "session" && entry.id !== hit.entry)
+      .map((entry) => paint("dim", `    ${escapeLine(`#${entry.seq}`)} ${entryWords(entry, columns - 16)}`)),
+  ]);
+  if (hits.length === 0) lines.push("Nothing was found.");
+  if (options.quiet) return lines;
+  if (hits.length > 0 && !isSure) lines.push(paint("yellow", "Not sure: little of the question was found."));
+  if (withoutVectors !== undefined) lines.push(paint("dim", escapeLine(`By words alone: ${withoutVectors}`)));
+  return lines;
+}

@@ -1,0 +1,43 @@
+import type { Kernel } from "../../index.ts";
+import { formatAgo } from "../ago.ts";
+import { escapeLine } from "../escape.ts";
+import type { Paint } from "../paint.ts";
+import { excerptLines } from "../transcript/excerpt.ts";
+
+/** What a recall found. */
+export type Recalled = Awaited<ReturnType<Kernel["memory"]["recall"]>>;
+
+/** Something that a recall found. */
+export type RecalledHit = Recalled["hits"][number];
+
+const INDENT = "    ";
+
+/** How a hit is named: an entry by its id, a file by path and lines. */
+export function citeHit(hit: RecalledHit): string {
+  return hit.kind === "session" ? hit.entry : `${hit.path}:${hit.lines.first}-${hit.lines.last}`;
+}
+
+/** A hit for people: where, who, when, how well it fits, and the text. */
+export function hitLines(
+  hit: RecalledHit,
+  {
+    number,
+    now,
+    paint,
+    columns,
+    lines,
+  }: {
+    readonly number: number;
+    readonly now: number;
+    readonly paint: Paint;
+    readonly columns: number;
+    /** Most lines of text; all when left out. */
+    readonly lines?: number;
+  },
+): readonly string[] {
+  const who = hit.kind === "session" ? (hit.speaker ?? hit.author) : "file";
+  const facts = [who, formatAgo(hit.at, now), `score ${hit.score.toFixed(2)}`];
+  const head = `${String(number).padStart(2)}  ${paint("cyan", escapeLine(citeHit(hit)))}  ${paint("dim", escapeLine(facts.join(", ")))}`;
+  const room = { columns: columns - INDENT.length, ...(lines !== undefined && { lines }) };
+  return [head, ...excerptLines(hit.text.trimEnd(), room).map((line) => INDENT + line)];
+}

@@ -1,0 +1,31 @@
+import { resolve } from "node:path";
+import type { Kernel } from "../../index.ts";
+import type { Context } from "../context.ts";
+import { findSession } from "../find-session.ts";
+
+/** Options that narrow a recall. */
+export interface ScopeValues {
+  readonly session?: readonly string[];
+  readonly prefix?: string;
+  readonly agent?: string;
+  readonly path?: readonly string[];
+}
+
+type Scope = NonNullable<NonNullable<Parameters<Kernel["memory"]["recall"]>[1]>["scope"]>;
+
+/** What a recall looks at; undefined for everything. */
+export async function recallScope(
+  kernel: Kernel,
+  { cwd }: Context,
+  { session, prefix, agent, path }: ScopeValues,
+): Promise<Scope | undefined> {
+  const sessions: string[] = [];
+  for (const wanted of session ?? []) sessions.push(await findSession(kernel, wanted));
+  if (agent !== undefined) sessions.push(kernel.memories(agent).session);
+  const scope: Scope = {
+    ...(sessions.length > 0 && { sessions }),
+    ...(prefix !== undefined && { prefix }),
+    ...(path && { files: path.map((one) => resolve(cwd, one)) }),
+  };
+  return Object.keys(scope).length === 0 ? undefined : scope;
+}

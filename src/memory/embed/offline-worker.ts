@@ -1,0 +1,23 @@
+import { parentPort } from "node:worker_threads";
+import { loadStaticEmbedder } from "./static/embedder.ts";
+
+/** What a worker is asked, and what it answers: all vectors of a batch, one behind the other. */
+export interface WorkerRequest {
+  readonly number: number;
+  readonly texts: readonly string[];
+}
+
+/** The answer to a request of the same number. */
+export interface WorkerAnswer {
+  readonly number: number;
+  readonly vectors: Float32Array;
+}
+
+const embedder = loadStaticEmbedder();
+
+parentPort?.on("message", ({ number, texts }: WorkerRequest) => {
+  const vectors = new Float32Array(texts.length * embedder.dimensions);
+  for (const [index, vector] of embedder.embed(texts).entries()) vectors.set(vector, index * vector.length);
+  const answer: WorkerAnswer = { number, vectors };
+  parentPort?.postMessage(answer, [vectors.buffer]);
+});

@@ -1,0 +1,43 @@
+import { wholeNumber } from "../../model/errors.ts";
+import type { Embedder } from "./embedder.ts";
+import { checkVectors, embedInBatches, failed, post, type RemoteOptions } from "./remote.ts";
+
+/** How a server with OpenAI's embeddings API is reached. */
+export interface OpenAiEmbedderOptions extends RemoteOptions {
+  /** Shortens the vectors, where the model can do that. */
+  readonly dimensions?: number;
+}
+
+/** Embeds by a server that speaks OpenAI's embeddings API; `url` ends before `/embeddings`, as in `…/v1`. */
+export function openAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
+  const { url, model, batchSize, dimensions } = options;
+  if (dimensions !== undefined) wholeNumber("dimensions", dimensions, 1);
+  const id = `openai/${model}${dimensions === undefined ? "" : `@${dimensions}`}`;
+  let known = dimensions;
+  return {
+    id,
+    get dimensions() {
+      return known;
+    },
+    async embed(texts, { signal } = {}) {
+      const vectors = await embedInBatches(texts, batchSize, async (batch) => {
+        const body = { model, input: batch, ...(dimensions !== undefined && { dimensions }) };
+        const call = { id, url: `${url.replace(/\/+$/, "")}/embeddings`, body };
+        const answer = await post(call, options, { ...(signal && { signal }) });
+        return checkVectors(id, inOrder(id, answer, batch.length), batch.length);
+      });
+      known ??= vectors[0]?.length;
+      return vectors;
+    },
+  };
+}
+
+/** Each vector says which text it is of. */
+function inOrder(id: string, answer: unknown, count: number): unknown[] {
+  const { data } = (answer ?? {}) as { data?: unknown };
+  if (!Array.isArray(data)) throw failed(id, "its answer has no data", { isRetryable: false });
+  const vectors = new Array<unknown>(count);
+  for (const [place, item] of (data as { index?: number; embedding?: unknown }[]).entries())
+    vectors[item.index ?? place] = item.embedding;
+  return vectors;
+}

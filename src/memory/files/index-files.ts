@@ -1,0 +1,176 @@
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { throwIfAborted } from "../../model/errors.ts";
+import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
+import { hashOf } from "../index/make-chunks.ts";
+import { analyse } from "../text/analyse.ts";
+import { definitionsOf } from "../text/definitions.ts";
+import { traitsOf } from "../text/traits.ts";
+import { fileChunks } from "./file-chunks.ts";
+import { type FoundFile, walkFiles } from "./walk-files.ts";
+
+/** A file that was left out, and why. */
+export interface SkippedFile {
+  readonly path: string;
+  readonly reason: "binary" | "too large" | "unreadable";
+}
+
+/** How far an indexing has come. */
+export interface FileProgress {
+  /** Files looked at so far. */
+  readonly files: number;
+  readonly path: string;
+}
+
+/** How files are indexed. */
+export interface IndexFilesOptions {
+  /** Larger files are skipped; default 1 MB. */
+  readonly maxFileBytes?: number;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: FileProgress) => void;
+}
+
+/** What an indexing did. */
+export interface IndexedFiles {
+  readonly files: number;
+  /** Files whose chunks were made anew. */
+  readonly changed: number;
+  readonly removed: number;
+  readonly chunks: number;
+  readonly skipped: readonly SkippedFile[];
+}
+
+const MAX_FILE_BYTES = 1_000_000;
+/** More are not listed one by one. */
+const MOST_SKIPPED = 1_000;
+const FILES_PER_TURN = 32;
+
+/**
+ * Indexes files and folders. A file whose size and time are as before is not read, one whose content is as before not
+ * indexed again; what is gone, or ignored now, is forgotten. Broken off, the next call goes on.
+ */
+export async function indexFiles(
+  store: MemoryStore,
+  paths: readonly string[],
+  options: IndexFilesOptions = {},
+): Promise<IndexedFiles> {
+  const skipped: SkippedFile[] = [];
+  const sum = { files: 0, changed: 0, removed: 0, chunks: 0 };
+  for (const path of paths) {
+    const root = resolve(path);
+    const seen = new Set<string>();
+    for await (const file of walkFiles(root, options.signal)) {
+      sum.files++;
+      options.onProgress?.({ files: sum.files, path: file.path });
+      const done = await indexFile(store, root, file, options.maxFileBytes ?? MAX_FILE_BYTES);
+      if (done.reason === undefined) seen.add(file.path);
+      else if (skipped.length < MOST_SKIPPED) skipped.push({ path: file.path, reason: done.reason });
+      if (done.chunks !== undefined) {
+        sum.changed++;
+        sum.chunks += done.chunks;
+      }
+      if (sum.files % FILES_PER_TURN === 0) await setImmediate();
+    }
+    sum.removed += await forgetOthers(store, root, seen, options.signal);
+    while (await store.seal()) throwIfAborted(options.signal);
+  }
+  return { ...sum, skipped };
+}
+
+/** `chunks` is undefined for a file that is as it was. */
+async function indexFile(
+  store: MemoryStore,
+  root: string,
+  file: FoundFile,
+  maxBytes: number,
+): Promise<{ chunks?: number; reason?: SkippedFile["reason"] }> {
+  const name = { kind: "file", name: file.path } as const;
+  const { sizeBytes, modifiedMs } = file;
+  if (sizeBytes > maxBytes) return { reason: "too large" };
+  const known = await store.source(name);
+  if (known && isUntouched(known, root, file)) return {};
+  const { stamp } = await store.state();
+  const bytes = await readFile(file.path).catch(() => undefined);
+  if (!bytes) return { reason: "unreadable" };
+  if (isBinary(bytes)) return { reason: "binary" };
+  const version = hash("sha256", bytes, "hex").slice(0, 32);
+  const text = bytes.toString("utf8");
+  const definitions = definitionsOf(text);
+  const source = {
+    ...name,
+    root,
+    version,
+    cursor: 1,
+    sizeBytes,
+    modifiedMs,
+    ...(definitions.length > 0 && { definitions }),
+  };
+  if (known?.version === version) {
+    await store.add({ source, expected: known.cursor, stamp, chunks: [] });
+    return {};
+  }
+  const chunks = chunksOfFile(text, relative(root, file.path) || file.path, modifiedMs);
+  if (known) await store.forget(name);
+  // Someone else may be at the same file; then it is done by him.
+  await store.add({ source, expected: undefined, stamp: (await store.state()).stamp, chunks });
+  return { chunks: chunks.length };
+}
+
+function isUntouched(known: SourceRecord, root: string, file: FoundFile): boolean {
+  return (
+    known.root === root &&
+    known.sizeBytes === file.sizeBytes &&
+    known.modifiedMs === file.modifiedMs &&
+    known.version !== ""
+  );
+}
+
+/** Text has no zero bytes at its beginning; git decides by the same sign. */
+function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 8_000).includes(0);
+}
+
+/** The first chunk is also found by the words of the file's path. */
+function chunksOfFile(text: string, path: string, modifiedMs: number): NewChunk[] {
+  const pathTerms = analyse(path.replaceAll(/[^\p{L}\p{N}]+/gu, " "));
+  const made = fileChunks(text).map(({ from, to }, index) => {
+    const own = text.slice(from, to);
+    const terms = analyse(own);
+    return {
+      seq: 0,
+      turn: 1,
+      part: 0,
+      from,
+      to,
+      at: Math.round(modifiedMs),
+      author: "none" as const,
+      traits: traitsOf(own),
+      hash: hashOf(own),
+      terms: index === 0 ? [...pathTerms, ...terms] : terms,
+    };
+  });
+  const turnLength = made.reduce((sum, { terms }) => sum + terms.length, 0);
+  return made.filter(({ terms }) => terms.length > 0).map((chunk) => ({ ...chunk, turnLength }));
+}
+
+async function forgetOthers(
+  store: MemoryStore,
+  root: string,
+  seen: ReadonlySet<string>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let removed = 0;
+  for (let after = 0; ; ) {
+    const page = await store.sources({ kind: "file", root, after, limit: 500 });
+    for (const { kind, name } of page) {
+      throwIfAborted(signal);
+      if (seen.has(name)) continue;
+      await store.forget({ kind, name });
+      removed++;
+    }
+    if (page.length < 500) return removed;
+    after = page.at(-1)?.number ?? after;
+  }
+}

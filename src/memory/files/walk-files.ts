@@ -1,0 +1,103 @@
+import type { Stats } from "node:fs";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { throwIfAborted } from "../../model/errors.ts";
+import { type IgnoreFile, isIgnored, parseIgnoreFile } from "./ignore-rules.ts";
+
+/** A file that was found. */
+export interface FoundFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+}
+
+/** Files that say what is left out, weaker first. */
+const IGNORE_FILES = [".gitignore", ".longhaulignore"] as const;
+/** Left out wherever they are: nobody reads what is in them. */
+const NEVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"]);
+
+/** All files below a folder that its ignore files do not leave out, in order; a file stands for itself. Links are followed once. */
+export async function* walkFiles(root: string, signal?: AbortSignal): AsyncGenerator<FoundFile> {
+  const info = await stat(root);
+  if (info.isFile()) {
+    yield found(root, info);
+    return;
+  }
+  const above = await ignoreFilesAbove(root);
+  yield* walkFolder({ root: above.root, folder: root, ignoring: above.files, seen: new Set(), signal });
+}
+
+interface Walk {
+  /** Where ignore files begin to count: the repository's top, or the folder itself. */
+  readonly root: string;
+  readonly folder: string;
+  readonly ignoring: readonly IgnoreFile[];
+  /** Real paths of folders on the way and behind us, so that links never lead in circles. */
+  readonly seen: Set<string>;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* walkFolder({ root, folder, ignoring, seen, signal }: Walk): AsyncGenerator<FoundFile> {
+  throwIfAborted(signal);
+  const real = await realpath(folder).catch(() => undefined);
+  if (real === undefined || seen.has(real)) return;
+  seen.add(real);
+  const files = [...ignoring, ...(await ignoreFilesOf(root, folder))];
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
+    if (NEVER.has(entry.name)) continue;
+    const path = join(folder, entry.name);
+    const info = entry.isSymbolicLink()
+      ? await stat(path).catch(() => undefined)
+      : await lstat(path).catch(() => undefined);
+    if (!info || isIgnored(slashed(relative(root, path)), info.isDirectory(), files)) continue;
+    if (info.isDirectory()) yield* walkFolder({ root, folder: path, ignoring: files, seen, signal });
+    else if (info.isFile()) yield found(path, info);
+  }
+}
+
+function found(path: string, info: Stats): FoundFile {
+  return { path, sizeBytes: info.size, modifiedMs: info.mtimeMs };
+}
+
+/** In a repository, the ignore files between its top and the folder count as well. */
+async function ignoreFilesAbove(folder: string): Promise<{ root: string; files: IgnoreFile[] }> {
+  const between: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    if (await exists(join(at, ".git"))) {
+      const files: IgnoreFile[] = [];
+      const exclude = await rulesIn(join(at, ".git", "info", "exclude"), "");
+      for (const path of between.reverse()) files.push(...(await ignoreFilesOf(at, path)));
+      return { root: at, files: [...exclude, ...files] };
+    }
+    if (dirname(at) === at) return { root: folder, files: [] };
+    between.push(dirname(at));
+  }
+}
+
+async function ignoreFilesOf(root: string, folder: string): Promise<IgnoreFile[]> {
+  const place = slashed(relative(root, folder));
+  const lists = await Promise.all(IGNORE_FILES.map((name) => rulesIn(join(folder, name), place)));
+  return lists.flat();
+}
+
+async function rulesIn(path: string, folder: string): Promise<IgnoreFile[]> {
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  return text === undefined ? [] : [{ folder, rules: parseIgnoreFile(text) }];
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function slashed(path: string): string {
+  return sep === "/" ? path : path.split(sep).join("/");
+}
+
+/** Whether a path is one that says what is left out. */
+export function isIgnoreFile(path: string): boolean {
+  return (IGNORE_FILES as readonly string[]).includes(basename(path));
+}

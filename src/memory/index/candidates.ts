@@ -1,0 +1,177 @@
+import type { MemoryStore, SourceRecord, StoredChunk } from "../../store/memory-store.ts";
+import type { Candidate, CandidateChunk, Statistics } from "../rank/candidate.ts";
+import type { FileCandidate } from "../rank/rank-files.ts";
+import type { VectorIndex } from "../vectors/vector-index.ts";
+import type { ScoredChunk, SourceFilter, TextIndex } from "./text-index.ts";
+
+/** What candidates are looked for by. */
+export interface CandidateQuery {
+  /** Distinct terms of the question. */
+  readonly terms: readonly string[];
+  readonly vector?: ArrayLike<number>;
+  readonly filter: SourceFilter;
+}
+
+/** How many are looked at. */
+export interface CandidateLimits {
+  /** Chunks found by words, and by meaning. */
+  readonly byText: number;
+  readonly byVector: number;
+  /** The best turns, of which all chunks are looked at, */
+  readonly whole: number;
+  /** and the best of those, whose neighbours are candidates too. */
+  readonly withNeighbours: number;
+  /** Chunks taken of one turn. */
+  readonly chunksOfTurn: number;
+}
+
+/** Enough that what is not among them has no chance. */
+export const candidateLimits: CandidateLimits = {
+  byText: 40,
+  byVector: 20,
+  whole: 12,
+  withNeighbours: 6,
+  chunksOfTurn: 4,
+};
+
+/** What may answer a question, and what ranking has to know beside it. */
+export interface Candidates {
+  readonly turns: readonly Candidate[];
+  readonly files: readonly FileCandidate[];
+  readonly statistics: Statistics;
+  readonly chunks: ReadonlyMap<number, StoredChunk>;
+  readonly sources: ReadonlyMap<number, SourceRecord>;
+  readonly byText: readonly ScoredChunk[];
+  readonly byVector: readonly ScoredChunk[];
+}
+
+/** Where candidates come from. */
+export interface CandidateParts {
+  readonly store: MemoryStore;
+  readonly text: TextIndex;
+  readonly vectors: VectorIndex | undefined;
+}
+
+/** Collects what may answer a question: chunks with its words, chunks near its meaning, and the turns around the best. */
+export async function findCandidates(
+  { store, text, vectors }: CandidateParts,
+  query: CandidateQuery,
+  limits: CandidateLimits = candidateLimits,
+): Promise<Candidates> {
+  const totals = await store.totals();
+  const matches = await text.search(query.terms, query.filter, limits.byText, totals.chunks);
+  const nearest =
+    vectors && query.vector
+      ? await vectors.search(query.vector, (chunk) => text.sourceOf(chunk), query.filter, limits.byVector)
+      : [];
+  const numbers = [...new Set(interleave(matches.chunks, nearest))];
+  const found = await store.chunks(numbers);
+  const chunks = new Map(found.map((chunk) => [chunk.number, chunk]));
+  const sources = await sourcesOf(store, found);
+  await addTurns(store, found, sources, chunks, limits);
+  const similarityOf = similarities(query, vectors, [...chunks.keys()]);
+  const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
+  const turns: Candidate[] = [];
+  const files: FileCandidate[] = [];
+  for (const members of groups.values()) {
+    const first = members[0] as StoredChunk;
+    const source = sources.get(first.source);
+    if (!source) continue;
+    const own = members
+      .sort((left, right) => left.number - right.number)
+      .map(({ number, terms, traits }): CandidateChunk => {
+        return { id: number, terms, traits, similarity: similarityOf.get(number) ?? null };
+      });
+    if (source.kind === "file") files.push(toFile(source, first, own));
+    else turns.push(toTurn(first, own));
+  }
+  return {
+    turns,
+    files,
+    chunks,
+    sources,
+    byText: matches.chunks,
+    byVector: nearest,
+    statistics: {
+      chunks: totals.chunks,
+      averageChunkLength: totals.terms / Math.max(1, totals.chunks),
+      averageLength: totals.terms / Math.max(1, totals.turns),
+      sessions: totals.sources,
+      averageSessionLength: totals.terms / Math.max(1, totals.sources),
+      frequencyOf: (term) => matches.frequencies.get(term) ?? 0,
+      sessionLengthOf: (session) => sources.get(session)?.terms ?? 0,
+    },
+  };
+}
+
+/** Best first from both lists in turn, so that the first ones are the best of either kind. */
+function interleave(left: readonly ScoredChunk[], right: readonly ScoredChunk[]): number[] {
+  const numbers: number[] = [];
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const [a, b] = [left[index], right[index]];
+    if (a) numbers.push(a.chunk);
+    if (b) numbers.push(b.chunk);
+  }
+  return numbers;
+}
+
+async function sourcesOf(
+  store: MemoryStore,
+  chunks: readonly StoredChunk[],
+): Promise<Map<number, SourceRecord>> {
+  const numbers = [...new Set(chunks.map(({ source }) => source))];
+  return new Map((await store.sourcesByNumber(numbers)).map((source) => [source.number, source]));
+}
+
+/** Adds the other chunks of the best turns and of their neighbours, and those of the best files. */
+async function addTurns(
+  store: MemoryStore,
+  found: readonly StoredChunk[],
+  sources: ReadonlyMap<number, SourceRecord>,
+  chunks: Map<number, StoredChunk>,
+  { whole, withNeighbours, chunksOfTurn }: CandidateLimits,
+): Promise<void> {
+  const seen = new Set<string>();
+  const wanted: { number: number; reach: number }[] = [];
+  for (const { number, source, turn } of found) {
+    if (wanted.length >= whole) break;
+    const isFile = sources.get(source)?.kind === "file";
+    if (!isFile && seen.has(`${source} ${turn}`)) continue;
+    seen.add(`${source} ${turn}`);
+    wanted.push({ number, reach: !isFile && wanted.length < withNeighbours ? 1 : 0 });
+  }
+  for (const chunk of await store.around(wanted, chunksOfTurn)) chunks.set(chunk.number, chunk);
+}
+
+function similarities(
+  { vector }: CandidateQuery,
+  vectors: VectorIndex | undefined,
+  numbers: readonly number[],
+): ReadonlyMap<number, number | null> {
+  if (!vectors || !vector) return new Map();
+  const values = vectors.similarities(vector, numbers);
+  return new Map(numbers.map((number, index) => [number, values[index] ?? null]));
+}
+
+function toTurn(first: StoredChunk, chunks: readonly CandidateChunk[]): Candidate {
+  return {
+    id: first.number,
+    session: first.source,
+    position: first.turn,
+    author: first.author,
+    speaker: first.speaker,
+    atMs: first.at,
+    length: first.turnLength,
+    chunks,
+  };
+}
+
+function toFile(source: SourceRecord, first: StoredChunk, chunks: readonly CandidateChunk[]): FileCandidate {
+  return {
+    id: first.number,
+    path: source.name,
+    length: first.turnLength,
+    definitions: source.definitions ?? [],
+    chunks,
+  };
+}

@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import { toEntry } from "../../log/body.ts";
+import type { Log } from "../../log/log.ts";
+import { BoundedCache } from "../../model/bounded-cache.ts";
+import type { SourceRecord, Unembedded } from "../../store/memory-store.ts";
+import { textsOfEntry } from "./entry-texts.ts";
+import { hashOf } from "./make-chunks.ts";
+
+/** Where a chunk's text is. */
+export type ChunkPlace = Pick<Unembedded, "source" | "seq" | "part" | "from" | "to" | "hash">;
+
+const CACHE_CHARACTERS = 4_000_000;
+
+/** Reads texts of chunks where they are; nothing of them is kept in the index. */
+export class ChunkTexts {
+  readonly #log: Log;
+  readonly #sources = new BoundedCache<number, SourceRecord>({ maxWeight: 10_000 });
+  readonly #texts = new BoundedCache<string, ReadonlyMap<number, string>>({ maxWeight: CACHE_CHARACTERS });
+  #stamp = "";
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Forgets what it holds if anything was committed or forgotten since: it may have been redacted. */
+  async refresh(stamp: number): Promise<void> {
+    const now = `${stamp} ${await this.#log.store.entries.version()}`;
+    if (now === this.#stamp) return;
+    this.#stamp = now;
+    this.#texts.clear();
+    this.#sources.clear();
+  }
+
+  async sourceOf(number: number): Promise<SourceRecord | undefined> {
+    const known = this.#sources.get(number);
+    if (known) return known;
+    const [source] = await this.#log.store.memory.sourcesByNumber([number]);
+    if (source) this.#sources.set(number, source);
+    return source;
+  }
+
+  /** The text of a chunk; undefined if it is gone, or no longer what it was when it was indexed. */
+  async read(place: ChunkPlace): Promise<string | undefined> {
+    const source = await this.sourceOf(place.source);
+    if (!source) return undefined;
+    const whole = (await this.#textsOf(source, place.seq)).get(place.part);
+    if (whole === undefined) return undefined;
+    const text = whole.slice(place.from, place.to);
+    // Files change under us; entries only vanish.
+    const isSame = source.kind === "session" || Buffer.compare(hashOf(text), place.hash) === 0;
+    return text !== "" && isSame ? text : undefined;
+  }
+
+  /** The whole text that a chunk is a stretch of. */
+  async readWhole(place: ChunkPlace): Promise<string | undefined> {
+    const source = await this.sourceOf(place.source);
+    return source && (await this.#textsOf(source, place.seq)).get(place.part);
+  }
+
+  async #textsOf(source: SourceRecord, seq: number): Promise<ReadonlyMap<number, string>> {
+    const key = `${source.number} ${seq}`;
+    const held = this.#texts.get(key);
+    if (held) return held;
+    const texts =
+      source.kind === "session" ? await this.#entryTexts(source.name, seq) : await fileTexts(source.name);
+    const weight = [...texts.values()].reduce((sum, text) => sum + text.length, 1);
+    this.#texts.set(key, texts, weight);
+    return texts;
+  }
+
+  async #entryTexts(session: string, seq: number): Promise<ReadonlyMap<number, string>> {
+    const stored = await this.#log.store.entries.get(session, seq);
+    if (!stored) return new Map();
+    const texts = await textsOfEntry(toEntry(session, stored), (part) => this.#log.blobs.restore(part));
+    return new Map(texts.map(({ part, text }) => [part, text]));
+  }
+}
+
+async function fileTexts(path: string): Promise<ReadonlyMap<number, string>> {
+  try {
+    return new Map([[0, await readFile(path, "utf8")]]);
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,120 @@
+import type { Entry } from "../../model/entry.ts";
+import { isLonghaulError } from "../../model/errors.ts";
+import type { Json } from "../../model/json.ts";
+import type { Message, Role } from "../../model/message.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { BlobPart, Part } from "../../model/part.ts";
+import type { ChunkAuthor } from "../../store/memory-store.ts";
+import { RECALLED_META } from "../retrieval/context-block.ts";
+import { withoutFenced } from "../retrieval/fence.ts";
+
+/** One text of an entry; `part` names it for good, so that a chunk finds its text again. */
+export interface EntryText {
+  readonly part: number;
+  readonly text: string;
+  readonly author: ChunkAuthor;
+}
+
+/** Brings back a part that was too large for the log. */
+export type RestorePart = (part: BlobPart) => Promise<Part>;
+
+/** What is behind this in one text is found by what is before it. */
+const MOST_CHARACTERS = 2_000_000;
+/** Larger parts are not loaded; their preview stands for them. */
+const MOST_BLOB_BYTES = 8_000_000;
+
+const AUTHORS: Readonly<Record<Role, ChunkAuthor>> = {
+  system: "none",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool",
+};
+
+/** Kinds of entries that say something worth finding. */
+export const INDEXED_KINDS = ["message", "overlay"] as const;
+
+/** All texts of an entry: what was said and thought, what tools were asked and answered, and summaries. */
+export async function textsOfEntry(entry: Entry, restore: RestorePart): Promise<EntryText[]> {
+  if (entry.kind === "message") return textsOfMessage(entry.message, restore);
+  if (entry.kind === "overlay") return textsOfEdit(entry.edit.type === "plan" ? [] : [entry.edit]);
+  return [];
+}
+
+/** Who speaks in an entry, where the caller has said so. */
+export function speakerOf(entry: Entry): string | undefined {
+  if (entry.kind !== "message") return undefined;
+  const speaker = entry.message.meta?.speaker;
+  return typeof speaker === "string" && speaker !== "" ? speaker.slice(0, 200) : undefined;
+}
+
+async function textsOfMessage({ role, parts, meta }: Message, restore: RestorePart): Promise<EntryText[]> {
+  const texts: EntryText[] = [];
+  // What was recalled is found where it was said.
+  if (meta?.longhaul === RECALLED_META.longhaul) return texts;
+  // Parts count through those inside of tool results, so that each has a number of its own.
+  let part = 0;
+  const add = (text: string, author: ChunkAuthor): void => {
+    if (text.trim() !== "") texts.push({ part, text: text.slice(0, MOST_CHARACTERS), author });
+    part++;
+  };
+  for (const own of parts) {
+    if (own.type === "tool-result") {
+      for (const output of own.output) add(withoutFenced(await textOfPart(output, restore)), "tool");
+    } else add(await textOfPart(own, restore), AUTHORS[role]);
+  }
+  return texts;
+}
+
+async function textOfPart(part: Part, restore: RestorePart): Promise<string> {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text;
+    case "tool-call":
+      return `${part.name}\n${[...stringsOf(part.input)].join("\n")}`;
+    case "blob":
+      return textOfBlob(part, restore);
+    default:
+      return "";
+  }
+}
+
+async function textOfBlob(part: BlobPart, restore: RestorePart): Promise<string> {
+  if (part.of === undefined) return part.name ?? "";
+  if (part.sizeBytes > MOST_BLOB_BYTES) return part.preview ?? "";
+  try {
+    const restored = await restore(part);
+    return restored.type === "blob" ? "" : await textOfPart(restored, restore);
+  } catch (error) {
+    if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
+      return part.preview ?? "";
+    throw error;
+  }
+}
+
+/** Everything a tool was told in words and numbers, with the names it was told under. */
+function* stringsOf(value: Json): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "number") yield String(value);
+  else if (Array.isArray(value)) for (const item of value) yield* stringsOf(item);
+  else if (value !== null && typeof value === "object") {
+    for (const [name, item] of Object.entries(value)) {
+      const [first, ...more] = stringsOf(item);
+      if (first === undefined) continue;
+      yield `${name}: ${first}`;
+      yield* more;
+    }
+  }
+}
+
+/** Summaries of a range; what a plan of a policy quotes is in the log already, word for word. */
+function textsOfEdit(edits: readonly (SingleEdit | { readonly type: "revert" })[]): EntryText[] {
+  const texts = edits.flatMap((edit) =>
+    edit.type === "summarize"
+      ? (edit.messages ?? []).flatMap(({ parts }) =>
+          parts.flatMap((part) => (part.type === "text" ? [part.text] : [])),
+        )
+      : [],
+  );
+  return texts.map((text, part) => ({ part, text: text.slice(0, MOST_CHARACTERS), author: "none" }));
+}

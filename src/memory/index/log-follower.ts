@@ -1,0 +1,204 @@
+import { setImmediate } from "node:timers/promises";
+import { toEntry } from "../../log/body.ts";
+import type { Log } from "../../log/log.ts";
+import { BoundedCache } from "../../model/bounded-cache.ts";
+import type { SessionId } from "../../model/entry.ts";
+import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
+import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
+import { INDEXED_KINDS, speakerOf, textsOfEntry } from "./entry-texts.ts";
+import { chunksOfTurn } from "./make-chunks.ts";
+
+/** Entries read, and chunks written, in one go. */
+const ENTRIES_PER_BATCH = 64;
+const CHUNKS_PER_BATCH = 1_024;
+const HEADS_PER_PAGE = 1_000;
+const MOST_NOTES = 1_000;
+/** Sessions whose place is remembered, so that most need not be looked up. */
+const MOST_REMEMBERED = 100_000;
+
+/** How far a catch-up has come. */
+export interface FollowProgress {
+  readonly session: SessionId;
+  readonly entries: number;
+  readonly chunks: number;
+}
+
+/** What a catch-up may be told. */
+export interface FollowOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: FollowProgress) => void;
+}
+
+/**
+ * Brings the index up to the end of all logs. It can be broken off anywhere and goes on from there; several processes may
+ * do it at once: what one has added, the others find done.
+ */
+export class LogFollower {
+  readonly #log: Log;
+  readonly #cursors = new BoundedCache<SessionId, { version: string; seq: number }>({
+    maxWeight: MOST_REMEMBERED,
+  });
+  #seenVersion: string | undefined;
+  #hasSwept = false;
+  #stamp = -1;
+  #running: Promise<void> | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Indexes what is committed; at once if that is all there already. */
+  async catchUp(options: FollowOptions = {}): Promise<void> {
+    // One at a time: a call that comes later may have been made after commits that the running one does not see.
+    while (this.#running) await this.#running.catch(() => undefined);
+    const running = this.#follow(options).finally(() => {
+      this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #follow(options: FollowOptions): Promise<void> {
+    const { store } = this.#log;
+    const version = await store.entries.version();
+    if (version === this.#seenVersion) return;
+    await this.#settleErasures();
+    const { stamp } = await store.memory.state();
+    if (stamp !== this.#stamp) this.#cursors.clear();
+    this.#stamp = stamp;
+    const living = this.#hasSwept ? undefined : new Set<SessionId>();
+    for (let after = 0; ; ) {
+      const heads = await store.entries.heads({ after, limit: HEADS_PER_PAGE });
+      for (const head of heads) {
+        living?.add(head.session);
+        await this.#followSession(head, options);
+      }
+      if (heads.length < HEADS_PER_PAGE) break;
+      after = heads.at(-1)?.place ?? after;
+    }
+    if (living) await this.#forgetOthers(living);
+    while (await store.memory.seal()) throwIfAborted(options.signal);
+    this.#hasSwept = true;
+    this.#seenVersion = version;
+  }
+
+  async #followSession(
+    { session, createdAt, seq: head }: SessionHead,
+    options: FollowOptions,
+  ): Promise<void> {
+    const { memory } = this.#log.store;
+    const version = String(createdAt);
+    const remembered = this.#cursors.get(session);
+    if (remembered && remembered.version === version && remembered.seq >= head) return;
+    const name = { kind: "session", name: session } as const;
+    let source = await memory.source(name);
+    if (source && (source.version !== version || source.cursor > head)) {
+      await memory.forget(name);
+      source = undefined;
+    }
+    let cursor = source?.cursor;
+    let turn = source?.turns ?? 0;
+    let entries = 0;
+    while ((cursor ?? 0) < head) {
+      throwIfAborted(options.signal);
+      const { stamp } = await memory.state();
+      const batch = await this.#readBatch(session, cursor ?? 0, head, turn);
+      const state = { ...name, version, cursor: batch.cursor };
+      if (!(await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks }))) {
+        const now: SourceRecord | undefined = await memory.source(name);
+        // Made anew under the same name meanwhile: the next catch-up sees to it.
+        if (now && now.version !== version) return;
+        [cursor, turn] = [now?.cursor, now?.turns ?? 0];
+        continue;
+      }
+      [cursor, turn] = [batch.cursor, batch.turn];
+      entries += batch.entries;
+      options.onProgress?.({ session, entries, chunks: batch.chunks.length });
+      await setImmediate();
+    }
+    this.#cursors.set(session, { version, seq: head });
+  }
+
+  async #readBatch(session: SessionId, after: number, head: number, lastTurn: number) {
+    const { store, blobs } = this.#log;
+    const to = Math.min(head, after + ENTRIES_PER_BATCH * 8);
+    const kinds = INDEXED_KINDS;
+    const limit = ENTRIES_PER_BATCH;
+    const stored = await store.entries.read(session, {
+      from: after + 1,
+      to,
+      limit,
+      order: "ascending",
+      kinds,
+    });
+    const chunks: NewChunk[] = [];
+    let turn = lastTurn;
+    let entries = 0;
+    for (const one of stored) {
+      if (chunks.length >= CHUNKS_PER_BATCH) break;
+      entries++;
+      const made = await this.#chunksOf(session, one, turn + 1, (part) => blobs.restore(part));
+      if (made.length > 0) turn++;
+      chunks.push(...made);
+    }
+    const isWhole = entries === stored.length && stored.length < limit;
+    const cursor = isWhole ? to : (stored[entries - 1]?.seq ?? to);
+    return { chunks, turn, cursor, entries };
+  }
+
+  async #chunksOf(
+    session: SessionId,
+    stored: StoredEntry,
+    turn: number,
+    restore: Parameters<typeof textsOfEntry>[1],
+  ): Promise<NewChunk[]> {
+    try {
+      const entry = toEntry(session, stored);
+      const speaker = speakerOf(entry);
+      const texts = await textsOfEntry(entry, restore);
+      return chunksOfTurn({
+        seq: entry.seq,
+        turn,
+        at: entry.at,
+        texts,
+        ...(speaker !== undefined && { speaker }),
+      });
+    } catch (error) {
+      // A damaged entry must not keep all those behind it from being found.
+      if (isLonghaulError(error, "STORE_CORRUPT")) return [];
+      throw error;
+    }
+  }
+
+  /** Forgets what was about to be erased when its process died, if it is gone indeed. */
+  async #settleErasures(): Promise<void> {
+    const { entries, sessions, memory } = this.#log.store;
+    for (const { session, seq } of await memory.expectedErasures(MOST_NOTES)) {
+      const seqs = seq === undefined ? undefined : [seq];
+      const isGone = seq === undefined ? !(await sessions.get(session)) : await isErased(session, seq);
+      // What is still there may be about to go.
+      if (!isGone) continue;
+      await memory.forget({ kind: "session", name: session }, seqs);
+      await memory.settleErasure(session, seqs);
+    }
+
+    async function isErased(session: SessionId, seq: number): Promise<boolean> {
+      const entry = await entries.get(session, seq);
+      return entry === undefined || entry.kind === "redacted";
+    }
+  }
+
+  /** Once for each process: sessions that are in the index and no longer in the log, as after a restored backup. */
+  async #forgetOthers(living: ReadonlySet<SessionId>): Promise<void> {
+    const { memory, sessions } = this.#log.store;
+    for (let after = 0; ; ) {
+      const page = await memory.sources({ kind: "session", after, limit: HEADS_PER_PAGE });
+      for (const { kind, name } of page) {
+        if (!living.has(name) && !(await sessions.get(name))) await memory.forget({ kind, name });
+      }
+      if (page.length < HEADS_PER_PAGE) return;
+      after = page.at(-1)?.number ?? after;
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { hash } from "node:crypto";
+import type { ChunkAuthor, NewChunk } from "../../store/memory-store.ts";
+import { analyse } from "../text/analyse.ts";
+import { chunks } from "../text/chunks.ts";
+import { traitsOf } from "../text/traits.ts";
+
+/** Bytes that name a text in the embedding cache. */
+const HASH_BYTES = 16;
+
+/** A turn of a source, ready to be cut. */
+export interface Turn {
+  readonly seq: number;
+  readonly turn: number;
+  readonly at: number;
+  readonly speaker?: string;
+  readonly texts: readonly { readonly part: number; readonly text: string; readonly author: ChunkAuthor }[];
+}
+
+/** The chunks of a turn; none of a stretch without a word. */
+export function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): NewChunk[] {
+  const found: Omit<NewChunk, "turnLength">[] = [];
+  let turnLength = 0;
+  for (const { part, text, author } of texts) {
+    for (const { from, to } of chunks(text)) {
+      const own = text.slice(from, to);
+      const terms = analyse(own);
+      if (terms.length === 0) continue;
+      turnLength += terms.length;
+      found.push({
+        seq,
+        turn,
+        part,
+        from,
+        to,
+        at,
+        author,
+        ...(speaker !== undefined && { speaker }),
+        traits: traitsOf(own),
+        hash: hashOf(own),
+        terms,
+      });
+    }
+  }
+  return found.map((chunk) => ({ ...chunk, turnLength }));
+}
+
+/** What names a text in the embedding cache. */
+export function hashOf(text: string): Uint8Array {
+  return hash("sha256", text, "buffer").subarray(0, HASH_BYTES);
+}

@@ -1,0 +1,180 @@
+import {
+  type IndexState,
+  type MemoryStore,
+  type PostingsRow,
+  SEGMENT_CHUNKS,
+} from "../../store/memory-store.ts";
+import {
+  addScores,
+  countPostings,
+  lengthOf,
+  occurrencesOf,
+  placeOf,
+  segmentOf,
+} from "../../store/postings.ts";
+import { Tail } from "./tail.ts";
+import { TopList } from "./top-list.ts";
+
+/** A chunk that has some of the terms. */
+export interface ScoredChunk {
+  readonly chunk: number;
+  readonly score: number;
+}
+
+/** What a search by terms found. */
+export interface TextMatches {
+  /** Best first. */
+  readonly chunks: readonly ScoredChunk[];
+  /** In how many chunks each term occurs. */
+  readonly frequencies: ReadonlyMap<string, number>;
+}
+
+/** Which sources count: 1 at the number of each that does; all of them when undefined. */
+export type SourceFilter = Uint8Array | undefined;
+
+/** What is held in memory of the index; replaced as a whole when something was removed, so that searches under way go on. */
+interface Held {
+  readonly stamp: number;
+  /** Sources by place, one array for each sealed segment: four bytes a chunk. */
+  readonly sources: Uint32Array[];
+  tail: Tail;
+}
+
+/** Okapi's constants. Chunks are of about one length, so a fixed one stands for the average. */
+const SATURATION = 1.5;
+const LENGTH_SHARE = 0.6;
+const USUAL_LENGTH = 30;
+const TAIL_ROWS = 2_048;
+
+/** What an occurrence is worth, for each of the 256 weights that postings have. */
+const WORTH = Float32Array.from({ length: 256 }, (_, weight) => {
+  const count = occurrencesOf(weight);
+  const norm = 1 - LENGTH_SHARE + (LENGTH_SHARE * lengthOf(weight)) / USUAL_LENGTH;
+  return (count * (SATURATION + 1)) / (count + SATURATION * norm);
+});
+
+/** Finds chunks by their terms: postings of sealed segments from the store, those of the tail from memory. */
+export class TextIndex {
+  readonly #store: MemoryStore;
+  readonly #scores = new Float32Array(SEGMENT_CHUNKS);
+  #held: Held = nothingHeld(-1);
+  #refreshing: Promise<unknown> = Promise.resolve();
+
+  constructor(store: MemoryStore) {
+    this.#store = store;
+  }
+
+  /** Gives back what is held in memory. */
+  drop(): void {
+    this.#held = nothingHeld(-1);
+  }
+
+  /** Takes in what was added since the last call, or everything if something was removed. One at a time. */
+  refresh(): Promise<IndexState> {
+    const refreshing = this.#refreshing.catch(() => undefined).then(() => this.#load());
+    this.#refreshing = refreshing;
+    return refreshing;
+  }
+
+  async #load(): Promise<IndexState> {
+    const state = await this.#store.state();
+    if (state.stamp !== this.#held.stamp) this.#held = nothingHeld(state.stamp);
+    const held = this.#held;
+    while (held.sources.length < state.sealed)
+      held.sources.push(await this.#store.segmentSources(held.sources.length));
+    const from = state.sealed * SEGMENT_CHUNKS;
+    const tail = held.tail.from === from ? held.tail : new Tail(from);
+    while (tail.next <= state.lastChunk) {
+      const rows = await this.#store.tail(tail.next, TAIL_ROWS);
+      for (const row of rows) tail.add(row);
+      const last = rows.at(-1)?.number ?? state.lastChunk;
+      tail.next = rows.length < TAIL_ROWS ? Math.max(last, state.lastChunk) + 1 : last + 1;
+    }
+    held.tail = tail;
+    return state;
+  }
+
+  /** The best `limit` chunks by Okapi's formula; `total` is how many chunks there are. Refresh first. */
+  async search(
+    terms: readonly string[],
+    filter: SourceFilter,
+    limit: number,
+    total: number,
+  ): Promise<TextMatches> {
+    const { sources, tail } = this.#held;
+    const sealed = segmentOf(tail.from);
+    const numbers = await this.#store.termNumbers(terms);
+    const wanted = [...numbers.values()];
+    const rows = await this.#store.postings(wanted, sealed);
+    const counts = new Map(wanted.map((term) => [term, tail.pairsOf(term).length / 2]));
+    for (const { term, postings } of rows)
+      counts.set(term, (counts.get(term) ?? 0) + countPostings(postings));
+    const rarities = new Map(
+      wanted.map((term) => {
+        const frequency = counts.get(term) ?? 0;
+        return [term, Math.log(1 + Math.max(0, total - frequency + 0.5) / (frequency + 0.5))];
+      }),
+    );
+    const top = new TopList(limit);
+    for (const [segment, found] of Map.groupBy(rows, (row) => row.segment)) {
+      const own = sources[segment];
+      if (own) this.#scoreSegment(segment * SEGMENT_CHUNKS, own, found, rarities, filter, top);
+    }
+    scoreTail(tail, rarities, filter, top);
+    return {
+      chunks: top.best(),
+      frequencies: new Map([...numbers].map(([term, number]) => [term, counts.get(number) ?? 0])),
+    };
+  }
+
+  #scoreSegment(
+    first: number,
+    sources: Uint32Array,
+    rows: readonly PostingsRow[],
+    rarities: ReadonlyMap<number, number>,
+    filter: SourceFilter,
+    top: TopList,
+  ): void {
+    if (filter && !sources.some((source) => filter[source] === 1)) return;
+    const scores = this.#scores.fill(0);
+    for (const { term, postings } of rows) addScores(postings, scores, WORTH, rarities.get(term) ?? 0);
+    let { least } = top;
+    for (let place = 0; place < SEGMENT_CHUNKS; place++) {
+      const score = scores[place] as number;
+      if (score <= least) continue;
+      if (!filter || filter[sources[place] as number] === 1) top.offer(first + place, score);
+      least = top.least;
+    }
+  }
+
+  /** The source of a chunk as far as it is known here; 0 if it is gone. */
+  sourceOf(chunk: number): number {
+    const { sources, tail } = this.#held;
+    if (chunk >= tail.from) return tail.sourceAt(chunk - tail.from);
+    return sources[segmentOf(chunk)]?.[placeOf(chunk)] ?? 0;
+  }
+}
+
+function nothingHeld(stamp: number): Held {
+  return { stamp, sources: [], tail: new Tail(0) };
+}
+
+function scoreTail(
+  tail: Tail,
+  rarities: ReadonlyMap<number, number>,
+  filter: SourceFilter,
+  top: TopList,
+): void {
+  const scores = new Map<number, number>();
+  for (const [term, rarity] of rarities) {
+    const pairs = tail.pairsOf(term);
+    for (let at = 0; at < pairs.length; at += 2) {
+      const place = pairs[at] as number;
+      scores.set(place, (scores.get(place) ?? 0) + rarity * (WORTH[pairs[at + 1] as number] as number));
+    }
+  }
+  // In the order of the chunks, so that equal scores are kept alike whatever the order of the words.
+  for (const place of [...scores.keys()].sort((left, right) => left - right)) {
+    if (!filter || filter[tail.sourceAt(place)] === 1) top.offer(tail.from + place, scores.get(place) ?? 0);
+  }
+}

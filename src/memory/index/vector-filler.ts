@@ -1,0 +1,104 @@
+import { throwIfAborted } from "../../model/errors.ts";
+import { type MemoryStore, SEGMENT_CHUNKS, type Unembedded } from "../../store/memory-store.ts";
+import type { Embedder } from "../embed/embedder.ts";
+import { quantise } from "../vectors/quantise.ts";
+import type { ChunkTexts } from "./chunk-texts.ts";
+
+/** Chunks embedded in one go. */
+const BATCH = 512;
+
+/** What a fill may be told. */
+export interface FillOptions {
+  readonly signal?: AbortSignal;
+  /** Stops after about so many chunks. */
+  readonly atMost?: number;
+  readonly onProgress?: (embedded: number) => void;
+}
+
+/** Gives chunks that have none their vectors: from the cache, else from the embedder. Goes on where it was broken off. */
+export class VectorFiller {
+  readonly #store: MemoryStore;
+  readonly #texts: ChunkTexts;
+  readonly #embedder: Embedder;
+  #number: number | undefined;
+  #dimensions: number | undefined;
+  #running: Promise<number> | undefined;
+  /** Chunks up to here have their vectors. */
+  #done = 0;
+
+  constructor(store: MemoryStore, texts: ChunkTexts, embedder: Embedder) {
+    this.#store = store;
+    this.#texts = texts;
+    this.#embedder = embedder;
+  }
+
+  /** Number and dimensions of the embedder in the index; asks it for a vector if only that can tell. */
+  async space(signal?: AbortSignal): Promise<{ embedder: number; dimensions: number }> {
+    this.#dimensions ??= this.#embedder.dimensions ?? (await this.#probe(signal));
+    this.#number ??= await this.#store.vectors.embedder(this.#embedder.id, this.#dimensions);
+    return { embedder: this.#number, dimensions: this.#dimensions };
+  }
+
+  /** Returns how many chunks got a vector. */
+  async fill(options: FillOptions = {}): Promise<number> {
+    while (this.#running) await this.#running.catch(() => 0);
+    const running = this.#fill(options).finally(() => {
+      this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+
+  async #fill({ signal, atMost = Number.POSITIVE_INFINITY, onProgress }: FillOptions): Promise<number> {
+    const { vectors } = this.#store;
+    const { embedder } = await this.space(signal);
+    const packed = await vectors.packed(embedder);
+    // Segments are packed in order: what is before the first gap is done.
+    const whole = packed.findIndex((segment, index) => segment !== index);
+    let segment = whole < 0 ? packed.length : whole;
+    this.#done = Math.max(this.#done, segment * SEGMENT_CHUNKS - 1);
+    let filled = 0;
+    while (filled < atMost) {
+      throwIfAborted(signal);
+      const { lastChunk, stamp } = await this.#store.state();
+      if (this.#done >= lastChunk) break;
+      const missing = await vectors.missing(embedder, this.#done, Math.min(BATCH, atMost - filled));
+      if (missing.length === 0) {
+        this.#done = lastChunk;
+        break;
+      }
+      await this.#texts.refresh(stamp);
+      await vectors.write(embedder, await this.#embed(missing, embedder, signal));
+      filled += missing.length;
+      this.#done = missing.at(-1)?.number ?? this.#done;
+      onProgress?.(filled);
+    }
+    const { sealed } = await this.#store.state();
+    for (; segment < sealed; segment++) if (!(await vectors.pack(embedder, segment))) break;
+    return filled;
+  }
+
+  async #embed(missing: readonly Unembedded[], embedder: number, signal: AbortSignal | undefined) {
+    const { vectors } = this.#store;
+    const isCached = this.#embedder.isInstant !== true;
+    const hashes = missing.map(({ hash }) => hash);
+    const known = isCached ? await vectors.cached(embedder, hashes) : hashes.map(() => undefined);
+    const wanted = missing.filter((_, index) => known[index] === undefined);
+    const texts = await Promise.all(wanted.map(async (chunk) => (await this.#texts.read(chunk)) ?? ""));
+    const made = texts.length > 0 ? await this.#embedder.embed(texts, { ...(signal && { signal }) }) : [];
+    const fresh = new Map(wanted.map(({ number }, index) => [number, quantise(made[index] ?? [])]));
+    if (isCached && wanted.length > 0) {
+      const entries = wanted.map(({ number, hash }) => ({ hash, vector: fresh.get(number) as Int8Array }));
+      await vectors.cache(embedder, entries);
+    }
+    return missing.map(({ number }, index) => ({
+      chunk: number,
+      vector: known[index] ?? (fresh.get(number) as Int8Array),
+    }));
+  }
+
+  async #probe(signal: AbortSignal | undefined): Promise<number> {
+    const [vector] = await this.#embedder.embed(["dimensions"], { ...(signal && { signal }) });
+    return vector?.length ?? 0;
+  }
+}

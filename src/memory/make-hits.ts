@@ -1,0 +1,94 @@
+import { entryId } from "../model/entry.ts";
+import type { StoredChunk } from "../store/memory-store.ts";
+import { lineNumbers } from "./files/file-chunks.ts";
+import type { Hit, HitBase } from "./hit.ts";
+import type { Candidates } from "./index/candidates.ts";
+import type { ChunkTexts } from "./index/chunk-texts.ts";
+import type { RankContext } from "./rank/candidate.ts";
+import { rank } from "./rank/rank.ts";
+import { rankFiles } from "./rank/rank-files.ts";
+
+const LEAST_CHUNKS = 1_000;
+
+/** A chunk with its place in the order. */
+export interface RankedChunk {
+  readonly chunk: StoredChunk;
+  readonly score: number;
+  readonly parts: Readonly<Record<string, number>>;
+}
+
+/**
+ * Turns and files in one order. Scores of the two cannot be compared, so each list is scaled to how well the words of its
+ * best chunk fit the question.
+ */
+export function rankAll(question: string, found: Candidates, context: RankContext): RankedChunk[] {
+  const { turns, files, chunks, sources, byText } = found;
+  const strength = (kind: "session" | "file") =>
+    byText.find(({ chunk }) => sources.get(chunks.get(chunk)?.source ?? 0)?.kind === kind)?.score ?? 0;
+  const [ofTurns, ofFiles] = [strength("session"), strength("file")];
+  const most = Math.max(ofTurns, ofFiles);
+  const lists = [
+    { hits: rank(question, turns, context), share: most > 0 ? ofTurns / most : 1 },
+    { hits: rankFiles(question, files, context), share: most > 0 ? ofFiles / most : 1 },
+  ];
+  return lists
+    .flatMap(({ hits, share }) => {
+      const top = Math.max(1e-9, hits[0]?.score ?? 0);
+      return hits.flatMap(({ id, chunk: best, score, parts }): RankedChunk[] => {
+        const chunk = chunks.get(best ?? id);
+        const scaled = files.length === 0 || turns.length === 0 ? score : (share * score) / top;
+        return chunk ? [{ chunk, score: scaled, parts }] : [];
+      });
+    })
+    .sort((left, right) => right.score - left.score || left.chunk.number - right.chunk.number);
+}
+
+/** A ranked chunk with its text and where that is; undefined if it is gone. */
+export async function toHit(
+  { chunk, score, parts }: RankedChunk,
+  texts: ChunkTexts,
+  similarity: number | null,
+): Promise<Hit | undefined> {
+  const source = await texts.sourceOf(chunk.source);
+  const text = await texts.read(chunk);
+  if (!source || text === undefined) return undefined;
+  const base: HitBase = { text, at: chunk.at, score, parts, similarity };
+  const { seq, part, from, to, author, speaker } = chunk;
+  if (source.kind === "session") {
+    const session = source.name;
+    return {
+      kind: "session",
+      session,
+      entry: entryId(session, seq),
+      seq,
+      part,
+      from,
+      to,
+      author,
+      speaker,
+      ...base,
+    };
+  }
+  const whole = (await texts.readWhole(chunk)) ?? "";
+  return { kind: "file", path: source.name, from, to, lines: lineNumbers(whole, { from, to }), ...base };
+}
+
+/** The share of the question's weight that the chunks together contain: rare words weigh more. */
+export function coverageOf(
+  terms: readonly string[],
+  chunks: readonly StoredChunk[],
+  { statistics }: Pick<RankContext, "statistics">,
+): number {
+  const present = new Set(chunks.flatMap((chunk) => chunk.terms));
+  // Among a handful of chunks every word would look common.
+  const total = Math.max(LEAST_CHUNKS, statistics.chunks);
+  let all = 0;
+  let covered = 0;
+  for (const term of terms) {
+    const frequency = statistics.frequencyOf(term);
+    const weight = Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5));
+    all += weight;
+    if (present.has(term)) covered += weight;
+  }
+  return all > 0 ? covered / all : 0;
+}

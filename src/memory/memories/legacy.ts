@@ -1,0 +1,77 @@
+import type { Memories } from "./memories.ts";
+import { pinText } from "./pin-section.ts";
+import { MAX_MEMORY_BYTES, type Remembered } from "./remembered.ts";
+
+/** Pins as programs know them that were written when they were one growing text. */
+export interface LegacyPins {
+  /** Oldest first. */
+  readonly recentMemories: readonly string[];
+  /** Can be read; writing to it changes nothing. */
+  pinContent: string;
+}
+
+/** Memories compared with, so that data which is read twice is remembered once. */
+const MOST_COMPARED = 10_000;
+
+/** Pins for programs that read, or write, `pinContent`. */
+export function legacyPins(pins: readonly Remembered[]): LegacyPins {
+  return {
+    recentMemories: pins.map(({ text }) => text),
+    get pinContent() {
+      return pinText(pins);
+    },
+    // Old programs append to it after every save; what they append is a pin already.
+    set pinContent(_) {},
+  };
+}
+
+/**
+ * The memories in data of an older agent, oldest first: a list of recent ones where there is one, else its `pinContent` in
+ * pieces that can be remembered. Data without either has none; whatever it is, reading it does not fail.
+ */
+export function readLegacyMemories(data: unknown): readonly string[] {
+  if (data === null || typeof data !== "object") return [];
+  const { recentMemories, recent_memories, pinContent, pin_content } = data as Readonly<
+    Record<string, unknown>
+  >;
+  const list = recentMemories ?? recent_memories;
+  const texts = Array.isArray(list) && list.length > 0 ? list : [pinContent ?? pin_content];
+  return texts.flatMap((text) => (typeof text === "string" ? piecesOf(text.toWellFormed()) : []));
+}
+
+/** Remembers what data of an older agent holds and is not remembered yet, as notes of the agent: nobody knows whose they are. */
+export async function rememberLegacy(memories: Memories, data: unknown): Promise<readonly Remembered[]> {
+  const known = new Set((await memories.list({ limit: MOST_COMPARED })).map(({ text }) => text));
+  const added: Remembered[] = [];
+  for (const text of readLegacyMemories(data)) {
+    if (known.has(text)) continue;
+    const memory = await memories.remember(text, { by: "agent" });
+    if (memory) added.push(memory);
+  }
+  return added;
+}
+
+/** A text cut between lines into pieces no larger than a memory; a line that is too long is cut between characters. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  for (const line of text.split("\n").flatMap(shortLines)) {
+    const longer = piece === "" ? line : `${piece}\n${line}`;
+    if (Buffer.byteLength(longer) <= MAX_MEMORY_BYTES) piece = longer;
+    else {
+      pieces.push(piece);
+      piece = line;
+    }
+  }
+  return [...pieces, piece].map((one) => one.trim()).filter((one) => one !== "");
+}
+
+function shortLines(line: string): string[] {
+  if (Buffer.byteLength(line) <= MAX_MEMORY_BYTES) return [line];
+  const characters = [...line];
+  // Four bytes are the most that a character takes.
+  const most = Math.floor(MAX_MEMORY_BYTES / 4);
+  return Array.from({ length: Math.ceil(characters.length / most) }, (_, index) =>
+    characters.slice(index * most, (index + 1) * most).join(""),
+  );
+}

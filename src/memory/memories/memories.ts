@@ -1,0 +1,136 @@
+import { toEntry } from "../../log/body.ts";
+import type { Log } from "../../log/log.ts";
+import { redactEntries } from "../../log/redaction.ts";
+import { type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
+import { invalidArgument, LonghaulError, wholeNumber } from "../../model/errors.ts";
+import type { Freed } from "../../store/freed.ts";
+import { type PinSectionOptions, pinSection } from "./pin-section.ts";
+import {
+  DEFAULT_AGENT,
+  memoryMessage,
+  memorySessionOf,
+  memoryText,
+  type Remembered,
+  type RememberedBy,
+  rememberedOf,
+} from "./remembered.ts";
+
+/** How an agent's memories are kept. */
+export interface MemoriesOptions {
+  /** Memories that are pinned, the most recent ones; default 10. */
+  readonly pins?: number;
+}
+
+/** Which memories to list. */
+export interface MemoriesQuery {
+  /** Most memories returned; default 100. */
+  readonly limit?: number;
+  /** Only those older than this one. */
+  readonly before?: EntryId;
+}
+
+const MOST_PINS = 100;
+const PAGE = 256;
+
+/**
+ * What one agent was told to remember, or noted by itself: a session of its own, so that everything in it survives
+ * restarts and is found by recall. The most recent ones are pins. A handle holds nothing; several may be open.
+ */
+export class Memories {
+  readonly agent: string;
+  readonly session: SessionId;
+  readonly #log: Log;
+  readonly #pins: number;
+
+  constructor(log: Log, agent: string = DEFAULT_AGENT, { pins = 10 }: MemoriesOptions = {}) {
+    this.agent = agent;
+    this.session = memorySessionOf(agent);
+    this.#log = log;
+    this.#pins = wholeNumber("pins", pins, 0, MOST_PINS);
+  }
+
+  /**
+   * Remembers a text; undefined if it is blank. `by` says whose act it is: "user" only when a person asked for it in so many
+   * words, never for what was recalled, read or summarised.
+   */
+  async remember(text: string, { by }: { readonly by: RememberedBy }): Promise<Remembered | undefined> {
+    if (by !== "user" && by !== "agent") throw invalidArgument("by", by, '"user" or "agent"');
+    const trimmed = memoryText(text);
+    if (trimmed === undefined) return undefined;
+    const ready = await this.#log.ready(memoryMessage(trimmed, by));
+    const create = {
+      id: this.session,
+      createdAt: this.#log.clock.now(),
+      title: `Memories of ${this.agent}`,
+      meta: { agent: this.agent },
+    };
+    const entry = await this.#log.appendOne(this.session, ready, { create });
+    return { id: entry.id, at: entry.at, text: trimmed, by };
+  }
+
+  /** The most recent memories, oldest first: those that every window shows. */
+  async pins(): Promise<readonly Remembered[]> {
+    return this.#pins === 0 ? [] : (await this.list({ limit: this.#pins })).toReversed();
+  }
+
+  /** The pins as a section of a prompt; undefined if there are none. */
+  async pinSection(options?: PinSectionOptions): Promise<string | undefined> {
+    return pinSection(await this.pins(), options);
+  }
+
+  /** Memories, newest first. */
+  async list({ limit = 100, before }: MemoriesQuery = {}): Promise<readonly Remembered[]> {
+    const most = wholeNumber("limit", limit, 1, 10_000);
+    const { sessions, entries } = this.#log.store;
+    let to = before === undefined ? Number.POSITIVE_INFINITY : this.#seqOf(before) - 1;
+    const found: Remembered[] = [];
+    if (!(await sessions.get(this.session))) return found;
+    while (found.length < most && to > 0) {
+      const page = await entries.read(this.session, {
+        from: 1,
+        to,
+        limit: Math.min(PAGE, most - found.length),
+        order: "descending",
+        kinds: ["message"],
+      });
+      for (const stored of page) {
+        const memory = rememberedOf(toEntry(this.session, stored));
+        if (memory) found.push(memory);
+      }
+      const last = page.at(-1);
+      if (!last) break;
+      to = last.seq - 1;
+    }
+    return found;
+  }
+
+  /** One memory; undefined if there is none of that id, or no more. */
+  async get(which: EntryId): Promise<Remembered | undefined> {
+    const seq = this.#seqOf(which);
+    const { sessions, entries } = this.#log.store;
+    const stored = (await sessions.get(this.session)) && (await entries.get(this.session, seq));
+    return stored && rememberedOf(toEntry(this.session, stored));
+  }
+
+  /** Removes a memory, and everything that was made of it, from disk. */
+  async forget(which: EntryId): Promise<Freed> {
+    const seq = this.#seqOf(which);
+    if (!(await this.get(which)))
+      throw new LonghaulError(
+        "ENTRY_NOT_FOUND",
+        `There is no memory ${which} of ${JSON.stringify(this.agent)}; memories.list() names those there are.`,
+        { details: { id: which } },
+      );
+    return redactEntries(this.#log, this.session, [{ session: this.session, seq }], "forgotten");
+  }
+
+  #seqOf(which: EntryId): number {
+    const { session, seq } = parseEntryId(which);
+    if (session === this.session) return seq;
+    throw invalidArgument(
+      "memory",
+      which,
+      `a memory of ${JSON.stringify(this.agent)}, as "${this.session}#1"`,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { checkSessionId, type Entry, type EntryId, type SessionId } from "../../model/entry.ts";
+import { invalidArgument } from "../../model/errors.ts";
+import { type MessageInput, textOfMessage } from "../../model/message.ts";
+
+/** Who had something remembered: the user by an act of his own, or an agent by itself. */
+export type RememberedBy = "user" | "agent";
+
+/** One memory of an agent. */
+export interface Remembered {
+  /** Names it for `forget`, and for whoever asks for its surroundings. */
+  readonly id: EntryId;
+  readonly at: number;
+  readonly text: string;
+  readonly by: RememberedBy;
+}
+
+/** Bytes of one memory at most. */
+export const MAX_MEMORY_BYTES = 10 * 1024;
+
+const PREFIX = "memory:";
+const MARK = "memory";
+
+/** The agent when none is named. */
+export const DEFAULT_AGENT = "default";
+
+/** The session that holds an agent's memories. */
+export function memorySessionOf(agent: string): SessionId {
+  if (typeof agent !== "string" || agent.trim() === "")
+    throw invalidArgument("agent", agent, "the name of an agent");
+  return checkSessionId(`${PREFIX}${agent}`);
+}
+
+/** The agent whose memories a session holds; undefined for any other session. */
+export function agentOfMemories(session: SessionId): string | undefined {
+  return session.startsWith(PREFIX) ? session.slice(PREFIX.length) : undefined;
+}
+
+/** The text as it is remembered: trimmed; undefined if nothing is left. ARGUMENT_INVALID if it is too long. */
+export function memoryText(text: string): string | undefined {
+  if (typeof text !== "string") throw invalidArgument("text", text, "a text to remember");
+  const trimmed = text.toWellFormed().trim();
+  const sizeBytes = Buffer.byteLength(trimmed);
+  if (sizeBytes > MAX_MEMORY_BYTES)
+    throw invalidArgument(
+      "text",
+      `${[...trimmed.slice(0, 40)].join("")}… (${sizeBytes} bytes)`,
+      `at most ${MAX_MEMORY_BYTES} bytes; say it shorter, or append it to a session, where it is found too`,
+    );
+  return trimmed === "" ? undefined : trimmed;
+}
+
+/** A memory as it is appended; what an agent noted by itself never speaks with the voice of the user. */
+export function memoryMessage(text: string, by: RememberedBy): MessageInput {
+  return { role: by === "user" ? "user" : "assistant", text, meta: { longhaul: MARK, by } };
+}
+
+/** The memory that an entry holds; undefined for any other entry. */
+export function rememberedOf(entry: Entry): Remembered | undefined {
+  if (entry.kind !== "message" || entry.message.meta?.longhaul !== MARK) return undefined;
+  const { role } = entry.message;
+  const by = role === "user" ? "user" : "agent";
+  return { id: entry.id, at: entry.at, text: textOfMessage(entry.message), by };
+}

@@ -1,0 +1,235 @@
+import { toEntry } from "../log/body.ts";
+import type { Log } from "../log/log.ts";
+import type { Entry, EntryId } from "../model/entry.ts";
+import { parseEntryId } from "../model/entry.ts";
+import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
+import type { Closable } from "../model/scope.ts";
+import type { Embedder } from "./embed/embedder.ts";
+import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
+import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
+import type { Hit, Recall } from "./hit.ts";
+import { findCandidates } from "./index/candidates.ts";
+import { ChunkTexts } from "./index/chunk-texts.ts";
+import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
+import { TextIndex } from "./index/text-index.ts";
+import { VectorFiller } from "./index/vector-filler.ts";
+import { coverageOf, rankAll, toHit } from "./make-hits.ts";
+import type { TermVectors } from "./rank/candidate.ts";
+import { withoutSpeakers } from "./rank/query.ts";
+import { type MemoryScope, resolveScope } from "./scope.ts";
+import { analyse } from "./text/analyse.ts";
+import { VectorIndex } from "./vectors/vector-index.ts";
+
+/** What memory is made of. */
+export interface MemoryParts {
+  readonly log: Log;
+  /** Undefined to search by words alone. */
+  readonly embedder: Embedder | undefined;
+  /** Closeness of single words, where the embedder that comes with us is there. */
+  readonly termVectors?: () => TermVectors | null;
+  /** Bytes of vectors held in memory at most; default 256 MB. Others are read for each recall. */
+  readonly maxVectorBytes?: number;
+  /** Told when something runs less well than it could, as when an embedder does not answer. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+/** How something is recalled. */
+export interface RecallOptions {
+  readonly scope?: MemoryScope;
+  /** Hits at most; default 10. */
+  readonly k?: number;
+  /** Hits that score less than this share of the best are left out; default 0. */
+  readonly threshold?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** How much there is around a hit. */
+export interface ExpandOptions {
+  /** Messages before and after the entry; default 2. */
+  readonly around?: number;
+}
+
+const VECTOR_BYTES = 256 * 1024 * 1024;
+/** Terms of a question that are searched for; a pasted document has more, and they would say no more. */
+const MOST_TERMS = 96;
+/** Chunks without a vector that a recall embeds itself, before it answers. */
+const EMBEDDED_FIRST = 64;
+const MOST_SPEAKERS = 64;
+const MOST_CHARACTERS = 20_000;
+const SURE = 0.45;
+
+/** Recall over everything ever said, and over files. */
+export class Memory implements Closable {
+  readonly #parts: MemoryParts;
+  readonly #follower: LogFollower;
+  readonly #text: TextIndex;
+  readonly #texts: ChunkTexts;
+  readonly #filler: VectorFiller | undefined;
+  readonly #closing = new AbortController();
+  #vectors: VectorIndex | undefined;
+  #background: Promise<void> | undefined;
+
+  constructor(parts: MemoryParts) {
+    this.#parts = parts;
+    const { memory } = parts.log.store;
+    this.#follower = new LogFollower(parts.log);
+    this.#text = new TextIndex(memory);
+    this.#texts = new ChunkTexts(parts.log);
+    this.#filler = parts.embedder && new VectorFiller(memory, this.#texts, parts.embedder);
+  }
+
+  /** What was said, or stands in a file, that answers a question best. Everything committed before the call is looked at. */
+  async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
+    const k = wholeNumber("k", options.k ?? 10, 1, 1_000);
+    if (typeof question !== "string") throw invalidArgument("question", question, "a text");
+    const asked = question.slice(0, MOST_CHARACTERS);
+    const { log, termVectors } = this.#parts;
+    const { store } = log;
+    await this.#follower.catchUp(options);
+    const filter = await resolveScope(store, options.scope);
+    const state = await this.#text.refresh();
+    await this.#texts.refresh(state.stamp);
+    const speakers = await store.memory.speakers(MOST_SPEAKERS);
+    const { vector, reason } = await this.#embedQuestion(withoutSpeakers(asked, speakers), options.signal);
+    throwIfAborted(options.signal);
+    const terms = termsOf(asked);
+    const found = await findCandidates(
+      { store: store.memory, text: this.#text, vectors: this.#vectors },
+      { terms, filter, ...(vector && { vector }) },
+    );
+    const context = {
+      statistics: found.statistics,
+      nowMs: log.clock.now(),
+      speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
+      vectors: termVectors?.() ?? null,
+    };
+    const ranked = rankAll(asked, found, context);
+    const similarityOf = new Map(
+      [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
+    );
+    const hits: Hit[] = [];
+    const shown: typeof ranked = [];
+    for (const one of ranked) {
+      if (hits.length === k || one.score < (options.threshold ?? 0) * (ranked[0]?.score ?? 0)) break;
+      const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
+      if (!hit) continue;
+      hits.push(hit);
+      shown.push(one);
+    }
+    const coverage = coverageOf(
+      terms,
+      shown.slice(0, 3).map(({ chunk }) => chunk),
+      context,
+    );
+    const certainty = Math.min(1, Math.max(coverage, hits[0]?.similarity ?? 0));
+    return {
+      hits,
+      certainty,
+      isSure: hits.length > 0 && certainty >= SURE,
+      ...(reason !== undefined && { withoutVectors: reason }),
+    };
+  }
+
+  /** The entries around a hit of a session, in order, the hit's own in their middle. */
+  async expand(entry: EntryId, { around = 2 }: ExpandOptions = {}): Promise<readonly Entry[]> {
+    const { session, seq } = parseEntryId(entry);
+    const { entries } = this.#parts.log.store;
+    const limit = wholeNumber("around", around, 0, 100);
+    const kinds = ["message"] as const;
+    const before = await entries.read(session, { from: 1, to: seq - 1, limit, order: "descending", kinds });
+    const own = await entries.get(session, seq);
+    const to = Number.POSITIVE_INFINITY;
+    const after = await entries.read(session, { from: seq + 1, to, limit, order: "ascending", kinds });
+    const stored = [...[...before].reverse(), ...(own ? [own] : []), ...after];
+    return stored.map((one) => toEntry(session, one));
+  }
+
+  /** Indexes everything that is committed; a recall does so by itself, but would have to wait for a large import. */
+  async catchUp(options: FollowOptions = {}): Promise<void> {
+    await this.#follower.catchUp(options);
+    await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
+    await this.#dropOldVectors();
+  }
+
+  /** Indexes files and folders; what is gone from them is forgotten. */
+  async indexFiles(paths: readonly string[], options: IndexFilesOptions = {}): Promise<IndexedFiles> {
+    const indexed = await indexFiles(this.#parts.log.store.memory, paths, options);
+    await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
+    return indexed;
+  }
+
+  /** Indexes files and folders now and after every change, until it is closed. */
+  watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
+    return watchFiles(this.#parts.log.store.memory, paths, options);
+  }
+
+  /** Gives back what is held in memory; the next recall reads it again. */
+  dropCaches(): void {
+    this.#text.drop();
+    this.#vectors = undefined;
+  }
+
+  /** Idempotent. Embedding under way is broken off and goes on the next time. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#background;
+    await this.#parts.embedder?.close?.();
+  }
+
+  /** The question's vector, and the vectors it can be compared with; without them a reason, and recall goes by words. */
+  async #embedQuestion(
+    question: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ vector?: ArrayLike<number>; reason?: string }> {
+    const { embedder, log } = this.#parts;
+    if (!embedder || !this.#filler) return { reason: "there is no embedder" };
+    try {
+      const space = await this.#filler.space(signal);
+      if (!this.#background) {
+        const atMost = EMBEDDED_FIRST;
+        const filled = embedder.isInstant
+          ? await this.#filler.fill({ atMost, ...(signal && { signal }) })
+          : atMost;
+        if (filled >= atMost) this.#fillInBackground();
+      }
+      this.#vectors ??= new VectorIndex(log.store.memory, space, this.#parts.maxVectorBytes ?? VECTOR_BYTES);
+      await this.#vectors.refresh();
+      const [vector] = await embedder.embed([question], { ...(signal && { signal }) });
+      return vector ? { vector } : { reason: `${embedder.id} sent no vector` };
+    } catch (error) {
+      if (isLonghaulError(error, "ABORTED")) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#parts.onWarning?.(`Recall goes by words alone: ${reason}`);
+      return { reason };
+    }
+  }
+
+  #fillInBackground(): void {
+    const filling = this.#filler?.fill({ signal: this.#closing.signal }) ?? Promise.resolve(0);
+    this.#background = filling
+      .then(() => this.#dropOldVectors())
+      .catch((error) => {
+        if (!this.#closing.signal.aborted)
+          this.#parts.onWarning?.(`Embedding stopped and goes on with the next recall: ${String(error)}`);
+      })
+      .finally(() => {
+        this.#background = undefined;
+      });
+  }
+
+  /** Once everything has a vector of this embedder, those of others are of no use. */
+  async #dropOldVectors(): Promise<void> {
+    if (!this.#filler) return;
+    const { embedder } = await this.#filler.space();
+    await this.#parts.log.store.memory.vectors.dropOthers(embedder);
+  }
+}
+
+/** Distinct terms, those said most often first where there are too many. */
+function termsOf(question: string): string[] {
+  const counts = new Map<string, number>();
+  for (const term of analyse(question)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const terms = [...counts.keys()];
+  if (terms.length <= MOST_TERMS) return terms;
+  return terms.sort((left, right) => (counts.get(right) ?? 0) - (counts.get(left) ?? 0)).slice(0, MOST_TERMS);
+}

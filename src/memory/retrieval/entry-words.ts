@@ -1,0 +1,48 @@
+import type { Entry } from "../../model/entry.ts";
+import { isLonghaulError } from "../../model/errors.ts";
+import type { BlobPart, Part } from "../../model/part.ts";
+
+/** Larger parts are not loaded to be shown; their preview stands for them. */
+const MOST_BLOB_BYTES = 8_000_000;
+
+/** What a message says, calls and their results included; "" for entries that say nothing. */
+export async function entryWords(entry: Entry, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
+  if (entry.kind === "redacted") return "[removed on request]";
+  if (entry.kind === "notice") return entry.text;
+  if (entry.kind !== "message") return "";
+  const texts: string[] = [];
+  for (const part of entry.message.parts) texts.push(await partWords(part, restore));
+  return texts.filter((text) => text !== "").join("\n");
+}
+
+async function partWords(part: Part, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text;
+    case "tool-call":
+      return `[calls ${part.name}] ${JSON.stringify(part.input)}`;
+    case "tool-result": {
+      const outputs: string[] = [];
+      for (const output of part.output) outputs.push(await partWords(output, restore));
+      return outputs.join("\n");
+    }
+    case "blob":
+      return blobWords(part, restore);
+    case "raw":
+      return "";
+  }
+}
+
+async function blobWords(part: BlobPart, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
+  if (part.of === undefined) return `[${part.mime}${part.name === undefined ? "" : ` ${part.name}`}]`;
+  if (part.sizeBytes > MOST_BLOB_BYTES) return part.preview ?? "";
+  try {
+    const restored = await restore(part);
+    return restored.type === "blob" ? "" : await partWords(restored, restore);
+  } catch (error) {
+    if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
+      return part.preview ?? "";
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import { harmless } from "./harmless.ts";
+
+/** Room of an excerpt; letters of East Asia take as much as three of the Latin alphabet, in tokens as in meaning. */
+const ROOM = 150;
+const LEAD = 40;
+
+/** One line of a text, from a little before the first word of the question that is in it. */
+export function excerptOf(text: string, question: string, room = ROOM): string {
+  const line = harmless(text).replace(/\s+/g, " ").trim();
+  const characters = [...line.slice(startOf(line, question))];
+  const isCut = characters.length < [...line].length;
+  let used = 0;
+  const kept: string[] = [];
+  for (const character of characters) {
+    used += (character.codePointAt(0) ?? 0) >= 0x2e80 ? 3 : 1;
+    if (used > room) break;
+    kept.push(character);
+  }
+  return `${isCut ? "… " : ""}${kept.join("").trim()}${kept.length < characters.length ? " …" : ""}`;
+}
+
+function startOf(line: string, question: string): number {
+  const lower = line.toLowerCase();
+  // Lengths may differ in rare scripts; then the line is shown from its beginning.
+  if (lower.length !== line.length || line.length <= ROOM) return 0;
+  const words = question.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{Script=Han}{2}/gu) ?? [];
+  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+  const first = Math.min(...places, line.length);
+  if (first === line.length || first <= LEAD * 2) return 0;
+  return Math.max(0, line.indexOf(" ", first - LEAD) + 1 || first);
+}

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+
+/** What a fence is around: text that was recalled by itself, that a tool was asked for, or pinned memories. */
+export type DataTag = "context" | "memory-data" | "memories";
+
+const MARK_LENGTH = 12;
+const OPENING = /^<(context|memory-data|memories) mark="([0-9a-f]{12})">\n/gm;
+/** A text with more openings than this was not made by us. */
+const MOST_FENCES = 64;
+
+/**
+ * Lines between delimiters that carry a mark made of the lines themselves, so that nothing inside can have known it.
+ * Whatever of them is foreign must have been made harmless before.
+ */
+export function fenceData(tag: DataTag, lines: string): string {
+  const mark = markOf(lines);
+  return `<${tag} mark="${mark}">\n${lines}\n</${tag} mark="${mark}">`;
+}
+
+/** A text without what stands in genuine fences: it has been said elsewhere, and must not be found twice. */
+export function withoutFenced(text: string): string {
+  if (!text.includes(' mark="')) return text;
+  const kept: string[] = [];
+  let end = 0;
+  let openings = 0;
+  for (const { 0: opening, 1: tag, 2: mark, index } of text.matchAll(OPENING)) {
+    if (index < end) continue;
+    if (++openings > MOST_FENCES) break;
+    const closing = `\n</${tag} mark="${mark}">`;
+    const start = index + opening.length;
+    const close = text.indexOf(closing, start);
+    if (close < 0 || markOf(text.slice(start, close)) !== mark) continue;
+    kept.push(text.slice(end, index));
+    end = close + closing.length;
+  }
+  return kept.join("") + text.slice(end);
+}
+
+function markOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, MARK_LENGTH);
+}

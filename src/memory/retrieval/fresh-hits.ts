@@ -1,0 +1,38 @@
+import type { EntryId } from "../../model/entry.ts";
+import type { Hit } from "../hit.ts";
+
+/** What the window shows already. */
+export interface Shown {
+  /** Entries that are in the window whole. */
+  readonly entries?: ReadonlySet<EntryId>;
+  /** Texts of the window's messages. */
+  readonly texts?: readonly string[];
+}
+
+/** The hits that say something new: not in the window, not a part of a better one, not the same words again. */
+export function freshHits(hits: readonly Hit[], { entries, texts = [] }: Shown = {}): Hit[] {
+  const seen = texts.map(plain).filter((text) => text !== "");
+  const kept: Hit[] = [];
+  for (const hit of hits) {
+    const words = plain(hit.text);
+    if (words === "" || (hit.kind === "session" && entries?.has(hit.entry))) continue;
+    if (kept.some((better) => overlaps(better, hit)) || seen.some((text) => text.includes(words))) continue;
+    kept.push(hit);
+    seen.push(words);
+  }
+  return kept;
+}
+
+function overlaps(one: Hit, other: Hit): boolean {
+  const isSameText =
+    one.kind === "session" && other.kind === "session"
+      ? one.entry === other.entry && one.part === other.part
+      : one.kind === "file" && other.kind === "file" && one.path === other.path;
+  if (!isSameText) return false;
+  const common = Math.min(one.to, other.to) - Math.max(one.from, other.from);
+  return common > (other.to - other.from) / 2;
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,77 @@
+import { resolve, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { SessionId } from "../model/entry.ts";
+import { invalidArgument } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import type { SourceRecord } from "../store/memory-store.ts";
+import type { Store } from "../store/store.ts";
+import type { SourceFilter } from "./index/text-index.ts";
+
+/**
+ * What a recall looks at: everything when undefined. Conditions on sessions must all hold; files are looked at only where
+ * they are named. So a scope of one agent, user or project never shows anything of another.
+ */
+export interface MemoryScope {
+  readonly sessions?: readonly SessionId[];
+  /** Sessions whose id begins with this. */
+  readonly prefix?: string;
+  /** Sessions whose meta has all of these. */
+  readonly meta?: { readonly [key: string]: Json };
+  /** Files, and folders with all files below them. */
+  readonly files?: readonly string[];
+}
+
+const PAGE = 1_000;
+
+/** The sources of a scope; undefined for all. */
+export async function resolveScope(store: Store, scope: MemoryScope | undefined): Promise<SourceFilter> {
+  if (scope === undefined) return undefined;
+  const numbers: number[] = [];
+  if (scope.sessions || scope.prefix !== undefined || scope.meta)
+    numbers.push(...(await sessionNumbers(store, scope)));
+  if (scope.files) numbers.push(...(await fileNumbers(store, scope.files)));
+  if (!scope.sessions && scope.prefix === undefined && !scope.meta && !scope.files)
+    throw invalidArgument("scope", scope, "sessions, prefix, meta or files; leave it out for everything");
+  const filter = new Uint8Array(Math.max(0, ...numbers) + 1);
+  for (const number of numbers) filter[number] = 1;
+  return filter;
+}
+
+async function sessionNumbers(store: Store, { sessions, prefix, meta }: MemoryScope): Promise<number[]> {
+  const isIn = async (name: string): Promise<boolean> => {
+    if (prefix !== undefined && !name.startsWith(prefix)) return false;
+    if (!meta) return true;
+    const own = (await store.sessions.get(name))?.meta ?? {};
+    return Object.entries(meta).every(([key, value]) => isDeepStrictEqual(own[key], value));
+  };
+  const numbers: number[] = [];
+  if (sessions) {
+    for (const name of sessions) {
+      const source = await store.memory.source({ kind: "session", name });
+      if (source && (await isIn(name))) numbers.push(source.number);
+    }
+    return numbers;
+  }
+  for await (const { number, name } of sourcesOf(store, "session"))
+    if (await isIn(name)) numbers.push(number);
+  return numbers;
+}
+
+async function fileNumbers(store: Store, paths: readonly string[]): Promise<number[]> {
+  const roots = paths.map((path) => resolve(path));
+  const numbers: number[] = [];
+  for await (const { number, name } of sourcesOf(store, "file")) {
+    if (roots.some((root) => name === root || name.startsWith(root === sep ? root : root + sep)))
+      numbers.push(number);
+  }
+  return numbers;
+}
+
+async function* sourcesOf(store: Store, kind: "session" | "file"): AsyncGenerator<SourceRecord> {
+  for (let after = 0; ; ) {
+    const page = await store.memory.sources({ kind, after, limit: PAGE });
+    yield* page;
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.number ?? after;
+  }
+}

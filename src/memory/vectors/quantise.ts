@@ -1,0 +1,31 @@
+/** Components beyond so many standard deviations are cut off: wide enough that hardly any are. */
+const WIDTH = 4.5;
+
+/** What a unit vector's components are multiplied by before they become whole numbers from -127 to 127. */
+export function scaleOf(dimensions: number): number {
+  return (127 * Math.sqrt(dimensions)) / WIDTH;
+}
+
+/** Dimensions as vectors are kept: filled up to a whole number of SIMD steps. */
+export function paddedDimensions(dimensions: number): number {
+  return Math.ceil(dimensions / 16) * 16;
+}
+
+/** A vector in signed bytes, of length 1 before that whatever length it comes with; zeros stay zeros. */
+export function quantise(vector: ArrayLike<number>): Int8Array {
+  const bytes = new Int8Array(paddedDimensions(vector.length));
+  let squares = 0;
+  for (let axis = 0; axis < vector.length; axis++) squares += (vector[axis] as number) ** 2;
+  if (!(squares > 0) || !Number.isFinite(squares)) return bytes;
+  const factor = scaleOf(vector.length) / Math.sqrt(squares);
+  for (let axis = 0; axis < vector.length; axis++) {
+    const value = Math.round((vector[axis] as number) * factor);
+    bytes[axis] = Math.max(-127, Math.min(127, value));
+  }
+  return bytes;
+}
+
+/** The cosine that an inner product of two such vectors stands for. */
+export function cosineOf(product: number, dimensions: number): number {
+  return product / scaleOf(dimensions) ** 2;
+}

@@ -1,0 +1,60 @@
+import { scanModule } from "./scan-module.ts";
+import { type WebAssemblyMemory, webAssembly } from "./web-assembly.ts";
+
+const PAGE_BYTES = 65_536;
+
+type Scan = (vectors: number, count: number, out: number) => void;
+
+/** Vectors in the memory of a WebAssembly module, compared with a query at the speed of the memory. */
+export class Scanner {
+  readonly dimensions: number;
+  readonly #memory: WebAssemblyMemory;
+  readonly #scan: Scan;
+  /** Where products are written, and how many find room. */
+  readonly #out: number;
+  readonly #most: number;
+  /** The first byte behind all that is in use. */
+  #end: number;
+
+  /** `dimensions` must be a multiple of 16; at most `mostScanned` vectors are compared in one call. */
+  constructor(dimensions: number, mostScanned: number) {
+    this.dimensions = dimensions;
+    this.#most = mostScanned;
+    this.#out = Math.ceil(dimensions / 64) * 64;
+    this.#end = this.#out + mostScanned * 4;
+    this.#memory = new webAssembly.Memory({ initial: Math.ceil(this.#end / PAGE_BYTES) });
+    const module = new webAssembly.Module(scanModule(dimensions));
+    const instance = new webAssembly.Instance(module, { env: { memory: this.#memory } });
+    this.#scan = instance.exports.scan as Scan;
+  }
+
+  /** Room for `count` vectors, for good; returns its address. */
+  reserve(count: number): number {
+    const address = this.#end;
+    this.#end += count * this.dimensions;
+    const missing = this.#end - this.#memory.buffer.byteLength;
+    if (missing > 0) this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+    return address;
+  }
+
+  /** Puts vectors, one behind the other, at an address. */
+  put(address: number, vectors: Int8Array): void {
+    new Int8Array(this.#memory.buffer).set(vectors, address);
+  }
+
+  /** Bytes that the memory takes. */
+  get sizeBytes(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  setQuery(query: Int8Array): void {
+    this.put(0, query);
+  }
+
+  /** Inner products of the query with `count` vectors from an address on; good until the next call. */
+  scan(address: number, count: number): Int32Array {
+    if (count > this.#most) throw new RangeError(`${count} vectors; at most ${this.#most} in one call.`);
+    this.#scan(address, count, this.#out);
+    return new Int32Array(this.#memory.buffer, this.#out, count);
+  }
+}

@@ -1,0 +1,127 @@
+import { type MemoryStore, SEGMENT_CHUNKS } from "../../store/memory-store.ts";
+import { placeOf, segmentOf } from "../../store/postings.ts";
+import type { ScoredChunk, SourceFilter } from "../index/text-index.ts";
+import { TopList } from "../index/top-list.ts";
+import { cosineOf, paddedDimensions, quantise } from "./quantise.ts";
+import { Scanner } from "./scanner.ts";
+
+/** Which embedder's vectors are searched. */
+export interface VectorSpace {
+  readonly embedder: number;
+  readonly dimensions: number;
+}
+
+const LOOSE_ROWS = 4_096;
+
+/**
+ * Finds chunks by their vectors, exactly: every vector of one embedder is compared with the query. Up to `maxBytes` of them
+ * are held; segments beyond that are read for each search.
+ */
+export class VectorIndex {
+  readonly #store: MemoryStore;
+  readonly #space: VectorSpace;
+  readonly #scanner: Scanner;
+  readonly #mostHeld: number;
+  /** Where the vectors of a segment are; undefined for one that is not held. */
+  readonly #addresses = new Map<number, number | undefined>();
+  readonly #complete = new Set<number>();
+  #passing: number | undefined;
+  #looseSeen = 0;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(store: MemoryStore, space: VectorSpace, maxBytes: number) {
+    this.#store = store;
+    this.#space = space;
+    const padded = paddedDimensions(space.dimensions);
+    this.#scanner = new Scanner(padded, SEGMENT_CHUNKS);
+    this.#mostHeld = Math.max(1, Math.floor(maxBytes / (SEGMENT_CHUNKS * padded)));
+  }
+
+  /** Bytes held in memory. */
+  get sizeBytes(): number {
+    return this.#scanner.sizeBytes;
+  }
+
+  /** Takes in vectors that were added since the last call. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#load().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #load(): Promise<void> {
+    const { vectors } = this.#store;
+    const { embedder } = this.#space;
+    for (const segment of await vectors.packed(embedder)) {
+      if (this.#complete.has(segment)) continue;
+      this.#complete.add(segment);
+      const address = this.#addressOf(segment);
+      const packed = address === undefined ? undefined : await vectors.read(embedder, segment);
+      if (address !== undefined && packed) this.#scanner.put(address, packed);
+    }
+    for (;;) {
+      const rows = await vectors.loose(embedder, this.#looseSeen, LOOSE_ROWS);
+      for (const { chunk, vector } of rows) {
+        const address = this.#addressOf(segmentOf(chunk));
+        if (address !== undefined) this.#scanner.put(address + placeOf(chunk) * vector.length, vector);
+        this.#looseSeen = chunk;
+      }
+      if (rows.length < LOOSE_ROWS) return;
+    }
+  }
+
+  #addressOf(segment: number): number | undefined {
+    if (!this.#addresses.has(segment)) {
+      const isHeld = this.#addresses.size < this.#mostHeld;
+      this.#addresses.set(segment, isHeld ? this.#scanner.reserve(SEGMENT_CHUNKS) : undefined);
+    }
+    return this.#addresses.get(segment);
+  }
+
+  /** The `limit` chunks nearest to a vector, with their cosines; `sourceOf` says where a chunk is from, 0 if it is gone. */
+  async search(
+    vector: ArrayLike<number>,
+    sourceOf: (chunk: number) => number,
+    filter: SourceFilter,
+    limit: number,
+  ): Promise<readonly ScoredChunk[]> {
+    const query = quantise(vector);
+    const top = new TopList(limit);
+    for (const segment of [...this.#addresses.keys()].sort((left, right) => left - right)) {
+      const address = this.#addresses.get(segment) ?? (await this.#loadPassing(segment));
+      // Set for each segment, for another search may have come in between.
+      this.#scanner.setQuery(query);
+      const products = this.#scanner.scan(address, SEGMENT_CHUNKS);
+      const first = segment * SEGMENT_CHUNKS;
+      let { least } = top;
+      for (let place = 0; place < SEGMENT_CHUNKS; place++) {
+        const product = products[place] as number;
+        if (product <= least) continue;
+        const source = sourceOf(first + place);
+        if (source !== 0 && (!filter || filter[source] === 1)) top.offer(first + place, product);
+        least = top.least;
+      }
+    }
+    const { dimensions } = this.#space;
+    return top.best().map(({ chunk, score }) => ({ chunk, score: cosineOf(score, dimensions) }));
+  }
+
+  /** Cosines of single chunks with a vector; null for one whose vector is not here. */
+  similarities(vector: ArrayLike<number>, chunks: readonly number[]): (number | null)[] {
+    this.#scanner.setQuery(quantise(vector));
+    return chunks.map((chunk) => {
+      const address = this.#addresses.get(segmentOf(chunk));
+      if (address === undefined) return null;
+      const product = this.#scanner.scan(address + placeOf(chunk) * this.#scanner.dimensions, 1)[0] ?? 0;
+      return product === 0 ? null : cosineOf(product, this.#space.dimensions);
+    });
+  }
+
+  async #loadPassing(segment: number): Promise<number> {
+    this.#passing ??= this.#scanner.reserve(SEGMENT_CHUNKS);
+    const packed = await this.#store.vectors.read(this.#space.embedder, segment);
+    this.#scanner.put(this.#passing, packed ?? new Int8Array(SEGMENT_CHUNKS * this.#scanner.dimensions));
+    return this.#passing;
+  }
+}

@@ -1,0 +1,51 @@
+import { toEntry } from "../log/body.ts";
+import type { Entry, OverlayBody, Place, SessionId } from "../model/entry.ts";
+import type { SingleEdit } from "../model/overlay.ts";
+import type { EntryStore } from "../store/entry-store.ts";
+
+const BATCH = 64;
+
+/** Overlays of a session that stand for one of the entries and have words of their own: those may be taken from it. */
+export async function tracesOf(
+  entries: EntryStore,
+  session: SessionId,
+  places: readonly Place[],
+): Promise<readonly Place[]> {
+  const traces: Place[] = [];
+  const { seq: head } = await entries.head(session);
+  for (let from = Math.min(...places.map(({ seq }) => seq)); from <= head; ) {
+    const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
+    const found = await entries.read(session, query);
+    for (const stored of found) {
+      const overlay = toEntry(session, stored) as Entry<OverlayBody>;
+      if (hasWords(overlay) && places.some((place) => standsFor(overlay, place)))
+        traces.push({ session, seq: overlay.seq });
+    }
+    const last = found.at(-1);
+    if (!last || found.length < BATCH) break;
+    from = last.seq + 1;
+  }
+  return traces;
+}
+
+/** Receipts name what has left the window. */
+function hasWords({ edit, receipt }: Entry<OverlayBody>): boolean {
+  return receipt !== undefined || singlesOf(edit).some(({ type }) => type !== "hide");
+}
+
+function standsFor({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
+  return singlesOf(edit).some((single) => {
+    if (single.type !== "replace")
+      return single.ranges.some(
+        (range) => range.session === place.session && range.from <= place.seq && place.seq <= range.to,
+      );
+    if ("callId" in single.target) return false;
+    const { seq, session: own = session } = single.target;
+    return own === place.session && seq === place.seq;
+  });
+}
+
+function singlesOf(edit: OverlayBody["edit"]): readonly SingleEdit[] {
+  if (edit.type === "revert") return [];
+  return edit.type === "plan" ? edit.edits : [edit];
+}

@@ -1,0 +1,121 @@
+import { type PostingsRow, SEGMENT_CHUNKS } from "./memory-store.ts";
+import { putNumber } from "./term-list.ts";
+
+/** The segment that a chunk belongs to. */
+export function segmentOf(chunk: number): number {
+  return Math.floor(chunk / SEGMENT_CHUNKS);
+}
+
+/** A chunk's place in its segment. */
+export function placeOf(chunk: number): number {
+  return chunk % SEGMENT_CHUNKS;
+}
+
+/** What a posting says of a chunk in one byte: how often the term occurs (up to 15 times), and about how long the chunk is. */
+export function weightByte(occurrences: number, length: number): number {
+  return (Math.min(occurrences, 15) << 4) | Math.min(15, Math.floor(2 * Math.log2(Math.max(1, length))));
+}
+
+/** How often the term occurs. */
+export function occurrencesOf(weight: number): number {
+  return weight >>> 4;
+}
+
+/** About how many terms the chunk has. */
+export function lengthOf(weight: number): number {
+  return 2 ** (((weight & 15) + 0.5) / 2);
+}
+
+/** Bytes before the first posting: how many there are. */
+const HEADER_BYTES = 2;
+
+/** Postings as bytes: how many, then pairs of the distance from the place before and the weight. `pairs` ascend by place. */
+export function packPostings(pairs: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES + pairs.length * 2);
+  bytes[0] = pairs.length >> 1;
+  bytes[1] = pairs.length >> 9;
+  let at = HEADER_BYTES;
+  let last = 0;
+  for (let index = 0; index < pairs.length; index += 2) {
+    const place = pairs[index] as number;
+    at = putNumber(bytes, at, place - last);
+    bytes[at++] = pairs[index + 1] as number;
+    last = place;
+  }
+  return bytes.slice(0, at);
+}
+
+/** How many postings there are. */
+export function countPostings(bytes: Uint8Array): number {
+  return (bytes[0] as number) | ((bytes[1] as number) << 8);
+}
+
+/** Adds to the score of each place what its weight is worth, so many times. */
+export function addScores(bytes: Uint8Array, scores: Float32Array, worth: Float32Array, times: number): void {
+  // `eachPosting` written out: this runs for every chunk that has a word of the question.
+  let place = 0;
+  for (let at = HEADER_BYTES; at < bytes.length; ) {
+    const byte = bytes[at++] as number;
+    place += byte & 127;
+    if (byte > 127) place += (bytes[at++] as number) << 7;
+    scores[place] = (scores[place] as number) + times * (worth[bytes[at++] as number] as number);
+  }
+}
+
+/** Calls `visit` with place and weight of each posting. */
+export function eachPosting(bytes: Uint8Array, visit: (place: number, weight: number) => void): void {
+  let place = 0;
+  for (let at = HEADER_BYTES; at < bytes.length; ) {
+    let byte = bytes[at++] as number;
+    place += byte & 127;
+    // Places are below 2^14, so a distance takes two bytes at most.
+    if (byte > 127) {
+      byte = bytes[at++] as number;
+      place += byte << 7;
+    }
+    visit(place, bytes[at++] as number);
+  }
+}
+
+/** The postings without some places; undefined if none is left. */
+export function withoutPlaces(bytes: Uint8Array, gone: ReadonlySet<number>): Uint8Array | undefined {
+  const pairs: number[] = [];
+  eachPosting(bytes, (place, weight) => {
+    if (!gone.has(place)) pairs.push(place, weight);
+  });
+  return pairs.length === 0 ? undefined : packPostings(pairs);
+}
+
+/** Makes the postings of a segment: all occurrences of terms in one list, which is then sorted. */
+export class PostingsMaker {
+  #occurrences = new Float64Array(SEGMENT_CHUNKS * 16);
+  #count = 0;
+  readonly #lengths = new Uint32Array(SEGMENT_CHUNKS);
+
+  add(place: number, terms: Uint32Array): void {
+    this.#lengths[place] = terms.length;
+    if (this.#count + terms.length > this.#occurrences.length) {
+      const larger = new Float64Array(this.#occurrences.length * 2 + terms.length);
+      larger.set(this.#occurrences);
+      this.#occurrences = larger;
+    }
+    for (const term of terms) this.#occurrences[this.#count++] = term * SEGMENT_CHUNKS + place;
+  }
+
+  /** The postings of every term, in the order of the terms' numbers. */
+  *postings(): Generator<Omit<PostingsRow, "segment">, void> {
+    const sorted = this.#occurrences.subarray(0, this.#count).sort();
+    let pairs: number[] = [];
+    for (let at = 0; at < sorted.length; ) {
+      const key = sorted[at] as number;
+      const first = at;
+      while (sorted[at] === key) at++;
+      const place = key % SEGMENT_CHUNKS;
+      pairs.push(place, weightByte(at - first, this.#lengths[place] as number));
+      const term = Math.floor(key / SEGMENT_CHUNKS);
+      if (at < sorted.length && Math.floor((sorted[at] as number) / SEGMENT_CHUNKS) === term) continue;
+      yield { term, postings: packPostings(pairs) };
+      pairs = [];
+    }
+  }
+}

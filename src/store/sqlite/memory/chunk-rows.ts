@@ -1,0 +1,182 @@
+import { BoundedCache } from "../../../model/bounded-cache.ts";
+import { CHUNK_AUTHORS, type ChunkBatch, type StoredChunk, type TailChunk } from "../../memory-store.ts";
+import type { Database, Row } from "../database.ts";
+import { hashOfBody, packBody, termsOfBody } from "./chunk-body.ts";
+import type { Dictionary } from "./dictionary.ts";
+import type { Sources } from "./sources.ts";
+
+const COLUMNS =
+  "number, source, turn, seq, part, start, stop, at, author, speaker, traits, turn_length, body";
+
+/** Chunks held in memory, about a kilobyte each: questions of one conversation find the same ones again and again. */
+const MOST_HELD = 8_192;
+
+/** Chunks as rows. */
+export class ChunkRows {
+  readonly #db: Database;
+  readonly #sources: Sources;
+  readonly #dictionary: Dictionary;
+  readonly #statements;
+  readonly #held = new BoundedCache<number, StoredChunk>({ maxWeight: MOST_HELD });
+  #stamp = -1;
+
+  constructor(db: Database, sources: Sources, dictionary: Dictionary) {
+    this.#db = db;
+    this.#sources = sources;
+    this.#dictionary = dictionary;
+    this.#statements = {
+      insert: db.prepare(
+        `INSERT INTO chunks (source, turn, seq, part, start, stop, at, author, speaker, traits, turn_length, body)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      one: db.prepare(`SELECT ${COLUMNS} FROM chunks WHERE number = ?`),
+      ofTurn: db.prepare(
+        `SELECT ${COLUMNS} FROM chunks WHERE source = ? AND turn = ? ORDER BY number LIMIT ?`,
+      ),
+      terms: db.prepare("SELECT number, source, body FROM chunks WHERE number >= ? ORDER BY number LIMIT ?"),
+      last: db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"),
+    };
+  }
+
+  async add({ source, expected, stamp, chunks }: ChunkBatch): Promise<boolean> {
+    try {
+      return await this.#db.transact(() => {
+        const known = this.#sources.find(source);
+        if (known?.cursor !== expected || (known && known.version !== source.version)) return false;
+        if (this.#dictionary.refresh() !== stamp) return false;
+        const number = this.#sources.put(source);
+        let terms = 0;
+        let lastTurn = 0;
+        for (const chunk of chunks) {
+          const numbers = chunk.terms.map((term) => this.#dictionary.require(term));
+          this.#statements.insert.run(
+            number,
+            chunk.turn,
+            chunk.seq,
+            chunk.part,
+            chunk.from,
+            chunk.to,
+            chunk.at,
+            CHUNK_AUTHORS.indexOf(chunk.author),
+            chunk.speaker ?? null,
+            chunk.traits,
+            chunk.turnLength,
+            packBody(chunk.hash, numbers),
+          );
+          if (chunk.speaker !== undefined) this.#sources.speak(number, chunk.speaker);
+          terms += numbers.length;
+          lastTurn = Math.max(lastTurn, chunk.turn);
+        }
+        this.#sources.count(number, { lastTurn, chunks: chunks.length, terms });
+        return true;
+      });
+    } catch (error) {
+      this.#dictionary.clear();
+      throw error;
+    }
+  }
+
+  /** Number of the chunk added last. */
+  last(): number {
+    return (this.#statements.last.get()?.seq as number | undefined) ?? 0;
+  }
+
+  get(numbers: readonly number[]): Promise<StoredChunk[]> {
+    return this.#db.snapshot(() => {
+      this.#refresh();
+      return numbers.flatMap((number) => this.#one(number) ?? []);
+    });
+  }
+
+  around(
+    wanted: readonly { readonly number: number; readonly reach: number }[],
+    limit: number,
+  ): Promise<StoredChunk[]> {
+    return this.#db.snapshot(() => {
+      this.#refresh();
+      const found = new Map<number, StoredChunk>();
+      for (const { number, reach } of wanted) this.#collect(number, reach, limit, found);
+      return [...found.values()];
+    });
+  }
+
+  /**
+   * The chunks of a turn have consecutive numbers, and mostly so have turns that follow each other: single rows by number
+   * are read faster than any list. Where another source came between, the index finds the neighbours.
+   */
+  #collect(number: number, reach: number, limit: number, found: Map<number, StoredChunk>): void {
+    const own = this.#one(number);
+    if (!own) return;
+    found.set(number, own);
+    for (const step of [-1, 1]) {
+      let reached = 0;
+      for (let at = number + step; Math.abs(at - number) <= limit; at += step) {
+        const next = this.#one(at);
+        if (next?.source !== own.source) {
+          for (let distance = reached + 1; distance <= reach; distance++)
+            this.#collectTurn(own.source, own.turn + distance * step, limit, found);
+          break;
+        }
+        const distance = Math.abs(next.turn - own.turn);
+        if (distance > reach) break;
+        reached = distance;
+        found.set(at, next);
+      }
+    }
+  }
+
+  #collectTurn(source: number, turn: number, limit: number, found: Map<number, StoredChunk>): void {
+    for (const row of this.#statements.ofTurn.all(source, turn, limit)) {
+      const chunk = this.#toChunk(row);
+      found.set(chunk.number, chunk);
+    }
+  }
+
+  #one(number: number): StoredChunk | undefined {
+    const held = this.#held.get(number);
+    if (held) return held;
+    const row = this.#statements.one.get(number);
+    if (!row) return undefined;
+    const chunk = this.#toChunk(row);
+    this.#held.set(number, chunk);
+    return chunk;
+  }
+
+  #refresh(): void {
+    const stamp = this.#dictionary.refresh();
+    if (stamp !== this.#stamp) this.#held.clear();
+    this.#stamp = stamp;
+  }
+
+  /** Within a read: the terms of chunks from a number on. */
+  termsFrom(from: number, limit: number): TailChunk[] {
+    return this.#statements.terms.all(from, limit).map((row) => ({
+      number: row.number as number,
+      source: row.source as number,
+      terms: termsOfBody(row.body as Uint8Array),
+    }));
+  }
+
+  #toChunk(row: Row): StoredChunk {
+    const terms: string[] = [];
+    for (const number of termsOfBody(row.body as Uint8Array)) {
+      terms.push(this.#dictionary.termOf(number) ?? "");
+    }
+    return {
+      number: row.number as number,
+      source: row.source as number,
+      turn: row.turn as number,
+      seq: row.seq as number,
+      part: row.part as number,
+      from: row.start as number,
+      to: row.stop as number,
+      at: row.at as number,
+      author: CHUNK_AUTHORS[row.author as number] ?? "none",
+      speaker: row.speaker as string | null,
+      traits: row.traits as number,
+      turnLength: row.turn_length as number,
+      hash: hashOfBody(row.body as Uint8Array),
+      terms,
+    };
+  }
+}

@@ -1,0 +1,67 @@
+import type { Database } from "../database.ts";
+
+const MOST_HELD = 200_000;
+
+/** Terms and their numbers. What is held in memory is good while nothing was removed from the index. */
+export class Dictionary {
+  readonly #statements;
+  readonly #numbers = new Map<string, number>();
+  readonly #terms = new Map<number, string>();
+  #stamp = -1;
+
+  constructor(db: Database) {
+    this.#statements = {
+      number: db.prepare("SELECT number FROM terms WHERE term = ?"),
+      term: db.prepare("SELECT term FROM terms WHERE number = ?"),
+      add: db.prepare("INSERT INTO terms (term) VALUES (?)"),
+      stamp: db.prepare("SELECT value FROM stamp"),
+    };
+  }
+
+  /** Within a transaction, before anything is looked up: drops what others may have removed. Returns the index's stamp. */
+  refresh(): number {
+    const stamp = this.#statements.stamp.get()?.value as number;
+    if (stamp !== this.#stamp) this.clear();
+    this.#stamp = stamp;
+    return stamp;
+  }
+
+  clear(): void {
+    this.#numbers.clear();
+    this.#terms.clear();
+    this.#stamp = -1;
+  }
+
+  numberOf(term: string): number | undefined {
+    const held = this.#numbers.get(term);
+    if (held !== undefined) return held;
+    const number = this.#statements.number.get(term)?.number as number | undefined;
+    if (number !== undefined) this.#hold(term, number);
+    return number;
+  }
+
+  /** Within a write transaction: the number of a term, given now if it has none. */
+  require(term: string): number {
+    const known = this.numberOf(term);
+    if (known !== undefined) return known;
+    const number = Number(this.#statements.add.run(term).lastInsertRowid);
+    this.#hold(term, number);
+    return number;
+  }
+
+  termOf(number: number): string | undefined {
+    const held = this.#terms.get(number);
+    if (held !== undefined) return held;
+    const term = this.#statements.term.get(number)?.term as string | undefined;
+    if (term !== undefined) this.#hold(term, number);
+    return term;
+  }
+
+  #hold(term: string, number: number): void {
+    // Emptied whole: what is in use comes back at once, and no order has to be kept.
+    if (this.#numbers.size >= MOST_HELD) this.#numbers.clear();
+    if (this.#terms.size >= MOST_HELD) this.#terms.clear();
+    this.#numbers.set(term, number);
+    this.#terms.set(number, term);
+  }
+}

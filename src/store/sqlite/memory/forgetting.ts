@@ -1,0 +1,54 @@
+import type { SessionId } from "../../../model/entry.ts";
+import type { EntryStore } from "../../entry-store.ts";
+import type { SessionStore } from "../../session-store.ts";
+import type { SqliteMemory } from "./sqlite-memory.ts";
+
+/** Entries whose redaction also takes their chunks out of the index. */
+export function forgettingEntries(entries: EntryStore, memory: SqliteMemory): EntryStore {
+  return {
+    append: (requests) => entries.append(requests),
+    get: (session, seq) => entries.get(session, seq),
+    read: (session, query) => entries.read(session, query),
+    head: (session) => entries.head(session),
+    heads: (query) => entries.heads(query),
+    version: () => entries.version(),
+    seqAt: (session, at) => entries.seqAt(session, at),
+    redact: (session, tombstones) => {
+      const seqs = tombstones.map(({ seq }) => seq);
+      return erasing(memory, session, seqs, () => entries.redact(session, tombstones));
+    },
+  };
+}
+
+/** Sessions whose deletion also takes their chunks out of the index. */
+export function forgettingSessions(sessions: SessionStore, memory: SqliteMemory): SessionStore {
+  return {
+    open: (session) => sessions.open(session),
+    get: (id) => sessions.get(id),
+    list: (query) => sessions.list(query),
+    update: (id, change) => sessions.update(id, change),
+    delete: (id) => erasing(memory, id, undefined, () => sessions.delete(id)),
+  };
+}
+
+/**
+ * Notes, erases, forgets. The index must not stand in the log's way: if it fails, what is left in it is found by the note,
+ * and a recall shows no chunk whose entry is gone.
+ */
+async function erasing<T>(
+  memory: SqliteMemory,
+  session: SessionId,
+  seqs: readonly number[] | undefined,
+  erase: () => Promise<T>,
+): Promise<T> {
+  if (!memory.exists) return erase();
+  await memory.expectErasure(session, seqs).catch(() => undefined);
+  const result = await erase();
+  try {
+    await memory.forget({ kind: "session", name: session }, seqs);
+    await memory.settleErasure(session, seqs);
+  } catch {
+    // Caught up with when the index is next used.
+  }
+  return result;
+}

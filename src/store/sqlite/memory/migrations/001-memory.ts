@@ -1,0 +1,98 @@
+/**
+ * The index. Chunks say where their text is and which terms it has, in order; postings are made from that a segment at a
+ * time and keyed by segment first, so that making them writes one stretch of the file. Vectors lie one by one until
+ * their segment is complete, then together.
+ */
+export const sql = `
+CREATE TABLE sources (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  cursor INTEGER NOT NULL,
+  root TEXT,
+  size_bytes INTEGER,
+  modified_ms REAL,
+  definitions TEXT,
+  turns INTEGER NOT NULL DEFAULT 0,
+  chunks INTEGER NOT NULL DEFAULT 0,
+  terms INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (kind, name)
+) STRICT;
+
+CREATE TABLE speakers (
+  source INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY (source, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chunks (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  source INTEGER NOT NULL,
+  turn INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  part INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  stop INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  author INTEGER NOT NULL,
+  speaker TEXT,
+  traits INTEGER NOT NULL,
+  turn_length INTEGER NOT NULL,
+  body BLOB NOT NULL
+) STRICT;
+CREATE INDEX chunks_by_turn ON chunks (source, turn);
+
+CREATE TABLE terms (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  term TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE segments (
+  number INTEGER PRIMARY KEY,
+  sources BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE postings (
+  segment INTEGER NOT NULL,
+  term INTEGER NOT NULL,
+  chunks BLOB NOT NULL,
+  PRIMARY KEY (segment, term)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE embedders (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  dimensions INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE loose_vectors (
+  embedder INTEGER NOT NULL,
+  chunk INTEGER NOT NULL,
+  vector BLOB NOT NULL,
+  PRIMARY KEY (embedder, chunk)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vectors (
+  embedder INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  vectors BLOB NOT NULL,
+  UNIQUE (embedder, segment)
+) STRICT;
+
+CREATE TABLE embeddings (
+  embedder INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  vector BLOB NOT NULL,
+  PRIMARY KEY (embedder, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE erasures (
+  session TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (session, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stamp (value INTEGER NOT NULL) STRICT;
+INSERT INTO stamp VALUES (0);
+`;

@@ -1,0 +1,115 @@
+import type { IndexTotals, SourceKind, SourceName, SourceRecord, SourceState } from "../../memory-store.ts";
+import type { Database, Row } from "../database.ts";
+
+/** Numbers of the kinds on disk. */
+const KIND_NUMBERS: Readonly<Record<SourceKind, number>> = { session: 1, file: 2 };
+
+const COLUMNS =
+  "number, kind, name, version, cursor, root, size_bytes, modified_ms, definitions, turns, chunks, terms";
+
+/** The sources of chunks. All methods are for callers inside a transaction or a read. */
+export class Sources {
+  readonly #statements;
+
+  constructor(db: Database) {
+    this.#statements = {
+      find: db.prepare(`SELECT ${COLUMNS} FROM sources WHERE kind = ? AND name = ?`),
+      byNumber: db.prepare(`SELECT ${COLUMNS} FROM sources WHERE number = ?`),
+      list: db.prepare(
+        `SELECT ${COLUMNS} FROM sources WHERE number > ? AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR root = ?3) ORDER BY number LIMIT ?4`,
+      ),
+      put: db.prepare(
+        `INSERT INTO sources (kind, name, version, cursor, root, size_bytes, modified_ms, definitions)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET version = excluded.version, cursor = excluded.cursor, root = excluded.root,
+           size_bytes = excluded.size_bytes, modified_ms = excluded.modified_ms,
+           definitions = excluded.definitions RETURNING number`,
+      ),
+      count: db.prepare(
+        "UPDATE sources SET turns = max(turns, ?), chunks = chunks + ?, terms = terms + ? WHERE number = ?",
+      ),
+      doom: db.prepare("UPDATE sources SET version = '' WHERE number = ?"),
+      remove: db.prepare("DELETE FROM sources WHERE number = ?"),
+      removeSpeakers: db.prepare("DELETE FROM speakers WHERE source = ?"),
+      speak: db.prepare("INSERT OR IGNORE INTO speakers (source, name) VALUES (?, ?)"),
+      speakers: db.prepare("SELECT DISTINCT name FROM speakers LIMIT ?"),
+      totals: db.prepare(
+        "SELECT count(*) AS sources, coalesce(sum(turns), 0) AS turns, coalesce(sum(chunks), 0) AS chunks, coalesce(sum(terms), 0) AS terms FROM sources",
+      ),
+    };
+  }
+
+  find({ kind, name }: SourceName): SourceRecord | undefined {
+    const row = this.#statements.find.get(KIND_NUMBERS[kind], name);
+    return row && toSource(row);
+  }
+
+  byNumber(number: number): SourceRecord | undefined {
+    const row = this.#statements.byNumber.get(number);
+    return row && toSource(row);
+  }
+
+  list(query: { kind?: SourceKind; root?: string; after?: number; limit: number }): SourceRecord[] {
+    const kind = query.kind === undefined ? null : KIND_NUMBERS[query.kind];
+    return this.#statements.list.all(query.after ?? 0, kind, query.root ?? null, query.limit).map(toSource);
+  }
+
+  /** Writes a source down and returns its number. */
+  put(source: SourceState): number {
+    const { kind, name, version, cursor, root, sizeBytes, modifiedMs, definitions } = source;
+    const row = this.#statements.put.get(
+      KIND_NUMBERS[kind],
+      name,
+      version,
+      cursor,
+      root ?? null,
+      sizeBytes ?? null,
+      modifiedMs ?? null,
+      definitions ? definitions.join(" ") : null,
+    );
+    return row?.number as number;
+  }
+
+  count(number: number, added: { lastTurn: number; chunks: number; terms: number }): void {
+    this.#statements.count.run(added.lastTurn, added.chunks, added.terms, number);
+  }
+
+  /** Gives a source a version that no source has: whatever a crash leaves of it will be forgotten. */
+  doom(number: number): void {
+    this.#statements.doom.run(number);
+  }
+
+  remove(number: number): void {
+    this.#statements.removeSpeakers.run(number);
+    this.#statements.remove.run(number);
+  }
+
+  speak(number: number, name: string): void {
+    this.#statements.speak.run(number, name);
+  }
+
+  speakers(limit: number): string[] {
+    return this.#statements.speakers.all(limit).map((row) => row.name as string);
+  }
+
+  totals(): IndexTotals {
+    return { ...(this.#statements.totals.get() as unknown as IndexTotals) };
+  }
+}
+
+function toSource(row: Row): SourceRecord {
+  return {
+    number: row.number as number,
+    kind: row.kind === KIND_NUMBERS.session ? "session" : "file",
+    name: row.name as string,
+    version: row.version as string,
+    cursor: row.cursor as number,
+    ...(row.root !== null && { root: row.root as string }),
+    ...(row.size_bytes !== null && { sizeBytes: row.size_bytes as number }),
+    ...(row.modified_ms !== null && { modifiedMs: row.modified_ms as number }),
+    ...(row.definitions !== null && { definitions: (row.definitions as string).split(" ") }),
+    turns: row.turns as number,
+    chunks: row.chunks as number,
+    terms: row.terms as number,
+  };
+}

@@ -1,0 +1,240 @@
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import type { SessionId } from "../../../model/entry.ts";
+import { type ErrorCode, isLonghaulError, LonghaulError } from "../../../model/errors.ts";
+import type {
+  ChunkBatch,
+  IndexState,
+  IndexTotals,
+  MemoryStore,
+  SourceKind,
+  SourceName,
+  VectorStore,
+} from "../../memory-store.ts";
+import { connect } from "../connect.ts";
+import type { Database } from "../database.ts";
+import { ChunkRows } from "./chunk-rows.ts";
+import { Dictionary } from "./dictionary.ts";
+import { Erasures } from "./erasures.ts";
+import { Forgetter } from "./forgetter.ts";
+import { MEMORY_MIGRATIONS } from "./migrations/index.ts";
+import { Segments } from "./segments.ts";
+import { Sources } from "./sources.ts";
+import { Vectors } from "./vectors.ts";
+
+/** Larger than the log's: the index is written in batches and read in stretches. */
+const PAGE_BYTES = 4096;
+/** Enough for the upper levels of the trees at a million chunks. */
+const CACHE_KIB = 16_384;
+
+/** What makes an index worth nothing, so that another one is begun. */
+const HOPELESS: readonly ErrorCode[] = ["STORE_CORRUPT", "STORE_FOREIGN", "SCHEMA_TOO_NEW"];
+
+interface Tables {
+  readonly db: Database;
+  readonly sources: Sources;
+  readonly dictionary: Dictionary;
+  readonly chunks: ChunkRows;
+  readonly segments: Segments;
+  readonly forgetter: Forgetter;
+  readonly erasures: Erasures;
+  readonly vectors: Vectors;
+}
+
+/** The index in a database file of its own, opened when it is first needed; a damaged one is put aside. */
+export class SqliteMemory implements MemoryStore {
+  readonly vectors: VectorStore;
+  readonly #path: string;
+  readonly #busyTimeoutMs: number;
+  #opening: Promise<Tables> | undefined;
+  #isClosed = false;
+
+  constructor(path: string, busyTimeoutMs: number) {
+    this.#path = path;
+    this.#busyTimeoutMs = busyTimeoutMs;
+    this.vectors = {
+      embedder: (id, dimensions) => this.#use(({ vectors }) => vectors.embedder(id, dimensions)),
+      missing: (embedder, after, limit) =>
+        this.#use(({ vectors }) => vectors.missing(embedder, after, limit)),
+      write: (embedder, rows) => this.#use(({ vectors }) => vectors.write(embedder, rows)),
+      loose: (embedder, after, limit) => this.#use(({ vectors }) => vectors.loose(embedder, after, limit)),
+      pack: (embedder, segment) => this.#use(({ vectors }) => vectors.pack(embedder, segment)),
+      packed: (embedder) => this.#use(({ vectors }) => vectors.packed(embedder)),
+      read: (embedder, segment) => this.#use(({ vectors }) => vectors.read(embedder, segment)),
+      dropOthers: (embedder) => this.#use(({ vectors }) => vectors.dropOthers(embedder)),
+      cached: (embedder, hashes) => this.#use(({ vectors }) => vectors.cached(embedder, hashes)),
+      cache: (embedder, entries) => this.#use(({ vectors }) => vectors.cache(embedder, entries)),
+    };
+  }
+
+  /** False while nothing was ever indexed here: then there is nothing to forget either. */
+  get exists(): boolean {
+    return this.#opening !== undefined || (this.#path !== ":memory:" && existsSync(this.#path));
+  }
+
+  source(name: SourceName) {
+    return this.#use(({ db, sources }) => db.read(() => sources.find(name)));
+  }
+
+  sourcesByNumber(numbers: readonly number[]) {
+    return this.#use(({ db, sources }) =>
+      db.snapshot(() => numbers.flatMap((number) => sources.byNumber(number) ?? [])),
+    );
+  }
+
+  sources(query: { kind?: SourceKind; root?: string; after?: number; limit: number }) {
+    return this.#use(({ db, sources }) => db.read(() => sources.list(query)));
+  }
+
+  add(batch: ChunkBatch): Promise<boolean> {
+    return this.#use(({ chunks }) => chunks.add(batch));
+  }
+
+  forget(source: SourceName, seqs?: readonly number[]): Promise<number> {
+    return this.#use(({ forgetter }) => forgetter.forget(source, seqs));
+  }
+
+  expectErasure(session: SessionId, seqs?: readonly number[]): Promise<void> {
+    return this.#use(({ erasures }) => erasures.expect(session, seqs));
+  }
+
+  expectedErasures(limit: number) {
+    return this.#use(({ erasures }) => erasures.list(limit));
+  }
+
+  settleErasure(session: SessionId, seqs?: readonly number[]): Promise<void> {
+    return this.#use(({ erasures }) => erasures.settle(session, seqs));
+  }
+
+  state(): Promise<IndexState> {
+    return this.#use(({ db, segments }) => db.snapshot(() => segments.state()));
+  }
+
+  totals(): Promise<IndexTotals> {
+    return this.#use(({ db, sources }) => db.read(() => sources.totals()));
+  }
+
+  speakers(limit: number): Promise<readonly string[]> {
+    return this.#use(({ db, sources }) => db.read(() => sources.speakers(limit)));
+  }
+
+  chunks(numbers: readonly number[]) {
+    return this.#use(({ chunks }) => chunks.get(numbers));
+  }
+
+  around(numbers: readonly { readonly number: number; readonly reach: number }[], limit: number) {
+    return this.#use(({ chunks }) => chunks.around(numbers, limit));
+  }
+
+  termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return this.#use(({ db, dictionary }) =>
+      db.snapshot(() => {
+        dictionary.refresh();
+        const known = new Map<string, number>();
+        for (const term of terms) {
+          const number = dictionary.numberOf(term);
+          if (number !== undefined) known.set(term, number);
+        }
+        return known;
+      }),
+    );
+  }
+
+  tail(from: number, limit: number) {
+    return this.#use(({ db, chunks }) => db.read(() => chunks.termsFrom(from, limit)));
+  }
+
+  postings(terms: readonly number[], count: number) {
+    return this.#use(({ segments }) => segments.postings(terms, count));
+  }
+
+  segmentSources(segment: number): Promise<Uint32Array> {
+    return this.#use(({ segments }) => segments.sources(segment));
+  }
+
+  seal(): Promise<boolean> {
+    return this.#use(({ segments }) => segments.seal());
+  }
+
+  async sizeBytes(): Promise<number> {
+    const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return this.#path === ":memory:" ? 0 : sizeOf(this.#path) + sizeOf(`${this.#path}-wal`);
+  }
+
+  async vacuum(): Promise<void> {
+    if (!this.exists) return;
+    await this.#use(async ({ db }) => {
+      await db.exec("VACUUM");
+      await db.emptyJournal();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const tables = await this.#opening?.catch(() => undefined);
+    tables?.db.close();
+  }
+
+  async #use<T>(work: (tables: Tables) => Promise<T>): Promise<T> {
+    const opening = this.#open();
+    try {
+      return await work(await opening);
+    } catch (error) {
+      if (!isLonghaulError(error, "STORE_CORRUPT") || this.#path === ":memory:") throw error;
+      // Everything in it can be made again, so that is what happens.
+      if (this.#opening === opening) {
+        this.#opening = undefined;
+        (await opening.catch(() => undefined))?.db.close();
+        this.#putAside();
+      }
+      return work(await this.#open());
+    }
+  }
+
+  #open(): Promise<Tables> {
+    if (this.#isClosed) throw new LonghaulError("CLOSED", "This store is closed; open a new one.");
+    this.#opening ??= this.#connect();
+    this.#opening.catch(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<Tables> {
+    const options = {
+      // Lost with a crash of the machine, the last batches are indexed once more.
+      durability: "process",
+      busyTimeoutMs: this.#busyTimeoutMs,
+      migrations: MEMORY_MIGRATIONS,
+      pageBytes: PAGE_BYTES,
+      cacheKib: CACHE_KIB,
+    } as const;
+    try {
+      return tablesOf(await connect(this.#path, options));
+    } catch (error) {
+      if (!HOPELESS.some((code) => isLonghaulError(error, code))) throw error;
+      this.#putAside();
+      return tablesOf(await connect(this.#path, options));
+    }
+  }
+
+  #putAside(): void {
+    for (const ending of ["-wal", "-shm"]) rmSync(`${this.#path}${ending}`, { force: true });
+    if (existsSync(this.#path)) renameSync(this.#path, `${this.#path}.aside`);
+  }
+}
+
+function tablesOf(db: Database): Tables {
+  const sources = new Sources(db);
+  const dictionary = new Dictionary(db);
+  const chunks = new ChunkRows(db, sources, dictionary);
+  return {
+    db,
+    sources,
+    dictionary,
+    chunks,
+    segments: new Segments(db, chunks),
+    forgetter: new Forgetter(db, sources, chunks),
+    erasures: new Erasures(db),
+    vectors: new Vectors(db),
+  };
+}

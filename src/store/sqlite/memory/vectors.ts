@@ -1,0 +1,140 @@
+import { type ChunkVector, SEGMENT_CHUNKS, type Unembedded, type VectorStore } from "../../memory-store.ts";
+import { placeOf } from "../../postings.ts";
+import type { Database, Row } from "../database.ts";
+import { hashOfBody } from "./chunk-body.ts";
+
+/** Vectors in SQLite. */
+export class Vectors implements VectorStore {
+  readonly #db: Database;
+  readonly #statements;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#statements = {
+      embedder: db.prepare("SELECT number FROM embedders WHERE id = ?"),
+      addEmbedder: db.prepare("INSERT OR IGNORE INTO embedders (id, dimensions) VALUES (?, ?)"),
+      missing: db.prepare(
+        `SELECT number, source, seq, part, start, stop, body FROM chunks WHERE number > ?2
+          AND NOT EXISTS (SELECT 1 FROM loose_vectors WHERE embedder = ?1 AND chunk = number)
+          AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?1 AND segment = chunks.number / ${SEGMENT_CHUNKS})
+         ORDER BY number LIMIT ?3`,
+      ),
+      write: db.prepare(
+        // Only for a chunk that is still there: it may have been forgotten while its text was being embedded.
+        `INSERT OR REPLACE INTO loose_vectors (embedder, chunk, vector)
+         SELECT ?1, number, ?3 FROM chunks WHERE number = ?2`,
+      ),
+      loose: db.prepare(
+        "SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk > ? ORDER BY chunk LIMIT ?",
+      ),
+      between: db.prepare(
+        "SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk BETWEEN ? AND ?",
+      ),
+      removeBetween: db.prepare("DELETE FROM loose_vectors WHERE embedder = ? AND chunk BETWEEN ? AND ?"),
+      lacking: db.prepare(
+        `SELECT 1 FROM chunks WHERE number BETWEEN ?2 AND ?3
+          AND NOT EXISTS (SELECT 1 FROM loose_vectors WHERE embedder = ?1 AND chunk = number) LIMIT 1`,
+      ),
+      insert: db.prepare("INSERT OR IGNORE INTO vectors (embedder, segment, vectors) VALUES (?, ?, ?)"),
+      packed: db.prepare("SELECT segment FROM vectors WHERE embedder = ? ORDER BY segment"),
+      read: db.prepare("SELECT vectors FROM vectors WHERE embedder = ? AND segment = ?"),
+      dropLoose: db.prepare("DELETE FROM loose_vectors WHERE embedder <> ?"),
+      dropPacked: db.prepare("DELETE FROM vectors WHERE embedder <> ?"),
+      cached: db.prepare("SELECT vector FROM embeddings WHERE embedder = ? AND hash = ?"),
+      cache: db.prepare("INSERT OR REPLACE INTO embeddings (embedder, hash, vector) VALUES (?, ?, ?)"),
+    };
+  }
+
+  embedder(id: string, dimensions: number): Promise<number> {
+    return this.#db.transact(() => {
+      this.#statements.addEmbedder.run(id, dimensions);
+      return this.#statements.embedder.get(id)?.number as number;
+    });
+  }
+
+  missing(embedder: number, after: number, limit: number): Promise<readonly Unembedded[]> {
+    return this.#db.read(() =>
+      this.#statements.missing.all(embedder, after, limit).map((row) => ({
+        number: row.number as number,
+        source: row.source as number,
+        seq: row.seq as number,
+        part: row.part as number,
+        from: row.start as number,
+        to: row.stop as number,
+        hash: hashOfBody(row.body as Uint8Array),
+      })),
+    );
+  }
+
+  async write(embedder: number, vectors: readonly ChunkVector[]): Promise<void> {
+    await this.#db.transact(() => {
+      for (const { chunk, vector } of vectors) this.#statements.write.run(embedder, chunk, bytesOf(vector));
+    });
+  }
+
+  loose(embedder: number, after: number, limit: number): Promise<readonly ChunkVector[]> {
+    return this.#db.read(() => this.#statements.loose.all(embedder, after, limit).map(toVector));
+  }
+
+  pack(embedder: number, segment: number): Promise<boolean> {
+    const [first, last] = [segment * SEGMENT_CHUNKS, (segment + 1) * SEGMENT_CHUNKS - 1];
+    return this.#db.transact(() => {
+      if (this.#statements.lacking.get(embedder, first, last)) return false;
+      const rows = this.#statements.between.all(embedder, first, last).map(toVector);
+      const dimensions = rows[0]?.vector.length ?? 0;
+      const vectors = new Int8Array(SEGMENT_CHUNKS * dimensions);
+      for (const { chunk, vector } of rows) vectors.set(vector, placeOf(chunk) * dimensions);
+      this.#statements.insert.run(embedder, segment, bytesOf(vectors));
+      this.#statements.removeBetween.run(embedder, first, last);
+      return true;
+    });
+  }
+
+  packed(embedder: number): Promise<readonly number[]> {
+    return this.#db.read(() => this.#statements.packed.all(embedder).map((row) => row.segment as number));
+  }
+
+  read(embedder: number, segment: number): Promise<Int8Array | undefined> {
+    return this.#db.read(() => {
+      const bytes = this.#statements.read.get(embedder, segment)?.vectors as Uint8Array | undefined;
+      return bytes && signed(bytes);
+    });
+  }
+
+  async dropOthers(embedder: number): Promise<void> {
+    await this.#db.transact(() => {
+      this.#statements.dropLoose.run(embedder);
+      this.#statements.dropPacked.run(embedder);
+    });
+  }
+
+  cached(embedder: number, hashes: readonly Uint8Array[]): Promise<readonly (Int8Array | undefined)[]> {
+    return this.#db.read(() =>
+      hashes.map((hash) => {
+        const bytes = this.#statements.cached.get(embedder, hash)?.vector as Uint8Array | undefined;
+        return bytes && signed(bytes);
+      }),
+    );
+  }
+
+  async cache(
+    embedder: number,
+    entries: readonly { readonly hash: Uint8Array; readonly vector: Int8Array }[],
+  ): Promise<void> {
+    await this.#db.transact(() => {
+      for (const { hash, vector } of entries) this.#statements.cache.run(embedder, hash, bytesOf(vector));
+    });
+  }
+}
+
+function toVector(row: Row): ChunkVector {
+  return { chunk: row.chunk as number, vector: signed(row.vector as Uint8Array) };
+}
+
+function signed(bytes: Uint8Array): Int8Array {
+  return new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function bytesOf(vector: Int8Array): Uint8Array {
+  return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+}

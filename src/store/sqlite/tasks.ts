@@ -1,0 +1,233 @@
+import { LonghaulError } from "../../model/errors.ts";
+import { isTerminal, type TaskId, type TaskState } from "../../model/task.ts";
+import type {
+  NewTask,
+  TaskChange,
+  TaskFields,
+  TaskQuery,
+  TaskRecord,
+  TaskStore,
+  TaskWish,
+  TaskWrite,
+} from "../task-store.ts";
+import type { Database, Row } from "./database.ts";
+import type { SessionCache } from "./session-cache.ts";
+
+const SELECT =
+  "SELECT t.*, s.id AS session_id FROM tasks t JOIN sessions s ON s.number = t.session WHERE s.id IS NOT NULL";
+const NEWEST_FIRST = "ORDER BY t.number DESC LIMIT ?";
+const END = Number.MAX_SAFE_INTEGER;
+
+/** Tasks in SQLite. */
+export class SqliteTasks implements TaskStore {
+  readonly #db: Database;
+  readonly #cache: SessionCache;
+  readonly #statements;
+  /** What `check` has read of the task that `apply` changes next, in the same transaction. */
+  #checked: Row | undefined;
+
+  constructor(db: Database, cache: SessionCache) {
+    this.#db = db;
+    this.#cache = cache;
+    this.#statements = {
+      get: db.prepare(`${SELECT} AND t.id = ?`),
+      numberOf: db.prepare("SELECT number FROM tasks WHERE id = ?"),
+      fields: db.prepare(
+        `SELECT state, mode, owner, epoch, resumes, wish, wish_reason, notice, attempts, settled_at, last_seq, notice_seq
+         FROM tasks WHERE id = ?`,
+      ),
+      list: db.prepare(
+        `${SELECT} AND t.number < ? AND (?2 IS NULL OR instr(?2, t.state) > 0) ${NEWEST_FIRST}`,
+      ),
+      listOfSession: db.prepare(
+        `${SELECT} AND t.number < ? AND (?2 IS NULL OR instr(?2, t.state) > 0) AND t.session = ?4 ${NEWEST_FIRST.replace("?", "?3")}`,
+      ),
+      listOfParent: db.prepare(
+        `${SELECT} AND t.number < ? AND (?2 IS NULL OR instr(?2, t.state) > 0) AND t.parent = ?4 ${NEWEST_FIRST.replace("?", "?3")}`,
+      ),
+      owners: db.prepare("SELECT DISTINCT owner FROM tasks WHERE notice IS NOT 'done'"),
+      openOf: db.prepare(
+        `${SELECT} AND t.notice IS NOT 'done' AND t.owner IS ? AND t.number > ? ORDER BY t.number LIMIT ?`,
+      ),
+      wishedOf: db.prepare(`${SELECT} AND t.wish IS NOT NULL AND t.owner = ?`),
+      wish: db.prepare("UPDATE tasks SET wish = ?, wish_reason = ? WHERE id = ?"),
+      insert: db.prepare(
+        `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes,
+           attempts, created_at, deadline_at, first_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      update: db.prepare(
+        `UPDATE tasks SET state = ?, mode = ?, owner = ?, epoch = ?, resumes = ?, wish = ?, wish_reason = ?, notice = ?,
+           attempts = ?, settled_at = ?, last_seq = ?, notice_seq = ? WHERE id = ?`,
+      ),
+    };
+  }
+
+  async get(id: TaskId): Promise<TaskRecord | undefined> {
+    return this.#db.read(() => this.#find(id));
+  }
+
+  async list({ limit, before, session, parent, states }: TaskQuery): Promise<readonly TaskRecord[]> {
+    return this.#db.snapshot(() => {
+      const start = before === undefined ? END : this.#numberOf(before);
+      const wanted = states?.join(" ") ?? null;
+      if (parent !== undefined)
+        return this.#statements.listOfParent.all(start, wanted, limit, parent).map(toRecord);
+      if (session === undefined) return this.#statements.list.all(start, wanted, limit).map(toRecord);
+      const { number } = this.#cache.require(session);
+      return this.#statements.listOfSession.all(start, wanted, limit, number).map(toRecord);
+    });
+  }
+
+  async owners(): Promise<readonly (string | undefined)[]> {
+    const rows = await this.#db.read(() => this.#statements.owners.all());
+    return rows.map(({ owner }) => (owner === null ? undefined : (owner as string)));
+  }
+
+  async openOf(
+    owner: string | undefined,
+    { limit, after }: { limit: number; after?: TaskId },
+  ): Promise<readonly TaskRecord[]> {
+    return this.#db.snapshot(() => {
+      const start = after === undefined ? 0 : this.#numberOf(after);
+      return this.#statements.openOf.all(owner ?? null, start, limit).map(toRecord);
+    });
+  }
+
+  async wishedOf(owner: string): Promise<readonly TaskRecord[]> {
+    return this.#db.read(() => this.#statements.wishedOf.all(owner).map(toRecord));
+  }
+
+  async wish(id: TaskId, wish: TaskWish, reason?: string): Promise<TaskRecord | undefined> {
+    return this.#db.transact(() => {
+      const task = this.#find(id);
+      if (!task || isTerminal(task.state) || task.wish === "kill" || task.wish === wish) return task;
+      this.#statements.wish.run(wish, reason ?? null, id);
+      return this.#find(id);
+    });
+  }
+
+  async change(change: TaskChange): Promise<TaskRecord> {
+    return this.#db.transact(() => {
+      this.check(change);
+      this.apply(change, "", 0);
+      return this.#find(change.id) as TaskRecord;
+    });
+  }
+
+  /** Within a transaction, before anything is written: throws TASK_CONFLICT unless all is as expected. */
+  check(write: TaskWrite): void {
+    if ("create" in write) {
+      const { create, parentEpoch } = write;
+      if (this.#statements.numberOf.get(create.id)) throw conflict(create.id, "exists already");
+      if (
+        parentEpoch !== undefined &&
+        this.#statements.fields.get(create.parent ?? "")?.epoch !== parentEpoch
+      )
+        throw conflict(create.parent ?? "", "has ended or is run by someone else, and has no more children");
+      return;
+    }
+    const { id, expect } = write;
+    const row = this.#statements.fields.get(id);
+    const isAsExpected =
+      row?.epoch === expect.epoch &&
+      (expect.state === undefined || row.state === expect.state) &&
+      (expect.notice === undefined || row.notice === expect.notice);
+    if (!isAsExpected) throw conflict(id, "has changed, has ended, or is run by someone else");
+    this.#checked = row;
+  }
+
+  /** Within a transaction, after the entries of the append: carries out what was checked. */
+  apply(write: TaskWrite, session: string, firstSeq: number): void {
+    if ("create" in write) this.#insert(write.create, session, firstSeq);
+    else if (write.set) this.#update(write, firstSeq);
+  }
+
+  #insert(task: NewTask, session: string, firstSeq: number): void {
+    this.#statements.insert.run(
+      task.id,
+      this.#cache.find(session)?.number as number,
+      task.parent ?? null,
+      task.parentSession ?? null,
+      task.agent,
+      task.state,
+      task.mode,
+      task.owner ?? null,
+      task.epoch,
+      task.canResume ? 1 : 0,
+      task.resumes,
+      task.attempts,
+      task.createdAt,
+      task.deadlineAt ?? null,
+      firstSeq,
+    );
+  }
+
+  #update({ id, set, marks }: TaskChange, firstSeq: number): void {
+    const row = this.#checked as Row;
+    const has = (name: keyof TaskFields) => set !== undefined && name in set;
+    const state = set?.state ?? (row.state as TaskState);
+    // A kill that was asked for holds until the task has ended.
+    const keepsWish = !has("wish") || (row.wish === "kill" && !isTerminal(state));
+    this.#statements.update.run(
+      state,
+      set?.mode ?? (row.mode as string),
+      has("owner") ? (set?.owner ?? null) : (row.owner as string | null),
+      set?.epoch ?? (row.epoch as number),
+      set?.resumes ?? (row.resumes as number),
+      keepsWish ? (row.wish as string | null) : null,
+      keepsWish ? (row.wish_reason as string | null) : null,
+      set?.notice ?? (row.notice as string | null),
+      set?.attempts ?? (row.attempts as number),
+      set?.settledAt ?? (row.settled_at as number | null),
+      marks === "last" ? firstSeq : (row.last_seq as number),
+      marks === "notice" ? firstSeq : (row.notice_seq as number),
+      id,
+    );
+  }
+
+  #find(id: TaskId): TaskRecord | undefined {
+    const row = this.#statements.get.get(id);
+    return row && toRecord(row);
+  }
+
+  #numberOf(id: TaskId): number {
+    const row = this.#statements.numberOf.get(id);
+    if (row) return row.number as number;
+    throw new LonghaulError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(id)} in this store.`, {
+      details: { task: id },
+    });
+  }
+}
+
+function conflict(id: TaskId, what: string): LonghaulError {
+  return new LonghaulError("TASK_CONFLICT", `Task ${JSON.stringify(id)} ${what}; nothing was written.`, {
+    details: { task: id },
+  });
+}
+
+function toRecord(row: Row): TaskRecord {
+  const { parent, parent_session, owner, wish, wish_reason, notice, settled_at, deadline_at } = row;
+  return {
+    id: row.id as string,
+    session: row.session_id as string,
+    ...(parent !== null && { parent: parent as string }),
+    ...(parent_session !== null && { parentSession: parent_session as string }),
+    agent: row.agent as string,
+    state: row.state as TaskRecord["state"],
+    mode: row.mode as TaskRecord["mode"],
+    ...(owner !== null && { owner: owner as string }),
+    epoch: row.epoch as number,
+    canResume: row.can_resume === 1,
+    resumes: row.resumes as number,
+    ...(wish !== null && { wish: wish as TaskWish }),
+    ...(wish_reason !== null && { wishReason: wish_reason as string }),
+    ...(notice !== null && { notice: notice as NonNullable<TaskRecord["notice"]> }),
+    attempts: row.attempts as number,
+    createdAt: row.created_at as number,
+    ...(settled_at !== null && { settledAt: settled_at as number }),
+    ...(deadline_at !== null && { deadlineAt: deadline_at as number }),
+    firstSeq: row.first_seq as number,
+    lastSeq: row.last_seq as number,
+    noticeSeq: row.notice_seq as number,
+  };
+}

@@ -1,0 +1,42 @@
+/** Term numbers as bytes, seven bits each: common terms have small numbers and take one or two. */
+export function packTerms(terms: ArrayLike<number>): Uint8Array {
+  const bytes = new Uint8Array(terms.length * 5);
+  let at = 0;
+  for (let index = 0; index < terms.length; index++) at = putNumber(bytes, at, terms[index] as number);
+  return bytes.slice(0, at);
+}
+
+/** The term numbers in bytes that `packTerms` made. */
+export function unpackTerms(bytes: Uint8Array): Uint32Array {
+  const terms = new Uint32Array(countNumbers(bytes));
+  let at = 0;
+  for (let index = 0; index < terms.length; index++) {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] as number;
+      value |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    terms[index] = value >>> 0;
+  }
+  return terms;
+}
+
+/** Writes a whole number below 2^32 and returns the place behind it. */
+export function putNumber(bytes: Uint8Array, at: number, value: number): number {
+  let rest = value >>> 0;
+  let place = at;
+  while (rest > 127) {
+    bytes[place++] = (rest & 127) | 128;
+    rest >>>= 7;
+  }
+  bytes[place++] = rest;
+  return place;
+}
+
+/** How many numbers there are: each ends with a byte below 128. */
+function countNumbers(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at++) if ((bytes[at] as number) < 128) count++;
+  return count;
+}

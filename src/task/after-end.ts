@@ -1,0 +1,33 @@
+import type { Json } from "../model/json.ts";
+import type { TaskId, TaskNotice, TaskOutcome, TaskPlan } from "../model/task.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+
+/** A task that has ended, for those who do something about it. */
+export interface EndedTask {
+  readonly task: TaskRecord;
+  readonly outcome: TaskOutcome;
+  readonly plan?: TaskPlan;
+}
+
+/** Slow work after a task has ended, as a check of what it hands over; what it finds goes into the notice. */
+export interface AfterStep {
+  readonly name: string;
+  readonly limitMs?: number;
+  run(ended: EndedTask, signal: AbortSignal): Promise<Json | undefined> | Json | undefined;
+}
+
+/** A way to keep tasks apart, as a worktree for each. */
+export interface Isolation {
+  readonly limitMs?: number;
+  /** Makes the place to work in, or finds the one that a former call has made for the task. */
+  prepare(task: TaskId, plan: TaskPlan, signal: AbortSignal): Promise<Json>;
+  /** Decides what becomes of the place; what it finds goes into the notice. */
+  settle(task: TaskId, place: Json, signal: AbortSignal): Promise<Json | undefined>;
+}
+
+/** A way out of the process for notices: at least once, the same id each time. */
+export interface NoticeChannel {
+  readonly name: string;
+  readonly limitMs?: number;
+  send(notice: TaskNotice, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,29 @@
+import { invalidArgument } from "../../model/errors.ts";
+import type { NoticeChannel } from "../after-end.ts";
+
+/** Where to send notices. */
+export interface WebhookOptions {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly limitMs?: number;
+}
+
+/** Posts each notice as JSON; its id is in the header Idempotency-Key, the same however often it is sent. */
+export function webhookChannel({ url, headers, limitMs }: WebhookOptions): NoticeChannel {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw invalidArgument("url", url, "an http or https address");
+  return {
+    name: `webhook ${new URL(url).host}`,
+    ...(limitMs !== undefined && { limitMs }),
+    send: async (notice, signal) => {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers, "idempotency-key": notice.id },
+        body: JSON.stringify(notice),
+        signal,
+      });
+      await response.body?.cancel();
+      if (!response.ok) throw new Error(`it answered with status ${response.status}`);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Log } from "../log/log.ts";
+import type { SessionId } from "../model/entry.ts";
+import type { Scope } from "../model/scope.ts";
+import type { AgentContext } from "./agent.ts";
+import type { Run } from "./run.ts";
+import type { Shell } from "./shell.ts";
+
+/** What an agent's context is made of. */
+export interface ContextParts<OpenedSession> {
+  readonly log: Log;
+  readonly openSession: (id: SessionId, scope: Scope) => Promise<OpenedSession>;
+  readonly startChild: (run: Run<OpenedSession>, shell: Shell) => AgentContext<OpenedSession>["start"];
+}
+
+/** What one call of an agent gets. */
+export function makeContext<OpenedSession>(
+  { log, openSession, startChild }: ContextParts<OpenedSession>,
+  run: Run<OpenedSession>,
+  shell: Shell,
+): AgentContext<OpenedSession> {
+  const { task, memory, cause } = run;
+  let session: Promise<OpenedSession> | undefined;
+  return {
+    task: task.id,
+    input: memory.plan?.input ?? null,
+    cause,
+    mode: task.mode,
+    ...(memory.checkpoint !== undefined && { checkpoint: memory.checkpoint }),
+    ...(memory.place !== undefined && { place: memory.place }),
+    signal: shell.signal,
+    scope: shell.scope,
+    session: () => {
+      session ??= openSession(task.session, shell.scope);
+      return session;
+    },
+    spent: () => run.memory.spent,
+    start: startChild(run, shell),
+    children: () => log.store.tasks.list({ parent: task.id, limit: 1_000 }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Timer } from "./timer.ts";
+
+/** What came of work under a deadline. */
+export type InTime<T> =
+  | { readonly type: "done"; readonly value: T }
+  | { readonly type: "failed"; readonly error: unknown }
+  | { readonly type: "late" };
+
+/**
+ * Runs work under a deadline; never rejects. When it is over, or `stop` fires, the work's signal fires and whoever waits is
+ * free, even if the work is deaf to its signal.
+ */
+export function withinDeadline<T>(
+  timer: Timer,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T> | T,
+  stop?: AbortSignal,
+): Promise<InTime<T>> {
+  return new Promise((resolve) => {
+    const over = new AbortController();
+    const end = (result: InTime<T>) => {
+      cancel();
+      stop?.removeEventListener("abort", late);
+      resolve(result);
+    };
+    const late = () => {
+      over.abort(new Error(`Not done within ${limitMs} ms.`));
+      end({ type: "late" });
+    };
+    // A wait that someone awaits must not let the process end in the middle of it.
+    const cancel = timer.after(limitMs, late, { keepsAlive: true });
+    stop?.addEventListener("abort", late);
+    if (stop?.aborted) return late();
+    try {
+      Promise.resolve(work(over.signal)).then(
+        (value) => end({ type: "done", value }),
+        (error) => end({ type: "failed", error }),
+      );
+    } catch (error) {
+      end({ type: "failed", error });
+    }
+  });
+}

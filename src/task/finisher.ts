@@ -1,0 +1,149 @@
+import type { Log } from "../log/log.ts";
+import type { Json } from "../model/json.ts";
+import type { TaskNotice } from "../model/task.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./after-end.ts";
+import { withinDeadline } from "./deadline.ts";
+import type { Journal } from "./journal.ts";
+import { patiently } from "./patiently.ts";
+import type { Timer } from "./timer.ts";
+
+/** What finishing needs. */
+export interface FinisherParts {
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly timer: Timer;
+  readonly isolations: Readonly<Record<string, Isolation>>;
+  readonly steps: readonly AfterStep[];
+  readonly channels: readonly NoticeChannel[];
+  readonly stepMs: number;
+  /** Fires when the process can wait no longer; what is left is done by whoever comes next. */
+  readonly stop: AbortSignal;
+  readonly onNotice: (notice: TaskNotice) => void;
+  readonly onWarning: (warning: string) => void;
+}
+
+/** A channel that has failed this often is not tried again. */
+const MAX_ATTEMPTS = 10;
+const TRIES_IN_A_ROW = 3;
+/** A longer result is left out of the notice; the status of the task has it. */
+const MAX_RESULT_CHARACTERS = 16_000;
+
+/** Does what comes after the end, none of which can hold back the end: verdicts, checks, and then the one notice. */
+export class Finisher {
+  readonly #parts: FinisherParts;
+
+  constructor(parts: FinisherParts) {
+    this.#parts = parts;
+  }
+
+  /** For a task whose notice is owed. */
+  async finish(ended: EndedTask, place: Json | undefined): Promise<void> {
+    const facts = await this.#facts(ended, place);
+    const { stop, channels, journal, onNotice, timer } = this.#parts;
+    if (stop.aborted) return;
+    const notice = makeNotice(ended, facts);
+    const next = channels.length === 0 ? "done" : "told";
+    if (!(await patiently(timer, stop, () => journal.tell(ended.task, notice, next)))) return;
+    onNotice(notice);
+    if (next === "told") await this.deliver({ ...ended.task, notice: next }, notice);
+  }
+
+  /** For a task whose notice is in the log and has yet to go out. */
+  async deliver(task: TaskRecord, notice: TaskNotice): Promise<void> {
+    const { channels, log, onWarning, stop, timer } = this.#parts;
+    const failed: string[] = [];
+    for (const channel of channels) {
+      const trouble = await this.#send(channel, notice);
+      if (trouble !== undefined) failed.push(`${channel.name}: ${trouble}`);
+    }
+    if (stop.aborted && failed.length > 0) return;
+    const attempts = task.attempts + 1;
+    const isOver = failed.length === 0 || attempts >= MAX_ATTEMPTS;
+    if (failed.length > 0)
+      onWarning(
+        `The notice of task ${task.id} was not delivered (attempt ${attempts}): ${failed.join("; ")}`,
+      );
+    const change = {
+      id: task.id,
+      expect: { epoch: task.epoch, notice: "told" },
+      set: { attempts, ...(isOver && { notice: "done" as const }) },
+    } as const;
+    await patiently(timer, stop, () => log.store.tasks.change(change)).catch(() => undefined);
+  }
+
+  async #facts(ended: EndedTask, place: Json | undefined): Promise<{ readonly [step: string]: Json }> {
+    const facts: Record<string, Json> = {};
+    for (const step of this.#stepsFor(ended, place)) {
+      const { timer, stepMs, stop } = this.#parts;
+      const result = await withinDeadline(
+        timer,
+        step.limitMs ?? stepMs,
+        async (signal) => step.run(ended, signal),
+        stop,
+      );
+      if (stop.aborted) break;
+      if (result.type === "done") {
+        if (result.value !== undefined) facts[step.name] = result.value;
+      } else {
+        facts[step.name] = {
+          isUnknown: true,
+          why: result.type === "late" ? "not done in time" : wordsOf(result.error),
+        };
+      }
+    }
+    return facts;
+  }
+
+  #stepsFor({ task, plan }: EndedTask, place: Json | undefined): readonly AfterStep[] {
+    const name = plan?.isolation;
+    const isolation = name === undefined ? undefined : this.#parts.isolations[name];
+    if (name === undefined || !isolation || place === undefined) return this.#parts.steps;
+    const verdict: AfterStep = {
+      name,
+      ...(isolation.limitMs !== undefined && { limitMs: isolation.limitMs }),
+      run: (_, signal) => isolation.settle(task.id, place, signal),
+    };
+    return [...this.#parts.steps, verdict];
+  }
+
+  async #send(channel: NoticeChannel, notice: TaskNotice): Promise<string | undefined> {
+    const { timer, stepMs, stop } = this.#parts;
+    let trouble = "not tried";
+    for (let round = 0; round < TRIES_IN_A_ROW && !stop.aborted; round++) {
+      if (round > 0) await new Promise<void>((resolve) => timer.after(200 * 4 ** round, resolve));
+      const result = await withinDeadline(
+        timer,
+        channel.limitMs ?? stepMs,
+        (signal) => channel.send(notice, signal),
+        stop,
+      );
+      if (result.type === "done") return undefined;
+      trouble = result.type === "late" ? "not done in time" : wordsOf(result.error);
+    }
+    return trouble;
+  }
+}
+
+function makeNotice(
+  { task, outcome, plan }: EndedTask,
+  facts: { readonly [step: string]: Json },
+): TaskNotice {
+  const { result, ...rest } = outcome;
+  const isLong = result !== undefined && JSON.stringify(result).length > MAX_RESULT_CHARACTERS;
+  return {
+    ...rest,
+    ...(isLong ? { isResultOmitted: true } : result !== undefined && { result }),
+    id: `${task.id}/ended`,
+    task: task.id,
+    agent: task.agent,
+    ...(plan?.title !== undefined && { title: plan.title }),
+    session: task.session,
+    settledAt: task.settledAt ?? 0,
+    ...(Object.keys(facts).length > 0 && { facts }),
+  };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

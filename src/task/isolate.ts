@@ -1,0 +1,39 @@
+import type { Isolation } from "./after-end.ts";
+import { withinDeadline } from "./deadline.ts";
+import type { Journal } from "./journal.ts";
+import type { TaskLimits } from "./limits.ts";
+import type { Run } from "./run.ts";
+import type { Shell } from "./shell.ts";
+import type { Timer } from "./timer.ts";
+
+/** What isolating needs. */
+export interface IsolateParts {
+  readonly journal: Journal;
+  readonly timer: Timer;
+  readonly limits: TaskLimits;
+  readonly isolations: Readonly<Record<string, Isolation>>;
+}
+
+/** Makes the place that a task works in, if it is to have one of its own; a place that nobody will know of is settled at once. */
+export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell): Promise<void> {
+  const { plan, place } = run.memory;
+  if (plan?.isolation === undefined || (run.cause === "detach" && place !== undefined)) return;
+  const { isolations, timer, limits, journal } = parts;
+  const isolation = isolations[plan.isolation];
+  if (!isolation) throw new Error(`The isolation ${plan.isolation} is not known here.`);
+  const { id } = run.task;
+  const limitMs = isolation.limitMs ?? limits.stepMs;
+  const made = await withinDeadline(timer, limitMs, (signal) =>
+    isolation.prepare(id, plan, AbortSignal.any([signal, shell.signal])),
+  );
+  if (made.type === "late") throw new Error(`The isolation ${plan.isolation} was not ready in time.`);
+  if (made.type === "failed") throw made.error;
+  try {
+    const note = { type: "isolated", place: made.value } as const;
+    await journal.say(run.task, shell.epoch, [{ body: { kind: "task", task: id, note } }]);
+  } catch (error) {
+    await withinDeadline(timer, limitMs, (signal) => isolation.settle(id, made.value, signal));
+    throw error;
+  }
+  run.memory = { ...run.memory, place: made.value };
+}

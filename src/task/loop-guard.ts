@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { BoundedCache } from "../model/bounded-cache.ts";
+import type { MessageInput } from "../model/message.ts";
+import type { ToolResultInput } from "../model/part.ts";
+import type { LoopGuard } from "../model/task.ts";
+
+/** What holds unless a task says otherwise: five times the same is written down, and goes on. */
+export const DEFAULT_LOOP_GUARD: LoopGuard = { repeats: 5, isStopping: false };
+
+/** A tool call that has its result. */
+export interface FinishedCall {
+  readonly name: string;
+  readonly arguments: unknown;
+  readonly result: unknown;
+}
+
+/** Calls whose results have not come yet; older ones are forgotten. */
+const MAX_OPEN_CALLS = 256;
+
+/** Counts how often the same call with the same arguments had the same result in a row. Holds hashes only. */
+export class LoopCounter {
+  readonly #open = new BoundedCache<string, { readonly name: string; readonly arguments: string }>({
+    maxWeight: MAX_OPEN_CALLS,
+  });
+  #last = "";
+  #count = 0;
+
+  /** How many times in a row this call was seen, with this one. */
+  see(call: FinishedCall): number {
+    const hash = hashOf([call.name, call.arguments, call.result]);
+    this.#count = hash === this.#last ? this.#count + 1 : 1;
+    this.#last = hash;
+    return this.#count;
+  }
+
+  /** The calls that a message finishes: those whose results it brings. */
+  finishedBy(message: MessageInput): readonly FinishedCall[] {
+    const finished: FinishedCall[] = [];
+    for (const part of message.parts ?? []) {
+      if (part.type === "tool-call")
+        this.#open.set(part.callId, { name: part.name, arguments: hashOf(part.input) });
+      if (part.type !== "tool-result") continue;
+      const call = this.#open.get(part.callId);
+      this.#open.delete(part.callId);
+      if (call) finished.push({ ...call, result: wordsOf(part) });
+    }
+    return finished;
+  }
+}
+
+/** What can be compared of a result; bytes on their way in count as different every time. */
+function wordsOf({ output }: ToolResultInput): unknown {
+  if (typeof output === "string") return output;
+  return output.map((part) => {
+    if (part.type === "blob") return part.digest;
+    return part.type === "data" ? Math.random() : part;
+  });
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify(value) ?? "")
+    .digest("base64");
+}

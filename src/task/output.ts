@@ -1,0 +1,81 @@
+import type { Log } from "../log/log.ts";
+import type { Entry } from "../model/entry.ts";
+import { wholeNumber } from "../model/errors.ts";
+import type { Scope } from "../model/scope.ts";
+import { isTerminal } from "../model/task.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import { readRange } from "../view/range.ts";
+import { tailEntries } from "../view/tail.ts";
+import type { Timer } from "./timer.ts";
+
+/** One entry of a task's session. */
+export type TaskEntry = Entry;
+
+/** How the output of a task is read. */
+export interface OutputOptions {
+  /** Go on until the task has ended; otherwise end with what is there. */
+  readonly block?: boolean;
+  /** Ends the reading, not the task. */
+  readonly timeoutMs?: number;
+  /** Only entries after this seq. */
+  readonly since?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What reading needs. */
+export interface OutputParts {
+  readonly log: Log;
+  readonly scope: Scope;
+  readonly timer: Timer;
+}
+
+const PAGE = 100;
+
+/** What a task said, from the log, whoever runs it: up to the entry that ended it, or as far as it has come. */
+export async function* readOutput(
+  { log, scope, timer }: OutputParts,
+  task: TaskRecord,
+  options: OutputOptions = {},
+): AsyncGenerator<TaskEntry> {
+  const after = Math.max(task.firstSeq - 1, wholeNumber("since", options.since ?? 0, 0));
+  if (!options.block || isTerminal(task.state)) {
+    yield* readPages(log, task, after, options.signal);
+    return;
+  }
+  const over = new AbortController();
+  const end = () => over.abort();
+  const cancel = options.timeoutMs === undefined ? undefined : timer.after(options.timeoutMs, end);
+  options.signal?.addEventListener("abort", end);
+  if (options.signal?.aborted) end();
+  try {
+    for await (const entry of tailEntries(log.store, task.session, scope, { after, signal: over.signal })) {
+      yield entry;
+      if (endsTask(entry, task.id)) return;
+    }
+  } finally {
+    cancel?.();
+    options.signal?.removeEventListener("abort", end);
+  }
+}
+
+async function* readPages(
+  log: Log,
+  task: TaskRecord,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<TaskEntry> {
+  const to = task.lastSeq > 0 ? { to: task.lastSeq } : {};
+  for (let from = after + 1; !signal?.aborted; ) {
+    const page = await readRange(log.store.entries, task.session, { from, limit: PAGE, ...to });
+    yield* page;
+    const last = page.at(-1);
+    if (page.length < PAGE || !last) return;
+    from = last.seq + 1;
+  }
+}
+
+function endsTask(entry: Entry, id: string): boolean {
+  return (
+    entry.kind === "task" && entry.task === id && entry.note.type === "moved" && isTerminal(entry.note.to)
+  );
+}

@@ -1,0 +1,28 @@
+import { type ErrorCode, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import type { Timer } from "./timer.ts";
+
+/** Troubles of a store that pass. */
+const PASSING: readonly ErrorCode[] = ["STORE_BUSY", "DISK_FULL", "STORE_IO"];
+const MAX_DELAY_MS = 5_000;
+
+/** Repeats what failed for a reason that passes, for as long as it takes or until `stop` fires. */
+export async function patiently<T>(timer: Timer, stop: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!PASSING.some((code) => isLonghaulError(error, code))) throw error;
+      if (stop.aborted)
+        throw new LonghaulError("CLOSED", "The supervisor of tasks was closed.", { cause: error });
+    }
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        cancel();
+        stop.removeEventListener("abort", end);
+        resolve();
+      };
+      const cancel = timer.after(delayMs, end, { keepsAlive: true });
+      stop.addEventListener("abort", end);
+    });
+  }
+}

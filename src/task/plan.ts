@@ -1,0 +1,57 @@
+import { checkSessionId } from "../model/entry.ts";
+import { invalidArgument, wholeNumber } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import type { TaskId, TaskPlan } from "../model/task.ts";
+import type { NewSession } from "../store/session-store.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import { checkBudget } from "./budget.ts";
+import type { StartOptions } from "./start-options.ts";
+
+/** What a plan is made of. */
+export interface PlanSource {
+  readonly id: TaskId;
+  readonly agent: string;
+  readonly input: Json;
+  readonly options: StartOptions;
+  readonly now: number;
+  readonly isolations: Readonly<Record<string, unknown>>;
+  readonly parent?: TaskRecord;
+}
+
+/** The plan of a task and the session it works in; throws ARGUMENT_INVALID. */
+export function makePlan({ id, agent, input, options, now, isolations, parent }: PlanSource): {
+  readonly plan: TaskPlan;
+  readonly session: NewSession;
+} {
+  const { mode = "background", title, budget, loopGuard, deadlineMs } = options;
+  if (mode !== "foreground" && mode !== "background")
+    throw invalidArgument("mode", mode, '"foreground" or "background"');
+  const isolation = options.isolation === "none" ? undefined : options.isolation;
+  if (isolation !== undefined && !(isolation in isolations))
+    throw invalidArgument("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));
+  if (loopGuard) wholeNumber("loopGuard.repeats", loopGuard.repeats, 2);
+  const parentSession = options.parentSession ?? parent?.session;
+  if (parentSession !== undefined) checkSessionId(parentSession);
+  const sessionId = checkSessionId(options.session ?? id);
+  const isChild = parentSession !== undefined && parentSession !== sessionId;
+  return {
+    plan: {
+      agent,
+      input,
+      mode,
+      ...(title !== undefined && { title }),
+      ...(parent && { parent: parent.id }),
+      ...(isChild && { parentSession }),
+      ...(isolation !== undefined && { isolation }),
+      ...(deadlineMs !== undefined && { deadlineAt: now + wholeNumber("deadlineMs", deadlineMs, 1) }),
+      ...(budget && { budget: checkBudget(budget) }),
+      ...(loopGuard && { loopGuard }),
+    },
+    session: {
+      id: sessionId,
+      createdAt: now,
+      ...(title !== undefined && { title }),
+      ...(isChild && { parent: parentSession, relation: "child" as const }),
+    },
+  };
+}

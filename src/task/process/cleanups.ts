@@ -1,0 +1,131 @@
+import { type CleanupReason, type EndingHost, watchEndings } from "./endings.ts";
+import { within } from "./within.ts";
+
+/** Work to be done before the process ends. */
+export type Cleanup = (reason: CleanupReason) => Promise<void> | void;
+
+/** How a registry behaves. */
+export interface CleanupsOptions {
+  /** Signals that run the clean-ups, unless the program itself listens to them; SIGINT, SIGTERM and SIGHUP. */
+  readonly signals?: readonly NodeJS.Signals[];
+  /** How long all may take together (5 s), and each of them (2 s). */
+  readonly graceMs?: number;
+  readonly eachMs?: number;
+  /** Hears of clean-ups that fail or take too long; by default nobody does. */
+  readonly onFailure?: (error: unknown) => void;
+  readonly host?: EndingHost;
+}
+
+/** How one clean-up behaves. */
+export interface CleanupOptions {
+  /** Called if the process ends before the work is done; must do what it can at once. */
+  readonly onExit?: () => void;
+  /** How long this one may take, if not `eachMs`. */
+  readonly graceMs?: number;
+  /** Runs after all others: for what others may end more gently. */
+  readonly isLast?: boolean;
+}
+
+/** Runs what must be done before this process ends, however it ends. */
+export interface Cleanups {
+  /**
+   * Registers work for the end, and returns how to take it back. The last registered runs first, the next when it is done
+   * or its time is over.
+   */
+  add(work: Cleanup, options?: CleanupOptions): () => void;
+  /** Runs everything registered, once; for programs that handle signals themselves. */
+  run(reason?: CleanupReason): Promise<void>;
+  /** How many wait. */
+  readonly size: number;
+}
+
+interface Entry {
+  readonly work: Cleanup;
+  readonly options: CleanupOptions;
+  isStarted: boolean;
+}
+
+/** Makes a registry. It listens to signals only while something is registered. */
+export function createCleanups(options: CleanupsOptions = {}): Cleanups {
+  const { graceMs = 5_000, eachMs = 2_000, onFailure = () => {} } = options;
+  const entries = new Set<Entry>();
+  let running: Promise<void> | undefined;
+
+  const runAll = async (reason: CleanupReason) => {
+    const graces = [...entries].map((entry) => entry.options.graceMs ?? 0);
+    const end = performance.now() + Math.max(graceMs, ...graces);
+    for (let entry = nextOf(entries); entry; entry = nextOf(entries)) {
+      entry.isStarted = true;
+      const leftMs = Math.max(0, Math.min(entry.options.graceMs ?? eachMs, end - performance.now()));
+      if (await runOne(entry, reason, leftMs, onFailure)) remove(entry);
+    }
+  };
+  const run = (reason: CleanupReason = "call") => {
+    running ??= runAll(reason).finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+  /** The part that cannot wait, for everything that is not done. */
+  const finish = () => {
+    for (const entry of [...entries].reverse()) {
+      entries.delete(entry);
+      try {
+        if (entry.options.onExit) entry.options.onExit();
+        else if (!entry.isStarted) void Promise.resolve(entry.work("exit")).catch(onFailure);
+      } catch (error) {
+        onFailure(error);
+      }
+    }
+    endings.stop();
+  };
+  const endings = watchEndings({ ...options, run, finish });
+  const remove = (entry: Entry) => {
+    entries.delete(entry);
+    if (entries.size === 0 && !endings.isEnding()) endings.stop();
+  };
+  return {
+    add(work, options = {}) {
+      const entry = { work, options, isStarted: false };
+      entries.add(entry);
+      endings.start();
+      return () => remove(entry);
+    },
+    run,
+    get size() {
+      return entries.size;
+    },
+  };
+}
+
+let ofThisProcess: Cleanups | undefined;
+
+/** The registry of this process. */
+export function processCleanups(): Cleanups {
+  ofThisProcess ??= createCleanups();
+  return ofThisProcess;
+}
+
+function nextOf(entries: ReadonlySet<Entry>): Entry | undefined {
+  const waiting = [...entries].filter((entry) => !entry.isStarted);
+  return waiting.findLast((entry) => !entry.options.isLast) ?? waiting.at(-1);
+}
+
+/** Tells whether the work was done in time; a failure is done too. */
+async function runOne(
+  entry: Entry,
+  reason: CleanupReason,
+  timeoutMs: number,
+  onFailure: (error: unknown) => void,
+): Promise<boolean> {
+  const work = (async () => entry.work(reason))().then(
+    () => true,
+    (error) => {
+      onFailure(error);
+      return true;
+    },
+  );
+  if (await within(work, timeoutMs)) return true;
+  onFailure(new Error(`A clean-up took longer than ${Math.round(timeoutMs)} ms and was left.`));
+  return false;
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { invalidArgument } from "../../model/errors.ts";
+import type { Json } from "../../model/json.ts";
+import type { Agent, AgentEvent } from "../agent.ts";
+import type { CommandEnd, CommandOptions } from "./command.ts";
+import { startCommand } from "./run-command.ts";
+import { tagOfTask } from "./tag.ts";
+import { TextPipe } from "./text-pipe.ts";
+
+/** How programs are run as tasks. */
+export interface CommandAgentOptions
+  extends Pick<CommandOptions, "graceMs" | "lingerMs" | "cleanups" | "table"> {
+  readonly name?: string;
+  /** The folder a program runs in, if its input names none; `place` is what the task's isolation has made. */
+  readonly folder?: (place: Json | undefined) => string | undefined;
+}
+
+/** What a program is, as a task's input. */
+export type CommandInputJson = {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: { readonly [name: string]: string };
+  readonly input?: string;
+};
+
+/** Output is gathered so long before it becomes an entry: a chatty program is no flood. */
+const GATHER_MS = 50;
+
+/**
+ * Any command line program as an agent: what it writes is the task's output, a non-zero exit code its failure, and nothing
+ * it has started outlives the task. It cannot be resumed: a program knows nothing of the log.
+ */
+export function commandAgent(options: CommandAgentOptions = {}): Agent {
+  const { name = "command", folder = folderOfPlace, ...rest } = options;
+  return {
+    name,
+    async *run({ task, input, place, signal, scope }): AsyncGenerator<AgentEvent, Json> {
+      const { cwd = folder(place), ...program } = checkInput(input);
+      const pipe = new TextPipe();
+      const command = await startCommand({
+        ...rest,
+        ...program,
+        ...(cwd !== undefined && { cwd }),
+        tag: tagOfTask(task),
+        signal,
+        onOutput: (chunk, stream) => pipe.write(chunk, stream),
+        keepBytes: 4_096,
+      });
+      const closable = scope.own({
+        async close() {
+          pipe.close();
+          command.stop();
+          await command.ended;
+        },
+      });
+      try {
+        const ended = command.ended.finally(() => pipe.end());
+        // Whoever stops reading early does not hear of it.
+        ended.catch(() => {});
+        for (let text = await pipe.read(); text !== undefined; text = await pipe.read()) {
+          yield { type: "output", text };
+          await Promise.race([sleep(GATHER_MS), ended]);
+        }
+        const end = await ended;
+        const result = resultOf(end);
+        if (end.reason === "exited" && end.exitCode === 0) return result;
+        yield { type: "result", value: result };
+        throw new Error(wordsOf(program.command, end));
+      } finally {
+        await closable.close();
+        scope.release(closable);
+      }
+    },
+  };
+}
+
+function checkInput(input: Json): CommandInputJson {
+  const isObject = typeof input === "object" && input !== null && "command" in input;
+  if (isObject && typeof input.command === "string" && input.command) return input as CommandInputJson;
+  throw invalidArgument("input", input, "an object with a command, and args, cwd, env, input if need be");
+}
+
+/** A worktree's folder, if that is where the task belongs. */
+function folderOfPlace(place: Json | undefined): string | undefined {
+  const isObject = typeof place === "object" && place !== null && "folder" in place;
+  return isObject && typeof place.folder === "string" ? place.folder : undefined;
+}
+
+function resultOf(end: CommandEnd): Json {
+  const { exitCode, signal, reason, outputBytes, remaining } = end;
+  return {
+    reason,
+    outputBytes,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(signal && { signal }),
+    ...(remaining.length > 0 && { remaining: remaining.map(({ pid }) => pid) }),
+  };
+}
+
+function wordsOf(command: string, end: CommandEnd): string {
+  const how =
+    end.reason !== "exited"
+      ? "was stopped"
+      : end.signal
+        ? `was ended by ${end.signal}`
+        : `failed with exit code ${end.exitCode}`;
+  const last = end.stderr.trim().split("\n").at(-1);
+  return `${command} ${how}${last ? `: ${last.slice(-500)}` : "."}`;
+}

@@ -1,0 +1,96 @@
+import { constants } from "node:os";
+
+/** What makes the clean-ups run: a signal, an error nobody caught, the end of all work, an exit, or a call. */
+export type CleanupReason = NodeJS.Signals | "uncaughtException" | "beforeExit" | "exit" | "call";
+
+/** The part of `process` that endings are about; passed in so that tests can end it. */
+export type EndingHost = Pick<
+  NodeJS.Process,
+  "on" | "removeListener" | "listenerCount" | "kill" | "exit" | "pid"
+>;
+
+/** Listens for the ways in which the process can end. */
+export interface Endings {
+  start(): void;
+  stop(): void;
+  isEnding(): boolean;
+}
+
+const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+const LAST_RESORT_MS = 200;
+
+/**
+ * One listener for each way to end. A signal or error that the program itself listens to is the program's to decide on;
+ * otherwise `run` is awaited, `finish` called, and then happens what would have happened without us. A second signal
+ * does not wait.
+ */
+export function watchEndings(options: {
+  readonly run: (reason: CleanupReason) => Promise<void>;
+  readonly finish: () => void;
+  readonly signals?: readonly NodeJS.Signals[];
+  readonly host?: EndingHost;
+}): Endings {
+  const { run, finish, signals = SIGNALS, host = process } = options;
+  let isListening = false;
+  let ending: "signal" | "error" | undefined;
+
+  const dieBy = (signal: NodeJS.Signals) => {
+    finish();
+    host.kill(host.pid, signal);
+    // The first process of a container is spared by default actions.
+    setTimeout(() => host.exit(128 + constants.signals[signal]), LAST_RESORT_MS);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (isDecidedElsewhere(host, signal)) return;
+    if (ending) return dieBy(signal);
+    ending = "signal";
+    void run(signal).finally(() => dieBy(signal));
+  };
+  const onError = (error: unknown) => {
+    if (host.listenerCount("uncaughtException") > 1 || ending) return;
+    ending = "error";
+    void run("uncaughtException").finally(() => {
+      finish();
+      // Nobody listens any more: Node prints it and exits as it always does.
+      setImmediate(() => {
+        throw error;
+      });
+    });
+  };
+  const onBeforeExit = () => void run("beforeExit");
+  const onExit = () => finish();
+
+  return {
+    start() {
+      if (isListening) return;
+      isListening = true;
+      for (const signal of signals) host.on(signal, onSignal);
+      host.on("uncaughtException", onError);
+      host.on("beforeExit", onBeforeExit);
+      host.on("exit", onExit);
+    },
+    stop() {
+      if (!isListening) return;
+      isListening = false;
+      for (const signal of signals) host.removeListener(signal, onSignal);
+      host.removeListener("uncaughtException", onError);
+      host.removeListener("beforeExit", onBeforeExit);
+      host.removeListener("exit", onExit);
+    },
+    isEnding: () => ending !== undefined,
+  };
+}
+
+/**
+ * Whether the program listens to a signal itself. Listeners of the package `signal-exit` do not count: they end the
+ * process only when they are the only ones, and leave it to others otherwise.
+ */
+function isDecidedElsewhere(host: EndingHost, signal: NodeJS.Signals): boolean {
+  return host.listenerCount(signal) - 1 > passiveListeners(host);
+}
+
+function passiveListeners(host: EndingHost): number {
+  const places = host as unknown as Record<string | symbol, { count?: unknown } | undefined>;
+  const emitters = new Set([places[Symbol.for("signal-exit emitter")], places.__signal_exit_emitter__]);
+  return [...emitters].reduce((sum, emitter) => sum + (Number(emitter?.count) || 0), 0);
+}

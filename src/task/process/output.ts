@@ -1,0 +1,71 @@
+import type { Readable } from "node:stream";
+import { Lines } from "./lines.ts";
+import { Tail } from "./tail.ts";
+
+/** Which of its two streams a program wrote to. */
+export type OutputStream = "stdout" | "stderr";
+
+/** Who wants what a program writes; a promise that is returned holds the program back until it is kept. */
+export interface OutputListeners {
+  readonly onOutput?: (chunk: Uint8Array, stream: OutputStream) => Promise<void> | void;
+  readonly onLine?: (line: string, stream: OutputStream) => Promise<void> | void;
+}
+
+/** Reads both streams of a program, one piece at a time. */
+export interface Output {
+  /** Kept when both streams have ended and all is delivered; broken by a listener that throws. */
+  readonly done: Promise<void>;
+  tail(stream: OutputStream): Tail;
+  totalBytes(): number;
+  /** Delivers nothing more and lets go of the streams. */
+  close(): void;
+}
+
+/** Starts reading; listeners are called one at a time, in the order in which pieces arrived. */
+export function readOutput(
+  streams: Readonly<Record<OutputStream, Readable>>,
+  listeners: OutputListeners,
+  options: { readonly keepBytes: number; readonly onBytes?: (totalBytes: number) => void },
+): Output {
+  const tails = { stdout: new Tail(options.keepBytes), stderr: new Tail(options.keepBytes) };
+  let isClosed = false;
+  let turn = Promise.resolve();
+  const totalBytes = () => tails.stdout.totalBytes + tails.stderr.totalBytes;
+  const deliver = (work: () => Promise<void>) => {
+    turn = turn.then(() => (isClosed ? undefined : work()));
+    return turn;
+  };
+  const pump = async (name: OutputStream) => {
+    const lines = listeners.onLine ? new Lines() : undefined;
+    const tell = async (cut: readonly string[]) => {
+      for (const line of cut) if (!isClosed) await listeners.onLine?.(line, name);
+    };
+    try {
+      for await (const chunk of streams[name] as AsyncIterable<Uint8Array>) {
+        if (isClosed) return;
+        tails[name].push(chunk);
+        options.onBytes?.(totalBytes());
+        await deliver(async () => {
+          await listeners.onOutput?.(chunk, name);
+          if (lines) await tell(lines.push(chunk));
+        });
+      }
+    } catch (error) {
+      // A stream that was let go of ends early; everything else is a listener's failure.
+      if (!isClosed) throw error;
+    }
+    if (lines) await deliver(() => tell(lines.end()));
+  };
+  const done = Promise.all([pump("stdout"), pump("stderr")]).then(() => {});
+  done.catch(() => {});
+  return {
+    done,
+    tail: (stream) => tails[stream],
+    totalBytes,
+    close() {
+      isClosed = true;
+      streams.stdout.destroy();
+      streams.stderr.destroy();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { type ProcessIdentity, type ProcessTable, type SeenProcess, sendSignal } from "./process-table.ts";
+import { NO_TAGS, RUNS_VARIABLE, TASK_VARIABLE, type Tags, tagsOf } from "./tag.ts";
+
+/** What was read last; whoever reads copies what he needs before the next one reads. */
+const page = Buffer.allocUnsafe(16 * 1024);
+/** The flag of threads of the kernel: they belong to nobody and have no environment. */
+const KERNEL_THREAD = 0x0020_0000;
+/** How many of the youngest are looked at, and how often in a row in vain. */
+const CHASE_DEPTH = 6;
+const CHASE_MISSES = 5;
+
+/** The process table of Linux, read from its proc file system. */
+export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): ProcessTable {
+  const boot = read(`${folder}/sys/kernel/random/boot_id`)?.toString("latin1").slice(0, 8) ?? "";
+  const see = (pid: number) => parseStat(pid, boot, read(`${folder}/${pid}/stat`)?.toString("latin1"));
+  const seeWhole = (pid: number): SeenProcess | undefined => {
+    const stat = see(pid);
+    return stat && { ...stat, ...tagsIn(read(`${folder}/${pid}/environ`)) };
+  };
+  const newest = () => Number(read(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
+  return {
+    list() {
+      const seen: SeenProcess[] = [];
+      for (const name of readdirSync(folder)) {
+        const pid = Number(name);
+        // A superuser's tree may hold processes of others; everybody else could not signal them anyway.
+        if (!Number.isInteger(pid) || (uid !== 0 && ownerOf(`${folder}/${pid}`) !== uid)) continue;
+        const whole = seeWhole(pid);
+        if (whole) seen.push(whole);
+      }
+      return seen;
+    },
+    look(pid) {
+      const seen = see(pid);
+      return seen && seen.state !== "zombie" ? { pid: seen.pid, born: seen.born } : undefined;
+    },
+    signal(target: ProcessIdentity, signal) {
+      return see(target.pid)?.born === target.born && sendSignal(target.pid, signal);
+    },
+    chase(find, signal) {
+      let count = 0;
+      let last = 0;
+      for (let misses = 0; misses < CHASE_MISSES; misses++) {
+        const now = newest();
+        if (!(now > 1) || now === last) break;
+        last = now;
+        for (let pid = now; pid > 1 && pid > now - CHASE_DEPTH; pid--) {
+          const seen = seeWhole(pid);
+          if (!seen || find([seen]).length === 0) continue;
+          count++;
+          if (!signal) return count;
+          if (sendSignal(pid, signal)) misses = 0;
+        }
+      }
+      return count;
+    },
+  };
+}
+
+/** Reads the line of /proc/<pid>/stat; the name in it may hold spaces and brackets. Nothing for a thread of the kernel. */
+export function parseStat(
+  pid: number,
+  boot: string,
+  line: string | undefined,
+): Omit<SeenProcess, keyof Tags> | undefined {
+  const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ");
+  const [state, parent, group] = fields ?? [];
+  const ticks = fields?.[19];
+  if (!state || ticks === undefined || Number(fields?.[6]) & KERNEL_THREAD) return undefined;
+  return {
+    pid,
+    born: `${boot}-${ticks}`,
+    parent: Number(parent),
+    group: Number(group),
+    state: state === "Z" || state === "X" ? "zombie" : state === "T" || state === "t" ? "stopped" : "alive",
+  };
+}
+
+function tagsIn(environment: Buffer | undefined): Tags {
+  if (!environment?.includes("LONGHAUL_")) return NO_TAGS;
+  const variables = environment.toString("utf8").split("\0");
+  const valueIn = (name: string) =>
+    variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);
+  return tagsOf(valueIn(TASK_VARIABLE), valueIn(RUNS_VARIABLE));
+}
+
+function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid;
+}
+
+/** Processes vanish while they are looked at, and some may not be looked at: both read as nothing. */
+function read(path: string): Buffer | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    // One read brings a whole line of numbers and nearly every environment; files of proc do not tell their size.
+    const length = readSync(file, page, 0, page.length, null);
+    if (length < page.length) return page.subarray(0, length);
+    return Buffer.concat([page, readFileSync(file)]);
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}

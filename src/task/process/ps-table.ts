@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { type ProcessTable, type SeenProcess, sendSignal } from "./process-table.ts";
+import { RUNS_VARIABLE, TASK_VARIABLE, tagsOf } from "./tag.ts";
+
+const run = promisify(execFile);
+const COLUMNS = "pid=,ppid=,pgid=,stat=,lstart=,command=";
+const MAX_BYTES = 64 * 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+
+/**
+ * The process table of systems without a proc file system (macOS, BSD), read from `ps`. It shows the environment of the
+ * user's own programs only, and of none that the system protects; a birth is exact to the second.
+ */
+export function psTable(platform: NodeJS.Platform = process.platform): ProcessTable {
+  const ask = async (args: readonly string[]) => {
+    const options = { maxBuffer: MAX_BYTES, timeout: TIMEOUT_MS, env: { ...process.env, LC_ALL: "C" } };
+    const { stdout } = await run("ps", [...args, "-o", COLUMNS], options).catch(() => ({ stdout: "" }));
+    return stdout.split("\n").flatMap((line) => parseLine(line) ?? []);
+  };
+  const look = async (pid: number) => {
+    const [seen] = await ask(["-p", String(pid)]);
+    return seen && seen.state !== "zombie" ? { pid: seen.pid, born: seen.born } : undefined;
+  };
+  return {
+    list: () => ask([platform === "darwin" ? "-axwwE" : "axwwe"]),
+    look,
+    async signal(target, signal) {
+      return (await look(target.pid))?.born === target.born && sendSignal(target.pid, signal);
+    },
+  };
+}
+
+/** Reads one line of `ps`: numbers, state, birth in five words, then command and environment. */
+export function parseLine(line: string): SeenProcess | undefined {
+  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line);
+  if (!match) return undefined;
+  const [, pid, parent, group, state = "", born = "", rest = ""] = match;
+  return {
+    pid: Number(pid),
+    parent: Number(parent),
+    group: Number(group),
+    born: born.replace(/\s+/g, " "),
+    state: state.startsWith("Z") ? "zombie" : state.startsWith("T") ? "stopped" : "alive",
+    ...tagsOf(valueIn(rest, TASK_VARIABLE), valueIn(rest, RUNS_VARIABLE)),
+  };
+}
+
+function valueIn(text: string, name: string): string | undefined {
+  return new RegExp(`(?:^|\\s)${name}=(\\S+)`).exec(text)?.[1];
+}

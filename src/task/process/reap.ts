@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FindMembers, ProcessIdentity, ProcessTable, SeenProcess } from "./process-table.ts";
+import { isSameProcess, sendSignal } from "./process-table.ts";
+import { systemTable } from "./system-table.ts";
+import { wholeGroups } from "./tree.ts";
+
+/** How a tree of processes is ended. */
+export interface ReapOptions {
+  /** How long they may take to end by themselves after SIGTERM (2 s); with 0 they are killed at once. */
+  readonly graceMs?: number;
+  /** How long killing may take before those that remain are reported (5 s). */
+  readonly killMs?: number;
+  readonly table?: ProcessTable;
+}
+
+/** What became of a tree. */
+export interface Reaped {
+  /** How many processes ended. */
+  readonly ended: number;
+  /** Those that could not be ended: they hang in the kernel, or belong to somebody else. */
+  readonly remaining: readonly ProcessIdentity[];
+}
+
+const FREEZE_ROUNDS = 12;
+const MAX_PAUSE_MS = 100;
+
+/**
+ * Ends every process that `find` picks, also those that appear meanwhile: SIGTERM, a grace period, then all are frozen,
+ * so that none can fork or restart another, and killed.
+ */
+export async function reapTree(find: FindMembers, options: ReapOptions = {}): Promise<Reaped> {
+  const table = options.table ?? systemTable();
+  const seen = new Set<string>();
+  const look = async () => {
+    const list = await table.list();
+    const members = find(list);
+    for (const member of members) seen.add(nameOf(member));
+    return { list, members };
+  };
+  const graceEnd = Date.now() + (options.graceMs ?? 2_000);
+  let members = await askToEnd(look, table, graceEnd);
+  const killEnd = Date.now() + (options.killMs ?? 5_000);
+  if (members.length > 0) members = await kill(look, table, killEnd);
+  while (members.length === 0 && table.chase?.(find, "SIGKILL") && Date.now() < killEnd)
+    members = await kill(look, table, killEnd);
+  const remaining = members.map(({ pid, born }) => ({ pid, born }));
+  return { ended: seen.size - remaining.length, remaining };
+}
+
+interface Sight {
+  readonly list: readonly SeenProcess[];
+  readonly members: readonly SeenProcess[];
+}
+
+/** Sends SIGTERM to each member once, and waits until none is left or time is up; returns those left. */
+async function askToEnd(look: () => Promise<Sight>, table: ProcessTable, until: number) {
+  const asked = new Set<string>();
+  for (let pauseMs = 5; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+    const { list, members } = await look();
+    const leftMs = until - Date.now();
+    if (members.length === 0 || leftMs <= 0) return members;
+    const fresh = members.filter((member) => !asked.has(nameOf(member)));
+    await signalAll(list, fresh, "SIGTERM", table);
+    for (const member of fresh) {
+      asked.add(nameOf(member));
+      // A stopped process hears SIGTERM only when it goes on.
+      if (member.state === "stopped") await table.signal(member, "SIGCONT");
+    }
+    await sleep(Math.min(pauseMs, leftMs));
+  }
+}
+
+async function kill(look: () => Promise<Sight>, table: ProcessTable, until: number) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+    let sight = await look();
+    const frozen = new Set<string>();
+    for (let round = 0; round < FREEZE_ROUNDS; round++) {
+      const fresh = sight.members.filter((member) => !frozen.has(nameOf(member)));
+      if (fresh.length === 0) break;
+      await signalAll(sight.list, fresh, "SIGSTOP", table);
+      for (const member of fresh) frozen.add(nameOf(member));
+      sight = await look();
+    }
+    if (sight.members.length === 0) return sight.members;
+    await signalAll(sight.list, sight.members, "SIGKILL", table);
+    await sleep(pauseMs);
+    if (Date.now() > until) return (await look()).members;
+  }
+}
+
+async function signalAll(
+  list: readonly SeenProcess[],
+  targets: readonly SeenProcess[],
+  signal: NodeJS.Signals,
+  table: ProcessTable,
+): Promise<void> {
+  const groups = wholeGroups(list, targets);
+  const reached = new Set<number>();
+  for (const target of targets) {
+    if (reached.has(target.group)) continue;
+    // While one that was seen in a group lives, no other group can have its number.
+    const isWhole = groups.has(target.group) && isSameProcess(await table.look(target.pid), target);
+    if (isWhole && sendSignal(-target.group, signal)) reached.add(target.group);
+    else await table.signal(target, signal);
+  }
+}
+
+function nameOf(process: ProcessIdentity): string {
+  return `${process.pid} ${process.born}`;
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { throwIfAborted } from "../../model/errors.ts";
+import { processCleanups } from "./cleanups.ts";
+import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./command.ts";
+import { feed } from "./feed.ts";
+import { keepAlive } from "./live-commands.ts";
+import { readOutput } from "./output.ts";
+import { reapTree } from "./reap.ts";
+import { RunTree } from "./run-tree.ts";
+import { spawnTagged } from "./spawn.ts";
+import { systemTable } from "./system-table.ts";
+import { checkTag } from "./tag.ts";
+import { within } from "./within.ts";
+
+/** Timers of more fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Runs a program to its end, or to that of its deadline or signal, and ends everything it has started. */
+export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
+  return (await startCommand(options)).ended;
+}
+
+/** Starts a program; PROGRAM_NOT_STARTED if there is none, ABORTED if the signal has fired already. */
+export async function startCommand(options: CommandOptions): Promise<Command> {
+  checkTag(options.tag);
+  throwIfAborted(options.signal);
+  const startedAt = performance.now();
+  const run = randomUUID().slice(-12);
+  const { child, streams, identity, exited } = await spawnTagged(options, run);
+  const table = options.table ?? systemTable();
+  const tree = new RunTree(run, identity);
+  const exit = exited.then((how) => {
+    tree.hasLeaderExited = true;
+    return how;
+  });
+
+  const stopping = Promise.withResolvers<CommandEndReason>();
+  let reason: CommandEndReason | undefined;
+  const stop = (why: CommandEndReason = "aborted") => {
+    reason ??= why;
+    stopping.resolve(why);
+  };
+  const maxOutput = options.maxOutputBytes ?? Number.POSITIVE_INFINITY;
+  const output = readOutput(streams, options, {
+    keepBytes: options.keepBytes ?? 64 * 1024,
+    onBytes: (total) => total > maxOutput && stop("output"),
+  });
+  // A listener that throws can take no more: the program ends, and `ended` says why.
+  output.done.catch(() => stop("aborted"));
+  feed(child, options.input);
+
+  const finish = async (): Promise<CommandEnd> => {
+    const first = await Promise.race([exit, stopping.promise.then(() => undefined)]);
+    if (first) reason ??= "exited";
+    const isOver =
+      first !== undefined &&
+      (options.leftovers === "keep" ||
+        (await tree.waitUntilEmpty(table, options.lingerMs ?? 1_000, stopping.promise)));
+    const reaped = isOver ? undefined : await reapTree((list) => tree.members(list), options);
+    // Where the system shows no processes, the first one at least can be ended.
+    if (!tree.hasLeaderExited && !reaped?.remaining.length) child.kill("SIGKILL");
+    // What hangs in the kernel never exits; it is reported instead of waited for.
+    const how = await within(exit, reaped?.remaining.length ? 100 : 5_000);
+    const isDrained = await within(
+      output.done.then(() => true),
+      options.drainMs ?? 2_000,
+    );
+    return {
+      reason: reason ?? "exited",
+      exitCode: how?.code ?? undefined,
+      signal: how?.signal ?? undefined,
+      stdout: output.tail("stdout").text(),
+      stderr: output.tail("stderr").text(),
+      outputBytes: output.totalBytes(),
+      isOutputCut: !isDrained,
+      remaining: reaped?.remaining ?? [],
+      durationMs: performance.now() - startedAt,
+    };
+  };
+
+  const deadline =
+    options.deadlineMs === undefined
+      ? undefined
+      : setTimeout(stop, Math.min(options.deadlineMs, MAX_TIMER_MS), "deadline");
+  const onAbort = () => stop("aborted");
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+  const ended = finish().finally(() => {
+    clearTimeout(deadline);
+    options.signal?.removeEventListener("abort", onAbort);
+    output.close();
+    child.stdin?.destroy();
+    child.unref();
+    letGo();
+  });
+  const letGo = keepAlive({ tree, stop, ended }, options.cleanups ?? processCleanups(), table);
+  if (options.signal?.aborted) stop("aborted");
+  ended.catch(() => {});
+  return { identity, run, ended, stop };
+}

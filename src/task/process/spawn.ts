@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
+import type { CommandOptions } from "./command.ts";
+import type { ProcessIdentity } from "./process-table.ts";
+import { systemTable } from "./system-table.ts";
+import { RUNS_VARIABLE, tagVariables } from "./tag.ts";
+
+const NOT_STARTED: string = "PROGRAM_NOT_STARTED";
+
+/** A program that was started, with both of its streams. */
+export interface Spawned {
+  readonly child: ChildProcess;
+  readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
+  readonly identity: ProcessIdentity;
+  readonly exited: Promise<Exit>;
+}
+
+/** How a process ended: by a code or by a signal. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Starts a program as the first of its own session and group, tagged; never through a shell. */
+export async function spawnTagged(options: CommandOptions, run: string): Promise<Spawned> {
+  const env = {
+    ...process.env,
+    ...options.env,
+    ...tagVariables(options.tag, run, process.env[RUNS_VARIABLE]),
+  };
+  let child: ChildProcess;
+  try {
+    child = spawn(options.command, [...(options.args ?? [])], {
+      cwd: options.cwd,
+      env,
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+  } catch (error) {
+    throw notStarted(options, error);
+  }
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined || !stdout || !stderr) {
+    const [error] = await once(child, "error");
+    throw notStarted(options, error);
+  }
+  // Later errors are of signals that found nobody.
+  child.on("error", () => {});
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  const identity = await (options.table ?? systemTable()).look(pid);
+  return { child, streams: { stdout, stderr }, identity: identity ?? { pid, born: "" }, exited };
+}
+
+function notStarted(options: CommandOptions, cause: unknown): LonghaulError {
+  const reason = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+  const hasFolder = options.cwd === undefined || existsSync(options.cwd);
+  const why = !hasFolder
+    ? `its folder ${JSON.stringify(options.cwd)} does not exist`
+    : reason === "ENOENT"
+      ? "there is no such program on the PATH; install it or give its whole path"
+      : `the system says ${reason}`;
+  return new LonghaulError(
+    NOT_STARTED as ErrorCode,
+    `${JSON.stringify(options.command)} could not be started: ${why}.`,
+    { cause, details: { command: options.command, reason } },
+  );
+}

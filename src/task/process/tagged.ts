@@ -1,0 +1,36 @@
+import type { SeenProcess } from "./process-table.ts";
+import { type Reaped, type ReapOptions, reapTree } from "./reap.ts";
+import { systemTable } from "./system-table.ts";
+import { checkTag } from "./tag.ts";
+import { membersOf } from "./tree.ts";
+
+/** Which tasks' processes are meant: those of one, or all whose tags begin alike. */
+export type TagQuery = string | { readonly prefix: string };
+
+/**
+ * The living processes of a task, found by what their environment says and by descent: also those whose parents are
+ * gone, in whatever session and group, and whoever started them, as after a crash of the supervisor.
+ */
+export async function findTagged(query: TagQuery, table = systemTable()): Promise<readonly SeenProcess[]> {
+  return pick(query)(await table.list());
+}
+
+/** Ends all processes of a task. */
+export function reapTagged(query: TagQuery, options: ReapOptions = {}): Promise<Reaped> {
+  return reapTree(pick(query), options);
+}
+
+function pick(query: TagQuery) {
+  const isMeant = matcher(query);
+  return (list: readonly SeenProcess[]) => membersOf(list, ({ tasks }) => tasks.some(isMeant));
+}
+
+function matcher(query: TagQuery): (task: string) => boolean {
+  if (typeof query === "string") {
+    checkTag(query);
+    return (task) => task === query;
+  }
+  // An empty beginning would mean every task of every store of this user.
+  checkTag(query.prefix);
+  return (task) => task.startsWith(query.prefix);
+}

@@ -1,0 +1,47 @@
+/** Keeps the last bytes of a stream, up to a bound. */
+export class Tail {
+  readonly #maxBytes: number;
+  #chunks: Uint8Array[] = [];
+  #held = 0;
+  #total = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** All bytes that ever came. */
+  get totalBytes(): number {
+    return this.#total;
+  }
+
+  /** Bytes that came and are no longer held. */
+  get droppedBytes(): number {
+    return this.#total - this.#held;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#total += chunk.length;
+    this.#held += chunk.length;
+    this.#chunks.push(chunk);
+    while (this.#held - (this.#chunks[0]?.length ?? 0) >= this.#maxBytes)
+      this.#held -= this.#chunks.shift()?.length ?? 0;
+    if (this.#chunks.length > 64) this.#join();
+    else if (this.#held > this.#maxBytes * 2) this.#join();
+  }
+
+  /** The bytes held, as text; a character cut at the front is left out. */
+  text(): string {
+    this.#join();
+    const bytes = this.#chunks[0] ?? new Uint8Array();
+    let start = 0;
+    if (this.droppedBytes > 0) while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+    return new TextDecoder().decode(bytes.subarray(start));
+  }
+
+  #join(): void {
+    const joined = Buffer.concat(this.#chunks);
+    const kept = Buffer.from(joined.subarray(Math.max(0, joined.length - this.#maxBytes)));
+    this.#chunks = [kept];
+    this.#held = kept.length;
+  }
+}

@@ -1,0 +1,39 @@
+import type { SeenProcess } from "./process-table.ts";
+
+/**
+ * The processes that are seeds or descend from one, without zombies. This process and those it descends from are never
+ * among them, whatever tags they carry.
+ */
+export function membersOf(
+  list: readonly SeenProcess[],
+  isSeed: (process: SeenProcess) => boolean,
+  self: number = process.pid,
+): SeenProcess[] {
+  const spared = lineOf(list, self);
+  const children = Map.groupBy(list, (process) => process.parent);
+  const members = new Map<number, SeenProcess>();
+  const open = list.filter(isSeed);
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (spared.has(next.pid) || members.has(next.pid)) continue;
+    members.set(next.pid, next);
+    open.push(...(children.get(next.pid) ?? []));
+  }
+  return [...members.values()].filter((process) => process.state !== "zombie");
+}
+
+/** Groups that hold nothing but members: one signal reaches all of them at once, also those just being forked. */
+export function wholeGroups(list: readonly SeenProcess[], members: readonly SeenProcess[]): Set<number> {
+  const inside = new Set(members.map((member) => member.pid));
+  const groups = new Set(members.map((member) => member.group).filter((group) => group > 1));
+  for (const seen of list) if (seen.state !== "zombie" && !inside.has(seen.pid)) groups.delete(seen.group);
+  return groups;
+}
+
+/** A process, its parent, and so on up to the first. */
+function lineOf(list: readonly SeenProcess[], pid: number): Set<number> {
+  const parents = new Map(list.map((process) => [process.pid, process.parent]));
+  const line = new Set([0, 1]);
+  for (let next: number | undefined = pid; next !== undefined && !line.has(next); next = parents.get(next))
+    line.add(next);
+  return line;
+}

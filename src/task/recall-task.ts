@@ -1,0 +1,83 @@
+import type { Log } from "../log/log.ts";
+import type { Entry } from "../model/entry.ts";
+import { isLonghaulError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import type { TaskOutcome, TaskPlan, TaskSpent } from "../model/task.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import { readRange } from "../view/range.ts";
+import { NOTHING_SPENT, spendStep, spendUsage } from "./budget.ts";
+
+/** What a task's entries say about where it stands. */
+export interface TaskMemory {
+  readonly plan?: TaskPlan;
+  readonly checkpoint?: Json;
+  /** The last result it has spoken of. */
+  readonly result?: Json;
+  readonly place?: Json;
+  /** Whether its agent was ever called. */
+  readonly hasRun?: true;
+  readonly spent: TaskSpent;
+}
+
+const PAGE = 500;
+
+/** A task that has said nothing yet. */
+export const BLANK_MEMORY: TaskMemory = { spent: NOTHING_SPENT };
+
+/** What is known after one more entry of the task's session. */
+export function remember(memory: TaskMemory, entry: Entry, id: string): TaskMemory {
+  if (entry.kind === "usage")
+    return entry.meta?.task === id ? { ...memory, spent: spendUsage(memory.spent, entry.usage) } : memory;
+  if (entry.kind !== "task" || entry.task !== id) return memory;
+  const { note } = entry;
+  switch (note.type) {
+    case "created":
+      return { ...memory, plan: note.plan };
+    case "moved":
+      return note.to === "running" ? { ...memory, hasRun: true } : memory;
+    case "isolated":
+      return { ...memory, place: note.place };
+    case "checkpoint":
+      return { ...memory, checkpoint: note.value };
+    case "result":
+      return { ...memory, result: note.value };
+    case "step":
+      return { ...memory, spent: spendStep(memory.spent) };
+    default:
+      return memory;
+  }
+}
+
+/** Reads a task's entries from the first on. */
+export async function recallTask(log: Log, task: TaskRecord): Promise<TaskMemory> {
+  let memory = BLANK_MEMORY;
+  for (let from = task.firstSeq; ; ) {
+    const page = await readRange(log.store.entries, task.session, {
+      from,
+      limit: PAGE,
+      kinds: ["task", "usage"],
+    });
+    for (const entry of page) memory = remember(memory, entry, task.id);
+    const last = page.at(-1);
+    if (page.length < PAGE || !last) return memory;
+    from = last.seq + 1;
+  }
+}
+
+/** The plan of a task. */
+export async function planOf(log: Log, task: TaskRecord): Promise<TaskPlan | undefined> {
+  const [entry] = await readRange(log.store.entries, task.session, { from: task.firstSeq, limit: 1 });
+  return entry?.kind === "task" && entry.note.type === "created" ? entry.note.plan : undefined;
+}
+
+/** How a task ended; undefined if it has not, or if its session is gone. */
+export async function outcomeOf(log: Log, task: TaskRecord): Promise<TaskOutcome | undefined> {
+  if (task.lastSeq === 0) return undefined;
+  try {
+    const [entry] = await readRange(log.store.entries, task.session, { from: task.lastSeq, limit: 1 });
+    return entry?.kind === "task" && entry.note.type === "moved" ? entry.note.outcome : undefined;
+  } catch (error) {
+    if (isLonghaulError(error, "SESSION_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import type { TaskId } from "../model/task.ts";
+import type { Run } from "./run.ts";
+
+/** Lets so many tasks without a parent run at once; others wait in order. Children never wait, for their parents may wait for them. */
+export class RunQueue<OpenedSession> {
+  readonly #maxRunning: number;
+  readonly #begin: (run: Run<OpenedSession>) => Promise<void>;
+  readonly #running = new Set<TaskId>();
+  #waiting: Run<OpenedSession>[] = [];
+
+  constructor(maxRunning: number, begin: (run: Run<OpenedSession>) => Promise<void>) {
+    this.#maxRunning = maxRunning;
+    this.#begin = begin;
+  }
+
+  get hasRoom(): boolean {
+    return this.#running.size < this.#maxRunning;
+  }
+
+  /** Takes a place. */
+  enter(id: TaskId, parent: TaskId | undefined): void {
+    if (parent === undefined) this.#running.add(id);
+  }
+
+  wait(run: Run<OpenedSession>): void {
+    this.#waiting.push(run);
+    this.#admit();
+  }
+
+  /** Gives a place back and lets the next one in. */
+  leave(id: TaskId): void {
+    if (this.#running.delete(id)) this.#admit();
+  }
+
+  #admit(): void {
+    let next = 0;
+    for (; next < this.#waiting.length && this.hasRoom; next++) {
+      const run = this.#waiting[next] as Run<OpenedSession>;
+      if (run.settling) continue;
+      this.enter(run.task.id, run.task.parent);
+      void this.#begin(run);
+    }
+    if (next > 0) this.#waiting = this.#waiting.slice(next);
+  }
+}

@@ -1,0 +1,247 @@
+import type { Json } from "../model/json.ts";
+import type { Census, Closable } from "../model/scope.ts";
+import type { TaskEvent, TaskId, TaskOutcome } from "../model/task.ts";
+import { type ContextParts, makeContext } from "./context.ts";
+import type { Finisher } from "./finisher.ts";
+import { type IsolateParts, isolate } from "./isolate.ts";
+import type { MoveExtras } from "./journal.ts";
+import { patiently } from "./patiently.ts";
+import type { Run } from "./run.ts";
+import { Shell, type ShellEnd } from "./shell.ts";
+import { beginSummary, type Summariser } from "./summariser.ts";
+import { NotOurs, Overrun, takeEvent } from "./take-event.ts";
+
+/** What running needs. */
+export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, IsolateParts {
+  readonly finisher: Finisher;
+  readonly census: Census;
+  readonly owner: string;
+  readonly summariser?: Summariser;
+  /** Stops the children of a task that ends. */
+  readonly stopChildren: (parent: TaskId) => Promise<void>;
+  /** Told when a run has left, for whatever reason. */
+  readonly left: (run: Run<OpenedSession>) => void;
+  /** Fires when the supervisor can wait no longer. */
+  readonly stop: AbortSignal;
+  readonly onWarning: (warning: string) => void;
+}
+
+/** Runs the tasks that this process owns. The first who ends a task wins; clean-up comes after, once, and holds nobody up. */
+export class Runner<OpenedSession> {
+  readonly runs = new Map<TaskId, Run<OpenedSession>>();
+  readonly #parts: RunnerParts<OpenedSession>;
+  /** Tasks that have ended, or are not ours any more, and are being cleaned up after. */
+  readonly #finishing = new Map<TaskId, Promise<void>>();
+
+  constructor(parts: RunnerParts<OpenedSession>) {
+    this.#parts = parts;
+  }
+
+  /** Takes a run on, without starting it. */
+  adopt(run: Run<OpenedSession>): void {
+    this.runs.set(run.task.id, run);
+    const { deadlineAt } = run.task;
+    if (deadlineAt === undefined) return;
+    const { timer, log } = this.#parts;
+    const expire = () =>
+      void this.settle(run, "fail", {
+        state: "failed",
+        reason: "deadline",
+        error: "The task took too long.",
+      });
+    run.cancelDeadline = timer.after(deadlineAt - log.clock.now(), expire);
+  }
+
+  /** Runs a task that is in state "running" and ours. */
+  launch(run: Run<OpenedSession>): void {
+    this.#live(run).catch((error) => this.#lose(run, `Task ${run.task.id} was given up: ${error}`));
+  }
+
+  /** Moves a queued run of ours to "running" and runs it. */
+  async begin(run: Run<OpenedSession>): Promise<void> {
+    try {
+      if (await this.#move(run, "start", { owner: this.#parts.owner })) this.launch(run);
+    } catch (error) {
+      this.#lose(run, `Task ${run.task.id} could not be started: ${error}`);
+    }
+  }
+
+  /** Ends a task; whoever comes second waits for the first. Resolves when the end is in the log. */
+  settle(run: Run<OpenedSession>, event: TaskEvent, outcome: TaskOutcome): Promise<void> {
+    run.settling ??= this.#settle(run, event, outcome).catch((error) =>
+      this.#lose(run, `The end of task ${run.task.id} could not be written: ${error}`),
+    );
+    return run.settling;
+  }
+
+  /** Moves a task to the background; resolves when it is there or has ended. */
+  async detach(run: Run<OpenedSession>): Promise<void> {
+    if (run.settling) return run.settling;
+    if (run.task.mode === "background") return;
+    run.detaching ??= this.#detach(run);
+    return run.detaching;
+  }
+
+  /** Lets a task go, so that another process takes it up. */
+  async release(run: Run<OpenedSession>): Promise<void> {
+    if (run.settling || !(await this.#move(run, "release", { owner: undefined }))) return;
+    this.#lose(run);
+  }
+
+  /** For a task that turned out to be someone else's. */
+  lose(run: Run<OpenedSession>): void {
+    this.#lose(run);
+  }
+
+  /** Follows work that goes on after a task has ended. */
+  track(id: TaskId, work: Promise<void>): void {
+    const former = this.#finishing.get(id);
+    const tracked = (former ? former.then(() => work) : work)
+      .catch((error) => this.#parts.onWarning(`Clean-up after task ${id} failed: ${error}`))
+      .finally(() => this.#finishing.get(id) === tracked && this.#finishing.delete(id));
+    this.#finishing.set(id, tracked);
+  }
+
+  /** Whether this process runs a task, or is at its clean-up. */
+  isBusyWith(id: TaskId): boolean {
+    return this.runs.has(id) || this.#finishing.has(id);
+  }
+
+  /** Resolves when nothing is left to clean up. */
+  async finished(): Promise<void> {
+    while (this.#finishing.size > 0) await Promise.all(this.#finishing.values());
+  }
+
+  async #live(run: Run<OpenedSession>): Promise<void> {
+    for (;;) {
+      const end = await this.#drive(run);
+      if (end.type === "stopped") return;
+      if (end.type === "done")
+        return this.settle(run, "complete", {
+          state: "completed",
+          ...resultOf(end.value ?? run.memory.result),
+        });
+      if (end.type === "threw") return this.#failed(run, end.error);
+      if (!(await this.#handOver(run))) return;
+    }
+  }
+
+  async #drive(run: Run<OpenedSession>): Promise<ShellEnd> {
+    const { census, timer, limits } = this.#parts;
+    let shell = run.shell;
+    if (!shell) {
+      shell = new Shell(run.task.epoch, census, timer, limits);
+      run.shell = shell;
+      if (run.settling) return { type: "stopped" };
+      try {
+        await isolate(this.#parts, run, shell);
+        if (shell.isStopped) return { type: "stopped" };
+        shell.begin(run.agent.run(makeContext(this.#parts, run, shell)));
+        shell.summarise(this.#summary(run));
+      } catch (error) {
+        return shell.isStopped ? { type: "stopped" } : { type: "threw", error };
+      }
+    }
+    const driven = shell;
+    return driven.drive((event) => takeEvent(this.#parts, run, driven, event));
+  }
+
+  #summary({ task }: Run<OpenedSession>): Closable | undefined {
+    const { summariser, journal } = this.#parts;
+    return beginSummary(summariser, journal, task, task.epoch);
+  }
+
+  async #failed(run: Run<OpenedSession>, error: unknown): Promise<void> {
+    if (error instanceof NotOurs) return this.#lose(run);
+    const reason = error instanceof Overrun ? error.reason : "error";
+    const message = error instanceof Error ? error.message : String(error);
+    return this.settle(run, "fail", { state: "failed", reason, error: message });
+  }
+
+  async #detach(run: Run<OpenedSession>): Promise<void> {
+    const news = new Promise<void>((resolve) => run.listen(() => resolve()));
+    const isQueued = run.task.state === "queued";
+    if (!(await this.#move(run, "detach", isQueued ? { mode: "background" } : {}))) return run.settling;
+    if (run.task.state === "queued") return run.tell("detached");
+    run.shell?.detach();
+    return news;
+  }
+
+  /** The baton is the log: the old call of the agent ends, and a new one goes on; or the iterator itself is handed on. */
+  async #handOver(run: Run<OpenedSession>): Promise<boolean> {
+    const { shell, agent } = run;
+    if (agent.canResume) await shell?.close();
+    if (!(await this.#move(run, "detached", { mode: "background", owner: this.#parts.owner }))) return false;
+    run.cause = "detach";
+    if (agent.canResume) run.shell = undefined;
+    else shell?.handOn(run.task.epoch, this.#summary(run));
+    run.tell("detached");
+    return true;
+  }
+
+  /** Writes a move that does not end the task; false if it has ended, or is not ours any more. */
+  async #move(run: Run<OpenedSession>, event: TaskEvent, extras: MoveExtras): Promise<boolean> {
+    if (run.settling) return false;
+    const { journal, timer, stop } = this.#parts;
+    const moving = patiently(timer, stop, () => journal.move(run.task, event, extras));
+    const written = moving.then(
+      () => undefined,
+      () => undefined,
+    );
+    run.moving = written;
+    const { hasMoved, task } = await moving;
+    if (run.moving === written) run.moving = undefined;
+    if (hasMoved && task) run.task = task;
+    else if (!task || task.epoch !== run.task.epoch) this.#lose(run);
+    return hasMoved;
+  }
+
+  async #settle(run: Run<OpenedSession>, event: TaskEvent, given: TaskOutcome): Promise<void> {
+    const { journal, timer, stop, stopChildren, left } = this.#parts;
+    await run.moving;
+    if (run.mayHaveChildren) await stopChildren(run.task.id);
+    if (event !== "complete") run.shell?.stop(given.reason ?? given.state);
+    const found = given.result === undefined ? { ...given, ...resultOf(run.memory.result) } : given;
+    const settling = () => journal.settle(run.task, event, found);
+    const { hasMoved, task, outcome } = await patiently(timer, stop, settling);
+    if (!hasMoved || !task) return this.#lose(run);
+    run.task = task;
+    run.outcome = outcome;
+    this.runs.delete(task.id);
+    run.tell("settled");
+    left(run);
+    this.track(task.id, this.#finish(run));
+  }
+
+  async #finish(run: Run<OpenedSession>): Promise<void> {
+    const { task, outcome, memory } = run;
+    await run.shell?.close();
+    run.shell = undefined;
+    if (!outcome) return;
+    // Those that were on their way when the task ended; from its end on there are no more.
+    if (run.mayHaveChildren) await this.#parts.stopChildren(task.id);
+    await this.#parts.finisher.finish(
+      { task, outcome, ...(memory.plan && { plan: memory.plan }) },
+      memory.place,
+    );
+  }
+
+  #lose(run: Run<OpenedSession>, warning?: string): void {
+    if (warning !== undefined) this.#parts.onWarning(warning);
+    if (this.runs.get(run.task.id) !== run) return;
+    this.runs.delete(run.task.id);
+    run.settling ??= Promise.resolve();
+    const { shell } = run;
+    run.shell = undefined;
+    if (shell) {
+      shell.stop("it is run by someone else now");
+      this.track(run.task.id, shell.close());
+    }
+    run.tell("lost");
+    this.#parts.left(run);
+  }
+}
+
+function resultOf(result: Json | undefined): { readonly result?: Json } {
+  return result === undefined ? {} : { result };
+}

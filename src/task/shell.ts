@@ -1,0 +1,154 @@
+import type { Json } from "../model/json.ts";
+import { type Census, type Closable, Scope } from "../model/scope.ts";
+import type { AgentEvent } from "./agent.ts";
+import { withinDeadline } from "./deadline.ts";
+import type { Timer } from "./timer.ts";
+
+/** How driving an agent ended. */
+export type ShellEnd =
+  | { readonly type: "done"; readonly value: Json | undefined }
+  | { readonly type: "threw"; readonly error: unknown }
+  /** The task moves to the background. */
+  | { readonly type: "detach" }
+  /** Someone else has ended the task, or it is no longer ours. */
+  | { readonly type: "stopped" };
+
+/** How long clean-up may take, by step. */
+export interface ShellLimits {
+  /** For the agent's `finally`. */
+  readonly returnMs: number;
+  /** For what the agent has opened. */
+  readonly closeMs: number;
+}
+
+type Steps = AsyncIterator<AgentEvent, unknown>;
+
+/**
+ * Runs one call of an agent: asks for its events one by one and owns what it opened. Whatever interrupts it sets one flag
+ * and wakes one sleeper, so that a loop of any length never adds a listener to anything.
+ */
+export class Shell {
+  readonly scope: Scope;
+  /** The fencing number under which this shell writes; grows when the iterator is handed on. */
+  epoch: number;
+  readonly #abort = new AbortController();
+  readonly #timer: Timer;
+  readonly #limits: ShellLimits;
+  #steps: Steps | undefined;
+  #pending: Promise<IteratorResult<AgentEvent, unknown>> | undefined;
+  #isOver = false;
+  #interrupt: "detach" | "stopped" | undefined;
+  #wake: () => void = () => undefined;
+  #summariser: Closable | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(epoch: number, census: Census, timer: Timer, limits: ShellLimits) {
+    this.epoch = epoch;
+    this.scope = new Scope("shell", census);
+    this.#timer = timer;
+    this.#limits = limits;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get isStopped(): boolean {
+    return this.#interrupt === "stopped";
+  }
+
+  /** Begins with the agent's events. */
+  begin(events: AsyncIterable<AgentEvent>): void {
+    this.#steps = events[Symbol.asyncIterator]();
+  }
+
+  /** Takes events until the agent is done or something comes between. `take` resolves when an event is in the log. */
+  async drive(take: (event: AgentEvent) => Promise<void>): Promise<ShellEnd> {
+    try {
+      for (;;) {
+        if (this.#interrupt) return this.#interrupted();
+        const step = await this.#next();
+        if (!step) continue;
+        if (step.done) {
+          this.#isOver = true;
+          return this.isStopped
+            ? { type: "stopped" }
+            : { type: "done", value: step.value as Json | undefined };
+        }
+        if (this.isStopped) return { type: "stopped" };
+        await take(step.value);
+      }
+    } catch (error) {
+      this.#isOver = true;
+      return this.isStopped ? { type: "stopped" } : { type: "threw", error };
+    }
+  }
+
+  /** Asks the loop to let go, so that the task can move to the background. */
+  detach(): void {
+    this.#interrupt ??= "detach";
+    this.#wake();
+  }
+
+  /** Ends the loop for good and tells the agent. */
+  stop(reason: string): void {
+    if (this.#interrupt === "stopped") return;
+    this.#interrupt = "stopped";
+    this.#wake();
+    this.#abort.abort(new Error(`The task was stopped: ${reason}.`));
+  }
+
+  /** Goes on with the same iterator in other hands. */
+  handOn(epoch: number, summariser: Closable | undefined): void {
+    if (this.#interrupt === "detach") this.#interrupt = undefined;
+    this.epoch = epoch;
+    this.summarise(summariser);
+  }
+
+  /** Each shell has a summariser of its own; the one before is closed. */
+  summarise(summariser: Closable | undefined): void {
+    const former = this.#summariser;
+    this.#summariser = summariser;
+    if (former) void withinDeadline(this.#timer, this.#limits.closeMs, () => former.close());
+  }
+
+  /** Lets the agent's `finally` run, then closes what it opened: each once, each under its own deadline. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#interrupt = "stopped";
+    this.summarise(undefined);
+    const steps = this.#steps;
+    if (steps?.return && !this.#isOver)
+      await withinDeadline(this.#timer, this.#limits.returnMs, async () => steps.return?.(undefined));
+    if (!this.signal.aborted) this.#abort.abort(new Error("This call of the agent is over."));
+    await withinDeadline(this.#timer, this.#limits.closeMs, () => this.scope.close());
+    this.#steps = undefined;
+    this.#pending = undefined;
+  }
+
+  #interrupted(): ShellEnd {
+    return { type: this.#interrupt === "detach" ? "detach" : "stopped" };
+  }
+
+  /** The next event, or undefined if something came between; then the event is the first one of the next call. */
+  #next(): Promise<IteratorResult<AgentEvent, unknown> | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#wake = () => resolve(undefined);
+      this.#pending ??= (this.#steps as Steps).next();
+      this.#pending.then(
+        (step) => {
+          this.#pending = undefined;
+          resolve(step);
+        },
+        (error) => {
+          this.#pending = undefined;
+          reject(error);
+        },
+      );
+    });
+  }
+}

@@ -1,0 +1,293 @@
+import { checkSessionId } from "../model/entry.ts";
+import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import { isTerminal, type TaskId, type TaskNotice, type TaskState } from "../model/task.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import type { Agent } from "./agent.ts";
+import { withinDeadline } from "./deadline.ts";
+import { every } from "./every.ts";
+import { cleanUpOnExit } from "./exit-registry.ts";
+import { Finisher } from "./finisher.ts";
+import { Journal } from "./journal.ts";
+import { OwnerLease } from "./lease.ts";
+import { resolveTaskLimits, type TaskLimits } from "./limits.ts";
+import { agentOf, type Startable, type TaskParts } from "./options.ts";
+import { makePlan } from "./plan.ts";
+import { BLANK_MEMORY } from "./recall-task.ts";
+import { Run } from "./run.ts";
+import { RunQueue } from "./run-queue.ts";
+import { Runner } from "./runner.ts";
+import type { Shell } from "./shell.ts";
+import type { StartOptions, TaskHandle } from "./start-options.ts";
+import { type Recovered, Sweeper } from "./sweeper.ts";
+import { systemTimer, type Timer } from "./timer.ts";
+
+const ACTIVE: readonly TaskState[] = ["queued", "running", "detaching"];
+const CHILDREN_PER_PAGE = 500;
+
+/** Owns the tasks of one process: starts and ends them, hears wishes, shows signs of life, and takes over from the dead. */
+export class Supervisor<OpenedSession> {
+  readonly limits: TaskLimits;
+  readonly timer: Timer;
+  readonly runner: Runner<OpenedSession>;
+  readonly agents = new Map<string, Agent<OpenedSession>>();
+  readonly #parts: TaskParts<OpenedSession>;
+  readonly #journal: Journal;
+  readonly #queue: RunQueue<OpenedSession>;
+  readonly #sweeper: Sweeper<OpenedSession>;
+  readonly #lease: OwnerLease;
+  readonly #stop = new AbortController();
+  #cancelWishes: (() => void) | undefined;
+  #cancelSweeps: (() => void) | undefined;
+  #sweeping: Promise<Recovered> | undefined;
+  #unregister: (() => void) | undefined;
+  #isClosing = false;
+
+  constructor(
+    parts: TaskParts<OpenedSession>,
+    onNotice: (notice: TaskNotice) => void,
+    handleOf: (task: TaskRecord) => TaskHandle,
+  ) {
+    const { log, census, owner, isolations = {}, onWarning = () => undefined } = parts;
+    const { timer = systemTimer, afterEnd: steps = [], channels = [] } = parts;
+    const limits = resolveTaskLimits(parts.limits);
+    const stop = this.#stop.signal;
+    const journal = new Journal(log);
+    this.#parts = parts;
+    this.limits = limits;
+    this.timer = timer;
+    this.#journal = journal;
+    const common = { log, journal, timer, isolations, stop, onWarning, owner, limits };
+    const finisher = new Finisher({ ...common, steps, channels, stepMs: limits.stepMs, onNotice });
+    const stopChildren = (parent: TaskId) => this.#stopChildren(parent);
+    this.runner = new Runner({
+      ...common,
+      finisher,
+      census,
+      ...(parts.summariser && { summariser: parts.summariser }),
+      openSession: parts.openSession,
+      startChild:
+        (run, shell) =>
+        async (which, input, options = {}) =>
+          handleOf(await this.#startChild(run, shell, which, input, options)),
+      stopChildren,
+      left: (run) => this.#queue.leave(run.task.id),
+    });
+    this.#queue = new RunQueue(limits.maxRunning, (run) => this.runner.begin(run));
+    const onLate = () => void this.#checkOwnership();
+    this.#lease = new OwnerLease({
+      ...common,
+      store: log.store,
+      clock: log.clock,
+      leaseMs: limits.leaseMs,
+      onLate,
+    });
+    this.#sweeper = new Sweeper({
+      ...common,
+      finisher,
+      agents: this.agents,
+      isBusyWith: (id) => this.runner.isBusyWith(id),
+      hasRoom: ({ parent }) => !this.#isClosing && (parent !== undefined || this.#queue.hasRoom),
+      hold: () => this.hold(),
+      resume: (run) => this.#resume(run),
+      track: (id, work) => this.runner.track(id, work),
+      stopChildren,
+    });
+  }
+
+  /** Makes a task and runs it, or lets it wait; resolves when it is in the log. */
+  async start(
+    which: Startable<OpenedSession>,
+    input: Json,
+    options: StartOptions,
+    parent?: { readonly task: TaskRecord; readonly epoch: number },
+  ): Promise<TaskRecord> {
+    const { log, owner, isolations = {} } = this.#parts;
+    const agent = agentOf(which, this.agents);
+    const id = checkSessionId(options.id ?? log.ids.next());
+    if (options.signal?.aborted) throw new LonghaulError("ABORTED", "The task was aborted before it began.");
+    const name = agent?.name ?? (which as string);
+    const fence = parent && { parentEpoch: parent.epoch };
+    const now = log.clock.now();
+    const { plan, session } = makePlan({
+      id,
+      agent: name,
+      input,
+      options,
+      now,
+      isolations,
+      ...(parent && { parent: parent.task }),
+    });
+    if (!agent) {
+      if (plan.mode === "foreground")
+        throw invalidArgument("agent", name, "an agent that is known here, to run it in the foreground");
+      return this.#journal.create({ id, plan, session, canResume: true, isRunning: false, ...fence });
+    }
+    if (this.runner.runs.size >= this.limits.maxTasks) throw tooMany(this.limits.maxTasks);
+    await this.hold();
+    const isRunning = plan.parent !== undefined || this.#queue.hasRoom;
+    if (isRunning) this.#queue.enter(id, plan.parent);
+    const canResume = agent.canResume ?? false;
+    const making = { id, plan, session, owner, canResume, isRunning, ...fence };
+    const task = await this.#journal.create(making).catch((error) => {
+      this.#queue.leave(id);
+      throw error;
+    });
+    const run = new Run(agent, task, { ...BLANK_MEMORY, plan }, "start");
+    this.runner.adopt(run);
+    this.#heedCaller(run, options.signal);
+    if (this.#isClosing) {
+      await this.runner.settle(run, "kill", { state: "killed", reason: "closed" });
+    } else if (isRunning) {
+      this.runner.launch(run);
+    } else {
+      this.#queue.wait(run);
+    }
+    return task;
+  }
+
+  /** Ends a task of ours or of the dead at once; asks whoever else runs it. Resolves when it has ended or was asked. */
+  async kill(id: TaskId, reason: string): Promise<void> {
+    const run = this.runner.runs.get(id);
+    if (run) await this.runner.settle(run, "kill", { state: "killed", reason });
+    if (run?.outcome) return;
+    const { tasks } = this.#parts.log.store;
+    const task = await tasks.get(id);
+    if (!task || isTerminal(task.state)) return;
+    const isOrphan = await this.#sweeper.isOrphan(task);
+    if (isOrphan && (await this.#sweeper.settleOrphan(task, "kill", { state: "killed", reason }))) return;
+    await tasks.wish(id, "kill", reason);
+  }
+
+  /** Makes sure that others know this process to live before it owns anything; begins to hear wishes and to look after the dead. */
+  async hold(): Promise<void> {
+    if (this.#isClosing) return;
+    await this.#lease.hold();
+    if (this.#cancelSweeps || this.#isClosing) return;
+    const warn = (error: unknown) => this.#parts.onWarning?.(`Looking after tasks failed: ${error}`);
+    this.#cancelSweeps = every(this.timer, this.limits.leaseMs / 2, () => this.sweep(), warn, 0);
+    this.#cancelWishes = every(this.timer, this.limits.wishMs, () => this.#hearWishes(), warn);
+    if (this.#parts.handlesSignals !== false)
+      this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
+  }
+
+  /** Looks once after tasks that nobody runs; calls at the same time share one look. */
+  sweep(): Promise<Recovered> {
+    this.#sweeping ??= this.#sweeper.sweep().finally(() => {
+      this.#sweeping = undefined;
+    });
+    return this.#sweeping;
+  }
+
+  /** Ends what runs, then waits for clean-up as long as the grace lasts; the rest is left to whoever comes next. */
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.#cancelSweeps?.();
+    this.#cancelWishes?.();
+    const ending = Promise.all([...this.runner.runs.values()].map((run) => this.#end(run)));
+    await withinDeadline(this.timer, this.limits.graceMs, async () => {
+      await ending;
+      await this.runner.finished();
+    });
+    this.#stop.abort(new Error("The supervisor of tasks is closed."));
+    this.#unregister?.();
+    // A lease that cannot be given back ends by itself.
+    await this.#lease
+      .close()
+      .catch((error) => this.#parts.onWarning?.(`The lease was not given back: ${error}`));
+  }
+
+  #end(run: Run<OpenedSession>): Promise<void> {
+    const isReleased =
+      this.#parts.onClose === "release" && run.agent.canResume === true && run.task.mode === "background";
+    return isReleased
+      ? this.runner.release(run)
+      : this.runner.settle(run, "kill", { state: "killed", reason: "closed" });
+  }
+
+  #resume(run: Run<OpenedSession>): void {
+    this.#queue.enter(run.task.id, run.task.parent);
+    this.runner.adopt(run);
+    this.runner.launch(run);
+  }
+
+  async #startChild(
+    run: Run<OpenedSession>,
+    shell: Shell,
+    which: Startable<OpenedSession>,
+    input: Json,
+    options: StartOptions,
+  ): Promise<TaskRecord> {
+    run.mayHaveChildren = true;
+    for (;;) {
+      const { epoch } = shell;
+      try {
+        return await this.start(which, input, options, { task: run.task, epoch });
+      } catch (error) {
+        const isOfParent = isLonghaulError(error, "TASK_CONFLICT") && error.details.task === run.task.id;
+        if (!isOfParent) throw error;
+        // The task has moved to the background meanwhile, with this very call of its agent.
+        if (shell.epoch !== epoch && !shell.isStopped) continue;
+        throw new LonghaulError("ABORTED", `Task ${run.task.id} has ended here and starts no more children.`);
+      }
+    }
+  }
+
+  async #stopChildren(parent: TaskId): Promise<void> {
+    const { tasks } = this.#parts.log.store;
+    for (let before: TaskId | undefined; ; ) {
+      const query = {
+        parent,
+        states: ACTIVE,
+        limit: CHILDREN_PER_PAGE,
+        ...(before !== undefined && { before }),
+      };
+      const children = await tasks.list(query);
+      await Promise.all(children.map((child) => this.kill(child.id, "parent")));
+      before = children.at(-1)?.id;
+      if (children.length < CHILDREN_PER_PAGE) return;
+    }
+  }
+
+  #heedCaller(run: Run<OpenedSession>, signal: AbortSignal | undefined): void {
+    if (!signal || run.task.mode !== "foreground") return;
+    const abort = () => void this.runner.settle(run, "kill", { state: "killed", reason: "aborted" });
+    signal.addEventListener("abort", abort);
+    run.releaseCaller = () => signal.removeEventListener("abort", abort);
+    if (signal.aborted) abort();
+  }
+
+  async #hearWishes(): Promise<void> {
+    if (this.runner.runs.size === 0) return;
+    const { log, owner } = this.#parts;
+    for (const { id, wish, wishReason, epoch } of await log.store.tasks.wishedOf(owner)) {
+      const run = this.runner.runs.get(id);
+      if (!run) continue;
+      if (wish === "kill")
+        void this.runner.settle(run, "kill", { state: "killed", reason: wishReason ?? "asked" });
+      else if (run.task.mode === "foreground") void this.runner.detach(run);
+      else
+        await log.store.tasks
+          .change({ id, expect: { epoch }, set: { wish: undefined } })
+          .catch(() => undefined);
+    }
+  }
+
+  /** After a time without a sign of life, others may have taken tasks over. */
+  async #checkOwnership(): Promise<void> {
+    const { log, owner } = this.#parts;
+    for (const run of [...this.runner.runs.values()]) {
+      const task = await log.store.tasks.get(run.task.id);
+      if (task?.owner !== owner) this.runner.lose(run);
+    }
+  }
+}
+
+function tooMany(maxTasks: number): LonghaulError {
+  return new LonghaulError(
+    "TASK_LIMIT",
+    `${maxTasks} tasks wait or run in this process already; wait for some of them, or raise tasks.limits.maxTasks.`,
+    { details: { maxTasks } },
+  );
+}

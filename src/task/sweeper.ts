@@ -1,0 +1,215 @@
+import type { Log } from "../log/log.ts";
+import { isLonghaulError } from "../model/errors.ts";
+import { isTerminal, type TaskEvent, type TaskOutcome } from "../model/task.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import { findEntry } from "../view/lookup.ts";
+import type { Agent } from "./agent.ts";
+import type { Finisher } from "./finisher.ts";
+import type { Journal } from "./journal.ts";
+import { isOwnerOfTasksAlive } from "./lease.ts";
+import type { TaskLimits } from "./limits.ts";
+import { outcomeOf, recallTask } from "./recall-task.ts";
+import { decideRecovery } from "./recovery.ts";
+import { Run } from "./run.ts";
+
+/** What came of looking for tasks that nobody runs. */
+export interface Recovered {
+  readonly resumed: number;
+  readonly released: number;
+  readonly lost: number;
+  readonly killed: number;
+  readonly finished: number;
+}
+
+const NOTHING: Recovered = { resumed: 0, released: 0, lost: 0, killed: 0, finished: 0 };
+
+/** What sweeping needs. */
+export interface SweeperParts<OpenedSession> {
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly finisher: Finisher;
+  readonly owner: string;
+  readonly limits: TaskLimits;
+  readonly agents: ReadonlyMap<string, Agent<OpenedSession>>;
+  /** Whether this process runs the task, or is at its clean-up. */
+  readonly isBusyWith: (id: string) => boolean;
+  readonly hasRoom: (task: TaskRecord) => boolean;
+  /** Makes sure that this process is known to live. */
+  readonly hold: () => Promise<void>;
+  readonly resume: (run: Run<OpenedSession>) => void;
+  readonly track: (id: string, work: Promise<void>) => void;
+  readonly stopChildren: (parent: string) => Promise<void>;
+}
+
+const PAGE = 200;
+
+/** Takes care of tasks whose owners are dead. Every step is refused by the store if someone else was first. */
+export class Sweeper<OpenedSession> {
+  readonly #parts: SweeperParts<OpenedSession>;
+  /** Tasks that are ours and that nothing here knows of, and since when: a fault, or a moment between two steps. */
+  readonly #strays = new Map<string, number>();
+
+  constructor(parts: SweeperParts<OpenedSession>) {
+    this.#parts = parts;
+  }
+
+  /** Looks at everything once. */
+  async sweep(): Promise<Recovered> {
+    const { log } = this.#parts;
+    let recovered = NOTHING;
+    for (const owner of await log.store.tasks.owners()) {
+      const isOwn = owner === this.#parts.owner;
+      if (owner !== undefined && !isOwn && !(await this.#isDead(owner))) continue;
+      for (let after: string | undefined; ; ) {
+        const page = await log.store.tasks.openOf(owner, {
+          limit: PAGE,
+          ...(after !== undefined && { after }),
+        });
+        for (const task of page)
+          if (!isOwn || this.#isStray(task)) recovered = await this.#recover(task.id, owner, recovered);
+        after = page.at(-1)?.id;
+        if (page.length < PAGE) break;
+      }
+    }
+    return recovered;
+  }
+
+  /** Ends a task that nobody runs; false if someone does. */
+  async settleOrphan(task: TaskRecord, event: TaskEvent, outcome: TaskOutcome): Promise<boolean> {
+    const { hold, journal, log, owner, stopChildren } = this.#parts;
+    await stopChildren(task.id);
+    const memory = await recallTask(log, task);
+    const kept = memory.result === undefined ? outcome : { ...outcome, result: memory.result };
+    await hold();
+    const moved = await journal.settle(task, event, kept, owner);
+    if (!moved.hasMoved || !moved.task) return false;
+    this.#finish(moved.task, moved.outcome);
+    return true;
+  }
+
+  /** Whether nobody runs a task. */
+  async isOrphan({ owner }: TaskRecord): Promise<boolean> {
+    return owner === undefined || this.#isDead(owner);
+  }
+
+  async #isDead(owner: string): Promise<boolean> {
+    const { log } = this.#parts;
+    if (owner === this.#parts.owner) return false;
+    return !(await isOwnerOfTasksAlive(log.store, owner, log.clock.now()));
+  }
+
+  /** Whether a task of ours has been unknown here for so long that it is no moment between two steps. */
+  #isStray({ id }: TaskRecord): boolean {
+    const { isBusyWith, limits, log } = this.#parts;
+    if (isBusyWith(id)) {
+      this.#strays.delete(id);
+      return false;
+    }
+    const now = log.clock.now();
+    const since = this.#strays.get(id) ?? now;
+    if (now - since < limits.leaseMs) this.#strays.set(id, since);
+    else this.#strays.delete(id);
+    return now - since >= limits.leaseMs;
+  }
+
+  async #recover(id: string, owner: string | undefined, recovered: Recovered): Promise<Recovered> {
+    const { log, agents, limits } = this.#parts;
+    const task = await log.store.tasks.get(id);
+    // Something may have happened since the page was read, be it by what was done to a task before.
+    if (!task || task.owner !== owner || this.#parts.isBusyWith(id)) return recovered;
+    const now = log.clock.now();
+    const agent = agents.get(task.agent);
+    const isRegistered = agent !== undefined;
+    const decision = decideRecovery(task, {
+      now,
+      isRegistered,
+      hasRoom: this.#parts.hasRoom(task),
+      ...limits,
+    });
+    switch (decision) {
+      case "finish":
+      case "deliver":
+        return (await this.#finishOrphan(task))
+          ? { ...recovered, finished: recovered.finished + 1 }
+          : recovered;
+      case "kill":
+        return (await this.settleOrphan(task, "kill", {
+          state: "killed",
+          reason: task.wishReason ?? "asked",
+        }))
+          ? { ...recovered, killed: recovered.killed + 1 }
+          : recovered;
+      case "expire":
+      case "lose": {
+        const reason = decision === "lose" ? "lost" : "deadline";
+        const error =
+          decision === "lose" ? "The process that ran the task is gone." : "The task took too long.";
+        const event = decision === "lose" ? "lose" : "fail";
+        const isLost = await this.settleOrphan(task, event, { state: "failed", reason, error });
+        return isLost ? { ...recovered, lost: recovered.lost + 1 } : recovered;
+      }
+      case "release": {
+        const { hasMoved } = await this.#parts.journal.move(task, "release", { owner: undefined });
+        return hasMoved ? { ...recovered, released: recovered.released + 1 } : recovered;
+      }
+      case "resume":
+        return agent && (await this.#resume(task, agent))
+          ? { ...recovered, resumed: recovered.resumed + 1 }
+          : recovered;
+      case "leave":
+        return recovered;
+    }
+  }
+
+  async #resume(task: TaskRecord, agent: Agent<OpenedSession>): Promise<boolean> {
+    const { hold, journal, log, owner, resume } = this.#parts;
+    await hold();
+    const memory = await recallTask(log, task);
+    const moved = await journal.move(task, "resume", { owner, mode: "background" });
+    if (!moved.hasMoved || !moved.task) return false;
+    resume(new Run(agent, moved.task, memory, memory.hasRun ? "resume" : "start"));
+    return true;
+  }
+
+  async #finishOrphan(task: TaskRecord): Promise<boolean> {
+    const taken = await this.#take(task);
+    if (!taken) return false;
+    const outcome = await outcomeOf(this.#parts.log, taken);
+    this.#finish(taken, outcome ?? { state: isTerminal(taken.state) ? taken.state : "failed" });
+    return true;
+  }
+
+  /** Becomes the owner of a task without starting it. */
+  async #take(task: TaskRecord): Promise<TaskRecord | undefined> {
+    const { hold, log, owner } = this.#parts;
+    await hold();
+    const change = { id: task.id, expect: { epoch: task.epoch }, set: { owner, epoch: task.epoch + 1 } };
+    try {
+      return await log.store.tasks.change(change);
+    } catch (error) {
+      if (isLonghaulError(error, "TASK_CONFLICT")) return undefined;
+      throw error;
+    }
+  }
+
+  #finish(task: TaskRecord, outcome: TaskOutcome): void {
+    this.#parts.track(task.id, this.#finishNow(task, outcome));
+  }
+
+  async #finishNow(task: TaskRecord, outcome: TaskOutcome): Promise<void> {
+    const { finisher, log } = this.#parts;
+    if (task.notice === "told") {
+      for (const session of [task.parentSession, task.session]) {
+        const entry =
+          session === undefined
+            ? undefined
+            : await findEntry(log.store.entries, { session, seq: task.noticeSeq });
+        if (entry?.kind !== "task" || entry.task !== task.id || entry.note.type !== "notice") continue;
+        return finisher.deliver(task, entry.note.notice);
+      }
+    }
+    await this.#parts.stopChildren(task.id);
+    const { plan, place } = await recallTask(log, task);
+    await finisher.finish({ task, outcome, ...(plan && { plan }) }, place);
+  }
+}

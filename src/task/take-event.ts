@@ -1,0 +1,119 @@
+import type { Ready } from "../log/absorb.ts";
+import type { Log } from "../log/log.ts";
+import { readyBody } from "../log/ready-body.ts";
+import type { EntryBody } from "../model/entry.ts";
+import { invalidArgument, isLonghaulError } from "../model/errors.ts";
+import type { LoopGuard, TaskNote } from "../model/task.ts";
+import type { AgentEvent } from "./agent.ts";
+import { overBudget, spendStep, spendUsage } from "./budget.ts";
+import type { Journal } from "./journal.ts";
+import { DEFAULT_LOOP_GUARD } from "./loop-guard.ts";
+import { patiently } from "./patiently.ts";
+import type { TaskMemory } from "./recall-task.ts";
+import type { Run } from "./run.ts";
+import type { Shell } from "./shell.ts";
+import type { Timer } from "./timer.ts";
+
+/** A task has gone too far: its budget is used up, or it repeats itself. */
+export class Overrun extends Error {
+  readonly reason: "budget" | "loop";
+
+  constructor(reason: "budget" | "loop", message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The task is someone else's now, or has ended. */
+export class NotOurs extends Error {}
+
+/** What taking events needs. */
+export interface TakeParts {
+  readonly log: Log;
+  readonly journal: Journal;
+  readonly timer: Timer;
+}
+
+/** Writes what an agent said and counts what it used; throws Overrun when that was too much, NotOurs when it may not write. */
+export async function takeEvent(
+  { log, journal, timer }: TakeParts,
+  run: Run<never>,
+  shell: Shell,
+  event: AgentEvent,
+): Promise<void> {
+  const { task } = run;
+  const guard = run.memory.plan?.loopGuard ?? DEFAULT_LOOP_GUARD;
+  const loop = loopIn(run, event, guard);
+  const making = bodyOf(log, task.id, event);
+  const items: Ready<EntryBody>[] = [making instanceof Promise ? await making : making];
+  if (loop) items.push({ body: { kind: "task", task: task.id, note: loop } });
+  try {
+    await patiently(timer, shell.signal, () => journal.say(task, shell.epoch, items));
+  } catch (error) {
+    if (isLonghaulError(error, "TASK_CONFLICT") || isLonghaulError(error, "SESSION_NOT_FOUND"))
+      throw new NotOurs("The task is not ours any more.", { cause: error });
+    throw error;
+  }
+  run.memory = afterEvent(run.memory, event);
+  const over = overBudget(run.memory.spent, run.memory.plan?.budget);
+  if (over !== undefined) throw new Overrun("budget", `The budget is used up: ${over}.`);
+  if (loop && guard.isStopping)
+    throw new Overrun(
+      "loop",
+      `${loop.call} was called ${loop.repeats} times in a row with the same arguments and result.`,
+    );
+}
+
+function bodyOf(log: Log, task: string, event: AgentEvent): Ready | Promise<Ready> {
+  switch (event?.type) {
+    case "message":
+      return readyBody(log, { kind: "message", message: event.message });
+    case "usage": {
+      const { type: _, ...rest } = event;
+      return { body: { kind: "usage", ...rest, meta: { task } } };
+    }
+    case "output":
+    case "call":
+    case "step":
+    case "result":
+    case "checkpoint":
+    case "summary":
+      return { body: { kind: "task", task, note: event } };
+    default:
+      throw invalidArgument(
+        "event.type",
+        (event as { type?: unknown } | undefined)?.type,
+        "message, usage, output, call, step, result, checkpoint or summary",
+      );
+  }
+}
+
+function afterEvent(memory: TaskMemory, event: AgentEvent): TaskMemory {
+  switch (event.type) {
+    case "usage":
+      return { ...memory, spent: spendUsage(memory.spent, event.usage) };
+    case "step":
+      return { ...memory, spent: spendStep(memory.spent) };
+    case "result":
+      return { ...memory, result: event.value };
+    case "checkpoint":
+      return { ...memory, checkpoint: event.value };
+    default:
+      return memory;
+  }
+}
+
+/** The note of a loop, once for every so many repeats. */
+function loopIn(
+  run: Run<never>,
+  event: AgentEvent,
+  { repeats }: LoopGuard,
+): Extract<TaskNote, { type: "loop" }> | undefined {
+  const calls =
+    event.type === "call" ? [event] : event.type === "message" ? run.loops.finishedBy(event.message) : [];
+  for (const call of calls) {
+    const count = run.loops.see(call);
+    if (count % repeats === 0) return { type: "loop", call: call.name, repeats: count };
+  }
+  return undefined;
+}

@@ -1,0 +1,208 @@
+import { LonghaulError, wholeNumber } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import { Scope } from "../model/scope.ts";
+import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
+import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
+import type { Agent, AgentFunction } from "./agent.ts";
+import { checkAgentName, type Startable, type TaskParts } from "./options.ts";
+import { type OutputOptions, readOutput, type TaskEntry } from "./output.ts";
+import { outcomeOf } from "./recall-task.ts";
+import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
+import { Supervisor } from "./supervisor.ts";
+import type { Recovered } from "./sweeper.ts";
+import { followTask, hearOf, type WaitParts } from "./waiting.ts";
+
+/** How long another process's answer to a wish is waited for before the task is shown as it is. */
+const WISH_WAIT_MS = 5_000;
+
+const isEnded = (task: TaskRecord) => isTerminal(task.state);
+
+/** Runs agents as tasks, and knows the tasks of other processes. */
+export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
+  readonly #parts: TaskParts<OpenedSession>;
+  readonly #supervisor: Supervisor<OpenedSession>;
+  readonly #scope: Scope;
+  readonly #listeners = new Set<(notice: TaskNotice) => void>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: TaskParts<OpenedSession>) {
+    this.#parts = parts;
+    this.#scope = new Scope("tasks", parts.census);
+    this.#supervisor = new Supervisor(
+      parts,
+      (notice) => this.#tell(notice),
+      (task) => this.#handleOf(task),
+    );
+  }
+
+  /** Makes an agent known by name: tasks of it that other processes left are resumed, and it can be started by name. */
+  register(agent: Agent<OpenedSession>): void {
+    this.#scope.assertOpen();
+    this.#supervisor.agents.set(checkAgentName(agent.name), agent);
+  }
+
+  /**
+   * Starts a task; resolves when it is in the log. By a name that is not known here, the task waits for a process that
+   * knows it.
+   */
+  async start(agent: Startable<OpenedSession>, input: Json, options: StartOptions = {}): Promise<TaskHandle> {
+    this.#scope.assertOpen();
+    return this.#handleOf(await this.#supervisor.start(agent, input, options));
+  }
+
+  /** Runs a task in the foreground: resolves when it has ended or was moved to the background. */
+  async run(
+    agent: Agent<OpenedSession> | AgentFunction<OpenedSession>,
+    input: Json,
+    options: Omit<StartOptions, "mode"> = {},
+  ): Promise<TaskStatus> {
+    this.#scope.assertOpen();
+    const task = await this.#supervisor.start(agent, input, { ...options, mode: "foreground" });
+    const run = this.#supervisor.runner.runs.get(task.id);
+    if (run) await hearOf(this.#waitParts(), run, {});
+    return this.status(task.id);
+  }
+
+  /** A handle on a task, whoever runs it. */
+  async handle(id: TaskId): Promise<TaskHandle> {
+    return this.#handleOf(await this.#require(id));
+  }
+
+  /** Where a task stands, and how it ended; TASK_NOT_FOUND if there is none. */
+  async status(id: TaskId): Promise<TaskStatus> {
+    return this.#statusOf(await this.#require(id));
+  }
+
+  /** Tasks, newest first. */
+  async list(query: Partial<TaskQuery> = {}): Promise<readonly TaskRecord[]> {
+    this.#scope.assertOpen();
+    const limit = wholeNumber("limit", query.limit ?? 50, 1, 1_000);
+    return this.#parts.log.store.tasks.list({ ...query, limit });
+  }
+
+  /** Resolves when a task has ended, whoever runs it; with a timeout, with the task as it is then. */
+  async wait(id: TaskId, options: WaitOptions = {}): Promise<TaskStatus> {
+    const { clock } = this.#parts.log;
+    const { timeoutMs } = options;
+    const until = timeoutMs === undefined ? undefined : clock.now() + wholeNumber("timeoutMs", timeoutMs, 0);
+    const left = () =>
+      until === undefined ? options : { ...options, timeoutMs: Math.max(0, until - clock.now()) };
+    for (;;) {
+      const run = this.#supervisor.runner.runs.get(id);
+      if (!run) break;
+      const news = await hearOf(this.#waitParts(), run, left());
+      if (news === "settled" && run.outcome) return { ...run.task, outcome: run.outcome };
+      if (news === "late") return this.status(id);
+      if (news === "lost") break;
+    }
+    const task = await this.#require(id);
+    if (isTerminal(task.state)) return this.#statusOf(task);
+    await followTask(this.#waitParts(), id, isEnded, left());
+    return this.status(id);
+  }
+
+  /** Moves a task to the background while it runs; of another process, asks that process. */
+  async detach(id: TaskId): Promise<TaskStatus> {
+    const { runner } = this.#supervisor;
+    const run = runner.runs.get(id);
+    if (run) {
+      await runner.detach(run);
+      return this.status(id);
+    }
+    const task = await this.#require(id);
+    const isThere = (now: TaskRecord) => isTerminal(now.state) || now.mode === "background";
+    if (isThere(task)) return this.#statusOf(task);
+    await this.#parts.log.store.tasks.wish(id, "detach");
+    await followTask(this.#waitParts(), id, isThere, { timeoutMs: WISH_WAIT_MS });
+    return this.status(id);
+  }
+
+  /** Ends a task and its children, leaves first; of another process, asks that process. What it said and found is kept. */
+  async kill(id: TaskId, reason = "asked"): Promise<TaskStatus> {
+    this.#scope.assertOpen();
+    await this.#supervisor.kill(id, reason);
+    const status = await this.status(id);
+    if (isTerminal(status.state)) return status;
+    await followTask(this.#waitParts(), id, isEnded, { timeoutMs: WISH_WAIT_MS });
+    return this.status(id);
+  }
+
+  /** What a task said, from the log: also of one that has ended, and of other processes. */
+  async *output(id: TaskId, options: OutputOptions = {}): AsyncGenerator<TaskEntry> {
+    const { timer } = this.#supervisor;
+    yield* readOutput({ log: this.#parts.log, scope: this.#scope, timer }, await this.#require(id), options);
+  }
+
+  /** Told of each notice that this process sends; returns the function that ends it. */
+  onNotice(listener: (notice: TaskNotice) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes care of tasks whose processes have died: now, and from then on within every lease. */
+  async recover(): Promise<Recovered> {
+    this.#scope.assertOpen();
+    await this.#supervisor.hold();
+    return this.#supervisor.sweep();
+  }
+
+  /** Ends the tasks of this process within a time of grace; what is not cleaned up by then is left to the next. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const closing = this.#scope.close();
+    await this.#supervisor.close();
+    this.#closing.abort();
+    this.#listeners.clear();
+    await closing;
+  }
+
+  #waitParts(): WaitParts {
+    return { store: this.#parts.log.store, timer: this.#supervisor.timer, closing: this.#closing.signal };
+  }
+
+  #tell(notice: TaskNotice): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(notice);
+      } catch (error) {
+        this.#parts.onWarning?.(`A listener to notices failed: ${error}`);
+      }
+    }
+  }
+
+  async #require(id: TaskId): Promise<TaskRecord> {
+    const task = await this.#parts.log.store.tasks.get(id);
+    if (task) return task;
+    throw new LonghaulError(
+      "TASK_NOT_FOUND",
+      `There is no task ${JSON.stringify(id)}; it was never made, or its session has been deleted.`,
+      { details: { task: id } },
+    );
+  }
+
+  async #statusOf(task: TaskRecord): Promise<TaskStatus> {
+    const outcome = await outcomeOf(this.#parts.log, task);
+    return outcome ? { ...task, outcome } : task;
+  }
+
+  #handleOf({ id, session }: TaskRecord): TaskHandle {
+    return {
+      id,
+      session,
+      wait: (options) => this.wait(id, options),
+      detach: () => this.detach(id),
+      kill: (reason) => this.kill(id, reason),
+      status: () => this.status(id),
+      output: (options) => this.output(id, options),
+    };
+  }
+}

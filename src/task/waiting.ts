@@ -1,0 +1,93 @@
+import { LonghaulError } from "../model/errors.ts";
+import type { TaskId } from "../model/task.ts";
+import type { Store } from "../store/store.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import type { Run, RunNews } from "./run.ts";
+import type { WaitOptions } from "./start-options.ts";
+import type { Timer } from "./timer.ts";
+
+/** What waiting needs. */
+export interface WaitParts {
+  readonly store: Store;
+  readonly timer: Timer;
+  /** Fires when the supervisor closes: nobody waits beyond that. */
+  readonly closing: AbortSignal;
+}
+
+/** Waits for news of a task that this process runs; "late" when the time is over first. */
+export function hearOf(
+  { timer, closing }: WaitParts,
+  run: Run<never>,
+  options: WaitOptions,
+): Promise<RunNews | "late"> {
+  return bounded<RunNews | "late">(timer, closing, options, "late", (resolve) => run.listen(resolve));
+}
+
+/** Waits until a task that whoever runs is as wanted, or the time is over. Undefined if there is no such task. */
+export function followTask(
+  { store, timer, closing }: WaitParts,
+  id: TaskId,
+  isEnough: (task: TaskRecord) => boolean,
+  options: WaitOptions,
+): Promise<TaskRecord | undefined> {
+  return bounded<TaskRecord | undefined>(timer, closing, options, undefined, (resolve, reject) => {
+    let isLooking = false;
+    let isRung = false;
+    const look = async () => {
+      isRung = true;
+      if (isLooking) return;
+      isLooking = true;
+      try {
+        while (isRung) {
+          isRung = false;
+          const task = await store.tasks.get(id);
+          if (!task || isEnough(task)) return resolve(task);
+        }
+      } catch (error) {
+        reject(error);
+      } finally {
+        isLooking = false;
+      }
+    };
+    const end = store.onCommit(look);
+    void look();
+    return end;
+  });
+}
+
+/** A promise that leaves nothing behind, however it ends. */
+function bounded<T>(
+  timer: Timer,
+  closing: AbortSignal,
+  { timeoutMs, signal }: WaitOptions,
+  late: T,
+  begin: (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const undo: (() => void)[] = [];
+    const end = (settle: () => void) => {
+      for (const step of undo.splice(0)) step();
+      settle();
+    };
+    const on = (from: AbortSignal | undefined, error: () => LonghaulError) => {
+      if (!from) return;
+      const abort = () => end(() => reject(error()));
+      from.addEventListener("abort", abort);
+      undo.push(() => from.removeEventListener("abort", abort));
+      if (from.aborted) abort();
+    };
+    on(signal, () => new LonghaulError("ABORTED", "The wait was aborted by its signal; the task goes on."));
+    on(
+      closing,
+      () => new LonghaulError("CLOSED", "The supervisor of tasks was closed while someone waited."),
+    );
+    if (signal?.aborted || closing.aborted) return;
+    if (timeoutMs !== undefined)
+      undo.push(timer.after(timeoutMs, () => end(() => resolve(late)), { keepsAlive: true }));
+    const stop = begin(
+      (value) => end(() => resolve(value)),
+      (error) => end(() => reject(error)),
+    );
+    undo.push(stop);
+  });
+}

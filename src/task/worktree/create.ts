@@ -1,0 +1,182 @@
+import { existsSync } from "node:fs";
+import { mkdir, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, systemClock } from "../../model/clock.ts";
+import {
+  askGit,
+  askGitOnce,
+  DISTURBED_MS,
+  type GitOptions,
+  git,
+  gitFailed,
+  isDisturbed,
+  MOST_ROUNDS,
+} from "./git.ts";
+import { withIntent } from "./intent.ts";
+import { lockReason, type Mark, thisHolder, writeMark } from "./mark.ts";
+import { branchOfTask, nameOfTask } from "./names.ts";
+import { discard } from "./remove.ts";
+import { defaultRoot, findBase, hasBranch, lookAtRepository, newestStash } from "./repository.ts";
+import { adminFor, adminOf, type Worktree, worktreeRefused } from "./worktree.ts";
+
+/** Where and from what a worktree is made. */
+export interface CreateWorktreeOptions extends GitOptions {
+  /** Any folder of the repository, or a bare repository. */
+  readonly repository: string;
+  readonly task: string;
+  /** `longhaul/<task>` by default, with a number behind it if that is taken. */
+  readonly branch?: string;
+  /** Any name of a commit; HEAD by default. */
+  readonly base?: string;
+  /** The folder in which worktrees are made; `<repository>.worktrees` beside it by default. */
+  readonly root?: string;
+  /** Whether submodules are fetched; by default their folders stay empty, as git leaves them. */
+  readonly submodules?: "leave" | "update";
+  readonly clock?: Clock;
+}
+
+/** A worktree that was just made. */
+export interface CreatedWorktree {
+  readonly worktree: Worktree;
+  /** The folder in it where the task belongs, if `repository` was a folder below the top. */
+  readonly folder: string;
+  /** Whether the folder it was made from holds changes that are in no commit and so not in the worktree. */
+  readonly isParentDirty: boolean;
+  /** What went wrong without standing in the way, such as a hook that failed. */
+  readonly warnings: readonly string[];
+}
+
+const MOST_NAMES = 100;
+
+/** Makes a worktree with a branch of its own for a task, held by this process. A failed call leaves nothing behind. */
+export async function createWorktree(options: CreateWorktreeOptions): Promise<CreatedWorktree> {
+  const from = resolve(options.repository);
+  const { common, isBare, prefix } = await lookAtRepository(from, options);
+  const base = await findBase(from, options.base, options);
+  const isParentDirty = isBare ? Promise.resolve(false) : isDirty(from, options);
+  isParentDirty.catch(() => {});
+  const root = resolve(options.root ?? defaultRoot(common));
+  await mkdir(root, { recursive: true });
+  const now = (options.clock ?? systemClock).now();
+  const mark: Omit<Mark, "branch"> = {
+    task: options.task,
+    base,
+    stash: await newestStash(common, options),
+    createdAt: now,
+    heartbeatAt: now,
+    heldBy: await thisHolder(),
+    isComplete: false,
+  };
+  const { worktree, warnings } = await add(common, await realpath(root), mark, options);
+  try {
+    if (options.submodules === "update" && existsSync(join(worktree.path, ".gitmodules")))
+      await git(worktree.path, ["submodule", "update", "--init", "--recursive"], options);
+    await writeMark(worktree.admin, { ...mark, branch: worktree.branch, isComplete: true });
+  } catch (error) {
+    await discard(worktree, options);
+    throw error;
+  }
+  const folder = folderIn(worktree, prefix);
+  return { worktree, folder, isParentDirty: await isParentDirty, warnings };
+}
+
+/** The folder of a worktree that lies where another lies below the top of its own; the top if there is none. */
+export function folderIn({ path }: Worktree, prefix: string): string {
+  const inside = resolve(path, prefix);
+  return existsSync(inside) ? inside : path;
+}
+
+interface Added {
+  readonly worktree: Worktree;
+  readonly warnings: readonly string[];
+}
+
+/** Tries one name after the other: others make worktrees of the same repository at the same time. */
+async function add(
+  common: string,
+  root: string,
+  mark: Omit<Mark, "branch">,
+  options: CreateWorktreeOptions,
+): Promise<Added> {
+  const wanted = options.branch ?? branchOfTask(options.task, await hasBranch(common, "longhaul", options));
+  if (options.branch !== undefined) await checkBranch(common, options.branch, options);
+  for (let number = 1; number <= MOST_NAMES; number++) {
+    const suffix = number === 1 ? "" : `-${number}`;
+    const branch = options.branch ?? wanted + suffix;
+    const path = join(root, nameOfTask(options.task) + suffix);
+    if (existsSync(path)) continue;
+    if (await hasBranch(common, branch, options)) {
+      if (options.branch === undefined) continue;
+      throw worktreeRefused(
+        "branch-taken",
+        `branch is ${JSON.stringify(branch)}, which exists; choose another.`,
+        path,
+      );
+    }
+    const whole = { ...mark, branch };
+    const added = await withIntent(common, whole, () => addUndisturbed(common, path, whole, options));
+    if (added) return added;
+  }
+  throw worktreeRefused(
+    "branch-taken",
+    `${MOST_NAMES} names like ${JSON.stringify(wanted)} are taken; clean up.`,
+    root,
+  );
+}
+
+async function addUndisturbed(common: string, path: string, mark: Mark, options: CreateWorktreeOptions) {
+  for (let round = 1; ; round++) {
+    const added = await addAt(common, path, mark, options, round === MOST_ROUNDS);
+    if (added !== "disturbed") return added;
+    await sleep(DISTURBED_MS * round);
+  }
+}
+
+/** Adds a worktree at a path; undefined if somebody else took the path or the branch just before. */
+async function addAt(
+  common: string,
+  path: string,
+  mark: Mark,
+  options: CreateWorktreeOptions,
+  isLastTry: boolean,
+): Promise<Added | "disturbed" | undefined> {
+  const args = ["--git-dir", common, "worktree", "add", "--lock", "--reason", lockReason(mark)];
+  args.push("--no-track", "-b", mark.branch, "--", path, mark.base);
+  const here = async (): Promise<Worktree> => {
+    const admin = (await adminOf(path)) ?? (await adminFor(common, path)) ?? "";
+    const { task, branch, base } = mark;
+    return { task, branch, base, path, repository: common, admin };
+  };
+  const answer = await askGitOnce(common, args, { deadlineMs: 120_000, ...options }).catch(async (error) => {
+    await discard(await here(), options);
+    throw error;
+  });
+  const worktree = await here();
+  if (answer.exitCode === 0 && worktree.admin) return { worktree, warnings: [] };
+  if (/already exists|is already checked out|is a missing but/.test(answer.stderr)) return undefined;
+  // Git passes on the exit code of the hook that runs last, when all is done.
+  if (worktree.admin && (await isCheckedOut(worktree, options)))
+    return { worktree, warnings: [`The post-checkout hook failed. ${answer.stderr.trim().slice(-500)}`] };
+  await discard(worktree, options);
+  if (isDisturbed(answer) && !isLastTry) return "disturbed";
+  throw gitFailed(args, answer, `failed with exit code ${answer.exitCode}`);
+}
+
+async function isCheckedOut({ admin, path, base }: Worktree, options: GitOptions): Promise<boolean> {
+  const args = ["--git-dir", admin, "--work-tree", path, "diff-index", "--cached", "--quiet", base, "--"];
+  return (await askGit(path, args, options)).exitCode === 0;
+}
+
+async function checkBranch(common: string, branch: string, options: GitOptions): Promise<void> {
+  const { exitCode } = await askGit(common, ["check-ref-format", "--branch", branch], options);
+  if (exitCode !== 0)
+    throw worktreeRefused("branch-invalid", `branch is ${JSON.stringify(branch)}; git allows no such name.`);
+}
+
+/** A parent that cannot be asked in time is not called dirty: it only serves a hint. */
+async function isDirty(folder: string, options: GitOptions): Promise<boolean> {
+  const args = ["status", "--porcelain", "--untracked-files=normal"];
+  const answer = await askGit(folder, args, { ...options, deadlineMs: 10_000 }).catch(() => undefined);
+  return answer?.exitCode === 0 && answer.stdout !== "";
+}

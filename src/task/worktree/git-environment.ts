@@ -1,0 +1,23 @@
+/** Variables of git that say how it works for this user, not on what. */
+const KEPT =
+  /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|TEMPLATE_DIR|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*|AUTHOR_.*|COMMITTER_.*)$/;
+
+/**
+ * What a git of ours finds changed in its environment: nothing of the git that may have called us (a hook sets GIT_DIR),
+ * no questions to anybody, plain English, no locks that only save time.
+ */
+export function gitEnvironment(from: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  const removed = Object.keys(from).filter((name) => name.startsWith("GIT_") && !KEPT.test(name));
+  return {
+    ...Object.fromEntries(removed.map((name) => [name, undefined])),
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "true",
+    SSH_ASKPASS: "true",
+    GIT_SSH_COMMAND: from.GIT_SSH_COMMAND ?? (from.GIT_SSH ? undefined : "ssh -oBatchMode=yes"),
+    GIT_EDITOR: "true",
+    GIT_PAGER: "cat",
+    GIT_OPTIONAL_LOCKS: "0",
+    LC_ALL: "C",
+    LANGUAGE: undefined,
+  };
+}

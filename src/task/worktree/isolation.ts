@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { invalidArgument, throwIfAborted } from "../../model/errors.ts";
+import type { Json } from "../../model/json.ts";
+import type { Closable } from "../../model/scope.ts";
+import type { TaskId, TaskPlan } from "../../model/task.ts";
+import type { Isolation } from "../after-end.ts";
+import { tagOfTask } from "../process/tag.ts";
+import { reapTagged } from "../process/tagged.ts";
+import { type CreateWorktreeOptions, createWorktree, folderIn } from "./create.ts";
+import type { GitOptions } from "./git.ts";
+import { holdWorktree } from "./hold.ts";
+import { readMark } from "./mark.ts";
+import { type Removal, removeIfUnchanged } from "./remove.ts";
+import { lookAtRepository } from "./repository.ts";
+import { adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
+
+/** How worktrees are made for tasks. */
+export interface WorktreeIsolationOptions
+  extends Pick<CreateWorktreeOptions, "program" | "root" | "submodules" | "clock" | "cleanups"> {
+  /** The repository, the same for all tasks or as a task's plan says. */
+  readonly repository: string | ((plan: TaskPlan) => string);
+  readonly base?: string;
+  /** How long making one, and deciding on it, may take (2 min). */
+  readonly limitMs?: number;
+}
+
+/** What a task finds as its place: the worktree, the folder in it where it belongs, and what is worth knowing. */
+export interface WorktreePlace extends Worktree {
+  readonly folder: string;
+  readonly isParentDirty?: boolean;
+  readonly warnings?: readonly string[];
+}
+
+/** Gives each task a worktree of its own, found again when it is resumed, and removed at the end if it holds nothing. */
+export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation {
+  const { repository, limitMs = 120_000, ...rest } = options;
+  const holds = new Map<TaskId, Closable>();
+  const hold = async (task: TaskId, worktree: Worktree, git: GitOptions) => {
+    const kept = await holdWorktree(worktree, git);
+    void holds.get(task)?.close();
+    holds.set(task, kept);
+  };
+  return {
+    limitMs,
+    async prepare(task, plan, signal) {
+      const from = typeof repository === "string" ? repository : repository(plan);
+      const git = { ...rest, signal, tag: tagOfTask(task) };
+      const { common, prefix } = await lookAtRepository(from, git);
+      const former = await findFormer(common, task);
+      if (former) {
+        await hold(task, former, git);
+        return placeOf({ ...former, folder: folderIn(former, prefix) });
+      }
+      const { worktree, ...more } = await createWorktree({ ...git, repository: from, task });
+      try {
+        await hold(task, worktree, git);
+        // Whoever asked has stopped waiting: nobody would know of it.
+        throwIfAborted(signal);
+      } catch (error) {
+        void holds.get(task)?.close();
+        holds.delete(task);
+        await removeIfUnchanged(worktree, rest);
+        throw error;
+      }
+      return placeOf({ ...worktree, ...more });
+    },
+    async settle(task, place, signal) {
+      const worktree = worktreeIn(place);
+      void holds.get(task)?.close();
+      holds.delete(task);
+      if (!existsSync(worktree.admin) && !existsSync(worktree.path))
+        return { state: "unchanged", isRemoved: true };
+      // What still runs there could still write there.
+      await reapTagged(tagOfTask(task));
+      return factsOf(await removeIfUnchanged(worktree, { ...rest, signal }));
+    },
+  };
+}
+
+/** The worktree that was made for the task before, by whatever process. */
+async function findFormer(common: string, task: TaskId): Promise<Worktree | undefined> {
+  for (const admin of await adminsOf(common)) {
+    const mark = await readMark(admin);
+    const path = mark?.task === task && mark.isComplete && !mark.isRemoving ? await pathOf(admin) : undefined;
+    if (path && existsSync(path)) return worktreeOf(admin, path);
+  }
+  return undefined;
+}
+
+function placeOf(place: WorktreePlace): Json {
+  return { ...place };
+}
+
+function worktreeIn(place: Json): Worktree {
+  const { task, path, branch, base, repository, admin } = place as { readonly [key: string]: Json };
+  const parts = { task, path, branch, base, repository, admin };
+  for (const [name, part] of Object.entries(parts))
+    if (typeof part !== "string")
+      throw invalidArgument(`place.${name}`, part, "a text, as prepare returned it");
+  return parts as { readonly [name in keyof Worktree]: string };
+}
+
+/** What the notice says: where the work is, if there is any. */
+function factsOf({ verdict, isRemoved, isBranchRemoved, path, branch }: Removal): Json {
+  if (isRemoved) return { ...verdict, isRemoved, ...(isBranchRemoved ? {} : { branch }) };
+  return { ...verdict, isRemoved, path, branch };
+}

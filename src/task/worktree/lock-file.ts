@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAlive } from "../process/system-table.ts";
+import { type Holder, thisHolder } from "./mark.ts";
+
+/** How a lock is waited for. */
+export interface LockOptions {
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const PAUSE_MS = 20;
+
+/**
+ * Does work while a lock file is held. Undefined if somebody else held it all the time, or its folder is gone. The lock of
+ * a process of this machine that has died is taken over.
+ */
+export async function withLockFile<T>(
+  path: string,
+  work: () => Promise<T>,
+  options: LockOptions = {},
+): Promise<{ readonly value: T } | undefined> {
+  const text = JSON.stringify({ ...(await thisHolder()), id: randomUUID() });
+  const end = performance.now() + (options.waitMs ?? 10_000);
+  while (!(await take(path, text))) {
+    if (options.signal?.aborted || performance.now() > end) return undefined;
+    if (!(await clearIfDead(path))) await sleep(PAUSE_MS);
+  }
+  if ((await contentOf(path)) !== text) return undefined;
+  try {
+    return { value: await work() };
+  } finally {
+    if ((await contentOf(path)) === text) await rm(path, { force: true });
+  }
+}
+
+/** Tells whether to stop trying: the lock is ours, or can never be. */
+async function take(path: string, text: string): Promise<boolean> {
+  // Written aside first: a lock without an owner in it could never be taken over.
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(draft, text, { flag: "wx" });
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return true;
+    throw error;
+  }
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return false;
+    if (isCode(error, "ENOENT")) return true;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function clearIfDead(path: string): Promise<boolean> {
+  const text = await contentOf(path);
+  if (text === undefined) return true;
+  const holder = parse(text);
+  if (holder && (holder.host !== hostname() || (await isAlive(holder)))) return false;
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return true;
+  }
+  // Somebody may have taken it over just before: then it is given back.
+  if ((await contentOf(aside)) !== text) await link(aside, path).catch(() => {});
+  await rm(aside, { force: true });
+  return true;
+}
+
+function parse(text: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(text);
+    return typeof holder?.pid === "number" ? holder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function contentOf(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(() => undefined);
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { ProcessIdentity } from "../process/process-table.ts";
+import { identify, isAlive } from "../process/system-table.ts";
+
+/** Who works in a worktree. */
+export interface Holder extends ProcessIdentity {
+  readonly host: string;
+}
+
+/** What a worktree's admin folder says about it. */
+export interface Mark {
+  readonly task: string;
+  readonly branch: string;
+  readonly base: string;
+  /** The newest stash of the repository when it was made. */
+  readonly stash: string;
+  readonly createdAt: number;
+  readonly heartbeatAt: number;
+  readonly heldBy?: Holder;
+  /** True once its removal has begun: files of it may be missing. */
+  readonly isRemoving?: boolean;
+  /** False until everything is checked out and hooks have run: nobody has worked there yet. */
+  readonly isComplete: boolean;
+}
+
+const FILE = "longhaul.json";
+const REASON = "longhaul ";
+
+/** This process as a holder. */
+export async function thisHolder(): Promise<Holder> {
+  const identity = (await identify()) ?? { pid: process.pid, born: "" };
+  return { ...identity, host: hostname() };
+}
+
+/**
+ * Tells whether somebody works there: a holder on this machine that lives, or one elsewhere whose heartbeat is younger
+ * than `staleMs`.
+ */
+export async function isHeld(mark: Mark, now: number, staleMs: number): Promise<boolean> {
+  if (!mark.heldBy) return false;
+  if (mark.heldBy.host === hostname()) return isAlive(mark.heldBy);
+  return now - mark.heartbeatAt < staleMs;
+}
+
+/** The words with which git locks a worktree from its first moment on: the mark of one that is not complete. */
+export function lockReason(mark: Mark): string {
+  return REASON + JSON.stringify(mark);
+}
+
+/** Reads the mark; undefined if longhaul did not make the worktree. */
+export async function readMark(admin: string): Promise<Mark | undefined> {
+  const text = await readFile(join(admin, FILE), "utf8").catch(() => undefined);
+  if (text !== undefined) return parse(text);
+  const reason = await readFile(join(admin, "locked"), "utf8").catch(() => "");
+  return reason.startsWith(REASON) ? parse(reason.slice(REASON.length)) : undefined;
+}
+
+/** Replaces the mark in one step. Fails if the admin folder is gone. */
+export async function writeMark(admin: string, mark: Mark): Promise<void> {
+  await stat(admin);
+  const draft = join(admin, `${FILE}.${randomUUID()}`);
+  await writeFile(draft, JSON.stringify(mark));
+  await rename(draft, join(admin, FILE)).catch(async (error) => {
+    await rm(draft, { force: true });
+    throw error;
+  });
+}
+
+function parse(text: string): Mark | undefined {
+  try {
+    const mark = JSON.parse(text);
+    const isWhole =
+      typeof mark.task === "string" && typeof mark.branch === "string" && typeof mark.base === "string";
+    return isWhole ? mark : undefined;
+  } catch {
+    return undefined;
+  }
+}

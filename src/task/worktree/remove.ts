@@ -1,0 +1,127 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isLonghaulError } from "../../model/errors.ts";
+import { askGit, type GitOptions, git } from "./git.ts";
+import { withLockFile } from "./lock-file.ts";
+import { type Mark, readMark, writeMark } from "./mark.ts";
+import { tipOf } from "./repository.ts";
+import { hasSubmodules } from "./submodules.ts";
+import { type Verdict, verdict } from "./verdict.ts";
+import type { Worktree } from "./worktree.ts";
+
+/** What became of a worktree. */
+export interface Removal {
+  readonly verdict: Verdict;
+  readonly isRemoved: boolean;
+  /** False if the branch is kept, is checked out elsewhere, or was gone before. */
+  readonly isBranchRemoved: boolean;
+  /** For the notice, if the worktree is kept. */
+  readonly path: string;
+  readonly branch: string;
+}
+
+/**
+ * Removes a worktree that holds nothing of its own, and its branch. Any other is kept and given up by its holder, so that
+ * its user can do with it what git allows. Never throws but for its signal.
+ */
+export async function removeIfUnchanged(worktree: Worktree, options: GitOptions = {}): Promise<Removal> {
+  const locked = await withWorktreeLock(worktree, () => removeUnderLock(worktree, options), options);
+  if (locked) return locked.value;
+  const reason = existsSync(worktree.admin) ? "Somebody else is at it." : "Git knows nothing of it any more.";
+  return kept(worktree, { state: "undecidable", reason });
+}
+
+/** Does work that decides on a worktree's life, one at a time in all processes; undefined if it cannot be had. */
+export function withWorktreeLock<T>(worktree: Worktree, work: () => Promise<T>, options: GitOptions) {
+  const lock = join(worktree.admin, "longhaul.lock");
+  return withLockFile(lock, work, options.signal ? { signal: options.signal } : {});
+}
+
+/** The removal itself, for those who hold the lock. */
+export async function removeUnderLock(worktree: Worktree, options: GitOptions): Promise<Removal> {
+  try {
+    const mark = await giveUp(worktree);
+    const decision = await verdict(worktree, options);
+    const unlock = ["--git-dir", worktree.repository, "worktree", "unlock", "--", worktree.path];
+    await askGit(worktree.repository, unlock, options);
+    if (decision.state !== "unchanged") return kept(worktree, decision);
+    const tip = await tipOf(worktree.admin, worktree.branch, options);
+    await writeMark(worktree.admin, { ...mark, isRemoving: true });
+    const isBranchRemoved = tip !== "" && (await removeBranch(worktree, tip, options));
+    if (mark.isRemoving || !existsSync(worktree.path)) await discard(worktree, options);
+    else await removeFolder(worktree, mark, isBranchRemoved ? tip : "", options);
+    return { ...kept(worktree, decision), isRemoved: true, isBranchRemoved };
+  } catch (error) {
+    if (isLonghaulError(error, "ABORTED")) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    return kept(worktree, { state: "undecidable", reason });
+  }
+}
+
+/** Removes a worktree in which nobody has worked, or whose removal was broken off; never throws. */
+export async function discard(worktree: Worktree, options: GitOptions): Promise<void> {
+  const { repository, path, admin, branch, base } = worktree;
+  // The call that was broken off may have been so by this very signal.
+  const { signal: _, ...rest } = options;
+  const args = ["--git-dir", repository, "worktree", "remove", "--force", "--force", "--", path];
+  if (admin) await askGit(repository, args, rest).catch(() => {});
+  await rm(path, { recursive: true, force: true }).catch(() => {});
+  // Git may have got no further than the branch.
+  if (admin) await rm(admin, { recursive: true, force: true }).catch(() => {});
+  await deleteBranch(repository, branch, base, rest).catch(() => {});
+}
+
+/** Nobody works there any more. */
+async function giveUp(worktree: Worktree): Promise<Mark> {
+  const mark = await readMark(worktree.admin);
+  if (!mark) throw new Error("Its mark is gone.");
+  const { heldBy: _, ...rest } = mark;
+  await writeMark(worktree.admin, rest);
+  return rest;
+}
+
+/** Without force git looks once more itself; if something was written meanwhile, all is put back as it was. */
+async function removeFolder(worktree: Worktree, mark: Mark, tip: string, options: GitOptions): Promise<void> {
+  const { repository, admin, path, branch } = worktree;
+  const force = (await hasSubmodules(worktree)) ? ["--force"] : [];
+  const args = ["--git-dir", repository, "worktree", "remove", ...force, "--", path];
+  const answer = await askGit(repository, args, { deadlineMs: 120_000, ...options });
+  if (answer.exitCode === 0) return;
+  if (!existsSync(join(path, ".git"))) return discard(worktree, options);
+  await writeMark(admin, mark);
+  if (tip) {
+    await git(repository, ["--git-dir", repository, "update-ref", `refs/heads/${branch}`, tip, ""], options);
+    await git(admin, ["--git-dir", admin, "symbolic-ref", "HEAD", `refs/heads/${branch}`], options);
+  }
+  throw new Error(answer.stderr.trim());
+}
+
+/**
+ * Removes the branch before the folder: a crash between the two leaves a worktree, which is found later, and no branch,
+ * which nobody would look for.
+ */
+async function removeBranch(worktree: Worktree, tip: string, options: GitOptions): Promise<boolean> {
+  const { admin, repository, branch } = worktree;
+  const head = (await git(admin, ["--git-dir", admin, "rev-parse", "HEAD"], options)).trim();
+  await git(admin, ["--git-dir", admin, "update-ref", "--no-deref", "HEAD", head], options);
+  return deleteBranch(repository, branch, tip, options);
+}
+
+/** Deletes a branch if it is where it is believed to be, and checked out nowhere. */
+export async function deleteBranch(
+  repository: string,
+  branch: string,
+  tip: string,
+  options: GitOptions,
+): Promise<boolean> {
+  const ref = `refs/heads/${branch}`;
+  const look = ["--git-dir", repository, "for-each-ref", "--format=%(objectname) %(worktreepath)", ref];
+  if ((await git(repository, look, options)).trim() !== tip) return false;
+  const args = ["--git-dir", repository, "update-ref", "-d", ref, tip];
+  return (await askGit(repository, args, options)).exitCode === 0;
+}
+
+function kept({ path, branch }: Worktree, decision: Verdict): Removal {
+  return { verdict: decision, isRemoved: false, isBranchRemoved: false, path, branch };
+}

@@ -1,0 +1,78 @@
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { askGit, type GitOptions, git, gitFailed } from "./git.ts";
+import { worktreeRefused } from "./worktree.ts";
+
+/** A repository as seen from one of its folders. */
+export interface Repository {
+  /** The git folder that all worktrees share. */
+  readonly common: string;
+  readonly isBare: boolean;
+  /** Where the folder lies below the top of its working tree; empty at the top. */
+  readonly prefix: string;
+}
+
+/** Looks at a folder; WORKTREE_REFUSED if no repository is there. */
+export async function lookAtRepository(folder: string, options: GitOptions): Promise<Repository> {
+  const args = ["rev-parse", "--git-common-dir", "--is-bare-repository", "--show-prefix"];
+  const answer = await askGit(folder, args, options);
+  if (/not a git repository/i.test(answer.stderr))
+    throw worktreeRefused(
+      "not-a-repository",
+      `${JSON.stringify(folder)} is in no git repository; run "git init" there, or start the task without isolation.`,
+      folder,
+    );
+  // A bare repository has no prefix to show, and says so after everything else.
+  const [common, bare, prefix = ""] = answer.stdout.split("\n");
+  if (!common || (answer.exitCode !== 0 && bare !== "true"))
+    throw gitFailed(args, answer, `failed with exit code ${answer.exitCode}`);
+  return { common: await realpath(resolve(folder, common)), isBare: bare === "true", prefix };
+}
+
+/** The commit that a worktree starts from; WORKTREE_REFUSED if there is none. */
+export async function findBase(
+  folder: string,
+  base: string | undefined,
+  options: GitOptions,
+): Promise<string> {
+  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${base ?? "HEAD"}^{commit}`];
+  const { exitCode, stdout } = await askGit(folder, args, options);
+  // An older git repeats the marker that ends its options.
+  const commit = stdout.trim().split("\n").at(-1);
+  if (exitCode === 0 && commit) return commit;
+  if (base !== undefined)
+    throw worktreeRefused(
+      "base-unknown",
+      `base is ${JSON.stringify(base)}; the repository has no such commit.`,
+      folder,
+    );
+  throw worktreeRefused(
+    "no-commits",
+    `The repository of ${JSON.stringify(folder)} has no commit yet; make a first one, a worktree starts from it.`,
+    folder,
+  );
+}
+
+/** Where worktrees go by default: beside the repository, so that neither its files nor its searches see them. */
+export function defaultRoot(common: string): string {
+  const top = basename(common) === ".git" ? dirname(common) : common;
+  return join(dirname(top), `${basename(top)}.worktrees`);
+}
+
+/** Tells whether a branch exists, or a branch stands where its folder would. */
+export async function hasBranch(common: string, branch: string, options: GitOptions): Promise<boolean> {
+  const args = ["--git-dir", common, "show-ref", "--verify", "--quiet", `refs/heads/${branch}`];
+  return (await askGit(common, args, options)).exitCode === 0;
+}
+
+/** The newest stash of a repository, or nothing. */
+export async function newestStash(common: string, options: GitOptions): Promise<string> {
+  const args = ["--git-dir", common, "for-each-ref", "--format=%(objectname)", "refs/stash"];
+  return (await git(common, args, options)).trim();
+}
+
+/** The commit a branch points to, or nothing if there is no such branch. */
+export async function tipOf(gitFolder: string, branch: string, options: GitOptions): Promise<string> {
+  const args = ["--git-dir", gitFolder, "for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`];
+  return (await git(gitFolder, args, options)).trim();
+}

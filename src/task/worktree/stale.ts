@@ -1,0 +1,121 @@
+import { readdir, realpath } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Clock, systemClock } from "../../model/clock.ts";
+import { invalidArgument, isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import type { GitOptions } from "./git.ts";
+import { collectIntents } from "./intent.ts";
+import { isHeld, type Mark, readMark } from "./mark.ts";
+import { discard, type Removal, removeUnderLock, withWorktreeLock } from "./remove.ts";
+import { defaultRoot, lookAtRepository } from "./repository.ts";
+import { adminOf, adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
+
+/** What is looked for, and what must not be taken. */
+export interface CollectStaleOptions extends GitOptions {
+  /** The folder that holds the worktrees; found from `repository` by default. */
+  readonly root?: string;
+  /** A repository whose worktrees are looked at even if their folders are gone. */
+  readonly repository?: string;
+  /** Whether a task still needs it: running, queued, or about to be resumed, in whatever process. */
+  readonly isLeased: (path: string, task: string) => Promise<boolean>;
+  /** How long nobody must have held it. */
+  readonly olderThanMs: number;
+  readonly clock?: Clock;
+}
+
+/** What was done. */
+export interface Collected {
+  readonly removed: readonly Removal[];
+  /** Those nobody uses that hold something of their own, or may. */
+  readonly kept: readonly Removal[];
+  /** How many are in use or too young. */
+  readonly spared: number;
+}
+
+/**
+ * Removes worktrees that tasks have left behind and that hold nothing of their own, one after the other. Worktrees that
+ * longhaul did not make are never touched.
+ */
+export async function collectStale(options: CollectStaleOptions): Promise<Collected> {
+  const removed: Removal[] = [];
+  const kept: Removal[] = [];
+  let spared = 0;
+  const { worktrees, repositories } = await find(options);
+  for (const worktree of worktrees) {
+    throwIfAborted(options.signal);
+    const removal = await collect(worktree, options).catch((error) => failed(worktree, error));
+    if (!removal) spared++;
+    else if (removal.isRemoved) removed.push(removal);
+    else kept.push(removal);
+  }
+  const now = (options.clock ?? systemClock).now();
+  for (const repository of repositories) await collectIntents(repository, { ...options, now });
+  return { removed, kept, spared };
+}
+
+/** One that cannot be looked at does not keep the others. */
+function failed({ path, branch }: Worktree, error: unknown): Removal {
+  if (isLonghaulError(error, "ABORTED")) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    verdict: { state: "undecidable", reason },
+    isRemoved: false,
+    isBranchRemoved: false,
+    path,
+    branch,
+  };
+}
+
+/** Undefined if it is in use. It is asked twice: cheaply first, then under the lock that whoever resumes needs too. */
+async function collect(worktree: Worktree, options: CollectStaleOptions): Promise<Removal | undefined> {
+  if (await isInUse(worktree, options)) return undefined;
+  const locked = await withWorktreeLock(
+    worktree,
+    async () => {
+      const mark = await readMark(worktree.admin);
+      if (!mark || (await isInUse(worktree, options))) return undefined;
+      return mark.isComplete ? removeUnderLock(worktree, options) : removeHalf(worktree, options);
+    },
+    options,
+  );
+  return locked?.value;
+}
+
+async function isInUse({ admin, path, task }: Worktree, options: CollectStaleOptions): Promise<boolean> {
+  const mark = await readMark(admin);
+  const now = (options.clock ?? systemClock).now();
+  if (!mark || isYoung(mark, now, options.olderThanMs)) return true;
+  return (await isHeld(mark, now, options.olderThanMs)) || (await options.isLeased(path, task));
+}
+
+/** A heartbeat from the future is that of a clock that was set back: young, to be safe. */
+function isYoung(mark: Mark, now: number, olderThanMs: number): boolean {
+  return now - mark.heartbeatAt < olderThanMs;
+}
+
+async function removeHalf(worktree: Worktree, options: GitOptions): Promise<Removal> {
+  await discard(worktree, options);
+  const { path, branch } = worktree;
+  return { verdict: { state: "unchanged" }, isRemoved: true, isBranchRemoved: true, path, branch };
+}
+
+/** All worktrees of longhaul below the root, and the repositories they are of. */
+async function find(options: CollectStaleOptions) {
+  const repositories = new Set<string>();
+  if (options.repository) repositories.add((await lookAtRepository(options.repository, options)).common);
+  const [first] = repositories;
+  const root = options.root ?? (first && defaultRoot(first));
+  if (!root) throw invalidArgument("root", root, "a folder, or a repository to find it from");
+  const real = await realpath(root).catch(() => resolve(root));
+  for (const name of await readdir(real).catch(() => [])) {
+    const admin = await adminOf(join(real, name));
+    if (admin) repositories.add(dirname(dirname(admin)));
+  }
+  const worktrees: Worktree[] = [];
+  for (const repository of repositories)
+    for (const admin of await adminsOf(repository)) {
+      const path = await pathOf(admin);
+      const worktree = path && dirname(path) === real ? await worktreeOf(admin, path) : undefined;
+      if (worktree) worktrees.push(worktree);
+    }
+  return { worktrees, repositories };
+}

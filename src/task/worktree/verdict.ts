@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isLonghaulError } from "../../model/errors.ts";
+import { hasOwnCommits, hasOwnStash } from "./commits.ts";
+import { type GitOptions, git } from "./git.ts";
+import { isHiding } from "./hidden.ts";
+import { readMark } from "./mark.ts";
+import { type StatusChange, statusChanges } from "./status.ts";
+import { haveSubmodulesOwnCommits } from "./submodules.ts";
+import { adminOf, type Worktree } from "./worktree.ts";
+
+/** What there is in a worktree that would be lost, or missed, without it. */
+export type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
+
+/** What a worktree holds: nothing of its own, something, or what cannot be told. */
+export type Verdict =
+  | { readonly state: "unchanged" }
+  | { readonly state: "changed"; readonly changes: readonly WorktreeChange[] }
+  | { readonly state: "undecidable"; readonly reason: string };
+
+/** What git leaves in the admin folder while an operation waits to be continued, or keeps for this worktree alone. */
+const UNFINISHED = [
+  "MERGE_HEAD",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "BISECT_LOG",
+  "rebase-merge",
+  "rebase-apply",
+  "sequencer",
+  "refs/worktree",
+];
+
+/**
+ * Decides what a worktree holds. It changes nothing, takes no locks and never throws but for its signal: a git that fails
+ * or hangs makes it undecidable.
+ */
+export async function verdict(worktree: Worktree, options: GitOptions = {}): Promise<Verdict> {
+  try {
+    return await decide(worktree, { deadlineMs: 30_000, ...options });
+  } catch (error) {
+    if (isLonghaulError(error, "ABORTED")) throw error;
+    return undecidable(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function decide(worktree: Worktree, options: GitOptions): Promise<Verdict> {
+  const { path, admin } = worktree;
+  const isThere = existsSync(path);
+  // A disk that is not mounted takes the root away as well; somebody who deleted the folder does not.
+  if (!isThere && !existsSync(dirname(path))) return undecidable(`${dirname(path)} is not there.`);
+  if (!existsSync(admin)) return undecidable("Git knows nothing of it any more.");
+  const isRemoving = (await readMark(admin))?.isRemoving === true;
+  const isCut = isRemoving && !existsSync(join(path, ".git"));
+  if (isThere && !isCut && (await adminOf(path)) !== admin)
+    return undecidable(`Its .git file does not lead to ${admin}.`);
+  const [isOwnCommits, isOwnStash, others, isHidden, isOwnBelow] = await Promise.all([
+    hasOwnCommits(worktree, options),
+    hasOwnStash(worktree, options),
+    isThere ? statusChanges(worktree, options) : [],
+    isThere && isHiding(worktree, options),
+    haveSubmodulesOwnCommits(worktree, options),
+  ]);
+  const changes = new Set<WorktreeChange>(others);
+  // A removal that was broken off has begun to delete what is in commits anyway.
+  if (isRemoving) changes.delete("deleted");
+  if (isOwnCommits) changes.add("commits");
+  if (isOwnStash) changes.add("stash");
+  if (isOwnBelow) changes.add("submodule");
+  if (UNFINISHED.some((name) => existsSync(join(admin, name)))) changes.add("unfinished");
+  if (await isOnOtherBranch(worktree, options)) changes.add("branch");
+  if (changes.size > 0) return { state: "changed", changes: [...changes].sort() };
+  if (isHidden) return undecidable("Git was told not to look at some of its files.");
+  return { state: "unchanged" };
+}
+
+/** Work on a branch that was made there is safe without the worktree, but nobody would hear of it. */
+async function isOnOtherBranch({ admin, branch }: Worktree, options: GitOptions): Promise<boolean> {
+  const head = (
+    await git(admin, ["--git-dir", admin, "rev-parse", "--symbolic-full-name", "HEAD"], options)
+  ).trim();
+  return head !== "HEAD" && head !== `refs/heads/${branch}`;
+}
+
+function undecidable(reason: string): Verdict {
+  return { state: "undecidable", reason };
+}

@@ -1,0 +1,80 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
+import { readMark } from "./mark.ts";
+
+const REFUSED: string = "WORKTREE_REFUSED";
+
+/** Why a worktree cannot be had. */
+export type WorktreeRefusal =
+  | "not-a-repository"
+  | "no-commits"
+  | "base-unknown"
+  | "branch-taken"
+  | "branch-invalid"
+  | "gone"
+  | "foreign"
+  | "busy";
+
+/** A folder with a branch of its own in which one task works. */
+export interface Worktree {
+  readonly task: string;
+  readonly path: string;
+  readonly branch: string;
+  /** The commit it started from. */
+  readonly base: string;
+  /** The git folder that all worktrees of the repository share. */
+  readonly repository: string;
+  /** The folder in which git keeps what belongs to this worktree alone. */
+  readonly admin: string;
+}
+
+/** The error that says why. */
+export function worktreeRefused(reason: WorktreeRefusal, message: string, path?: string): LonghaulError {
+  return new LonghaulError(REFUSED as ErrorCode, message, { details: { reason, path } });
+}
+
+/** Finds a worktree that was created earlier, by whatever process; WORKTREE_REFUSED if it is gone or not longhaul's. */
+export async function openWorktree(path: string): Promise<Worktree> {
+  const admin = await adminOf(path);
+  if (!admin)
+    throw worktreeRefused("gone", `There is no worktree at ${JSON.stringify(path)}; create a new one.`, path);
+  const worktree = await worktreeOf(admin, path);
+  if (worktree) return worktree;
+  throw worktreeRefused("foreign", `The worktree at ${JSON.stringify(path)} was not made for a task.`, path);
+}
+
+/** The worktree whose admin folder this is, if longhaul made it. */
+export async function worktreeOf(admin: string, path: string): Promise<Worktree | undefined> {
+  const mark = await readMark(admin);
+  if (!mark) return undefined;
+  const { task, branch, base } = mark;
+  return { task, branch, base, path, repository: dirname(dirname(admin)), admin };
+}
+
+/** The admin folder that the `.git` file in a worktree names. */
+export async function adminOf(path: string): Promise<string | undefined> {
+  const text = await readFile(join(path, ".git"), "utf8").catch(() => undefined);
+  const named = text?.startsWith("gitdir: ") ? text.slice("gitdir: ".length).trim() : undefined;
+  if (!named) return undefined;
+  const admin = resolve(path, named);
+  return (await stat(join(admin, "commondir")).catch(() => undefined)) && admin;
+}
+
+/** All admin folders of a repository. */
+export async function adminsOf(repository: string): Promise<string[]> {
+  const names = await readdir(join(repository, "worktrees")).catch(() => []);
+  return names.map((name) => join(repository, "worktrees", name));
+}
+
+/** The admin folder of the worktree at a path, also if nothing is at the path any more, or not yet. */
+export async function adminFor(repository: string, path: string): Promise<string | undefined> {
+  for (const admin of await adminsOf(repository)) if ((await pathOf(admin)) === path) return admin;
+  return undefined;
+}
+
+/** The folder of a worktree, as its admin folder names it. */
+export async function pathOf(admin: string): Promise<string | undefined> {
+  const text = await readFile(join(admin, "gitdir"), "utf8").catch(() => undefined);
+  return text === undefined ? undefined : dirname(resolve(admin, text.trim()));
+}

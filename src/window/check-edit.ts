@@ -1,0 +1,34 @@
+import { invalidArgument } from "../model/errors.ts";
+import type { MessageInput } from "../model/message.ts";
+import type { EditInput, SingleEdit } from "../model/overlay.ts";
+import type { PartInput } from "../model/part.ts";
+
+/** Throws ARGUMENT_INVALID for an edit by hand that no window could be made with, or that would be about what is not said yet. */
+export function checkEdit(
+  edit: EditInput,
+  own: { readonly session: string; readonly head: number },
+): asserts edit is SingleEdit<MessageInput, PartInput> {
+  if (edit?.type !== "replace" && edit?.type !== "hide" && edit?.type !== "summarize")
+    throw invalidArgument("edit.type", edit?.type, "replace, hide or summarize");
+  if (edit.type === "replace") {
+    if (!Array.isArray(edit.parts)) throw invalidArgument("edit.parts", edit.parts, "an array of parts");
+    const { target } = edit;
+    if ("callId" in target ? typeof target.callId === "string" : isSeq(target.seq)) return;
+    throw invalidArgument("edit.target", target, "a seq, or the callId of a tool's result");
+  }
+  if (!Array.isArray(edit.ranges) || edit.ranges.length === 0)
+    throw invalidArgument("edit.ranges", edit.ranges, "at least one range of entries");
+  for (const { session, from, to } of edit.ranges) {
+    const isSaid = session !== own.session || to <= own.head;
+    if (typeof session === "string" && isSeq(from) && Number.isSafeInteger(to) && isSaid) continue;
+    throw invalidArgument(
+      "edit.ranges",
+      `${session}#${from} to #${to}`,
+      `ranges of entries that exist; the last is #${own.head}`,
+    );
+  }
+}
+
+function isSeq(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}

@@ -1,0 +1,40 @@
+import { invalidArgument } from "../../model/errors.ts";
+import type { Slot } from "../slot.ts";
+import type { LoadedWindow } from "./load-window.ts";
+
+/**
+ * Throws ARGUMENT_INVALID if what a policy wants cannot be stored as edits of the log: messages out of order or twice, of
+ * other conversations, or other words without the message they stand for.
+ */
+export function checkProposed(policy: string, slots: readonly Slot[], window: LoadedWindow): void {
+  const refuse = (what: string): never => {
+    throw invalidArgument(
+      "policy",
+      policy,
+      `a policy that returns slots of the window in their order; ${what}`,
+    );
+  };
+  if (!Array.isArray(slots)) refuse("it returned no array");
+  if (slots.length === 0 && window.slots.length > 0) refuse("it returned none");
+  // Several messages stand in one place where a lasting summary has several.
+  const known = Map.groupBy(
+    window.slots.filter(({ isNote }) => !isNote),
+    ({ seq }) => seq,
+  );
+  let last = window.line.from - 1;
+  let times = 0;
+  for (const { seq, isNote, message, original } of slots) {
+    if (isNote) continue;
+    if (!(seq >= window.line.from && seq <= window.line.to))
+      refuse(`it returned ${seq}, which is not on the line`);
+    const here = known.get(seq) ?? [];
+    times = seq === last ? times + 1 : 1;
+    if (seq < last || times > Math.max(1, here.length)) refuse(`it returned ${seq} behind ${last}`);
+    const isSame = (slot: Slot) => {
+      const said = slot.original ?? slot.message;
+      return message === slot.message || message === said || original === said;
+    };
+    if (here.length > 0 && !here.some(isSame)) refuse(`it returned other words for ${seq}`);
+    last = seq;
+  }
+}

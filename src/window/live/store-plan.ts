@@ -1,0 +1,36 @@
+import type { Log } from "../../log/log.ts";
+import type { OverlayBody, SessionId } from "../../model/entry.ts";
+import type { Slot } from "../slot.ts";
+import { appendOverlay } from "./append-overlay.ts";
+import { editsOf } from "./edits-of.ts";
+import type { Planned } from "./fitted.ts";
+import { lastingToName } from "./lasting-to-name.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import { storedEdit } from "./place-edit.ts";
+
+/** Stores as one overlay what makes other slots of a window; its seq, or undefined if others have edited it meanwhile. */
+export function storePlan(
+  log: Log,
+  session: SessionId,
+  window: LoadedWindow,
+  slots: readonly Slot[],
+  { reason, receipt }: Planned,
+): Promise<number | undefined> {
+  const edits = editsOf(slots, window.line, window.lastingHidden);
+  const lasting = lastingToName(window.overlays, window.places);
+  const body: OverlayBody = {
+    kind: "overlay",
+    author: "longhaul",
+    reason,
+    tokensBefore: receipt.tokens.without,
+    tokensAfter: receipt.tokens.with,
+    receipt,
+    edit: {
+      type: "plan",
+      isWhole: true,
+      ...(lasting.length > 0 && { lasting }),
+      edits: edits.map((edit) => storedEdit(edit, session, window.places)),
+    },
+  };
+  return appendOverlay(log, session, body, window.head);
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { TaskNotice } from "../../../src/model/task.ts";
+import { commandChannel } from "../../../src/task/channels/command.ts";
+import { webhookChannel } from "../../../src/task/channels/webhook.ts";
+import { testFolder } from "../../support/folder.ts";
+
+const notice: TaskNotice = {
+  id: "t/ended",
+  task: "t",
+  agent: "greet",
+  session: "t",
+  state: "completed",
+  settledAt: 1,
+};
+const never = new AbortController().signal;
+
+test("a command gets the notice on its standard input and the id in its environment", async () => {
+  const path = join(testFolder(), "heard");
+  const script = `require("node:fs").writeFileSync(process.argv[1], process.env.LONGHAUL_NOTICE_ID + " " + require("node:fs").readFileSync(0, "utf8"))`;
+  await commandChannel({ command: [process.execPath, "-e", script, path] }).send(notice, never);
+  const [id, ...json] = readFileSync(path, "utf8").split(" ");
+  expect(id).toBe("t/ended");
+  expect(JSON.parse(json.join(" "))).toEqual(notice);
+});
+
+test("a command that fails, or is not there, is a failure with its words", async () => {
+  const failing = commandChannel({
+    command: [process.execPath, "-e", "console.error('no post today'); process.exit(3)"],
+  });
+  await expect(failing.send(notice, never)).rejects.toThrow(/exit code 3: no post today/);
+  await expect(commandChannel({ command: ["longhaul-no-such-program"] }).send(notice, never)).rejects.toThrow(
+    /ENOENT/,
+  );
+});
+
+test("a command that hangs ends with its signal", async () => {
+  const hanging = commandChannel({ command: [process.execPath, "-e", "setInterval(() => {}, 1000)"] });
+  await expect(hanging.send(notice, AbortSignal.timeout(200))).rejects.toThrow();
+});
+
+test("a webhook gets the notice with its id, and anything but success is a failure", async () => {
+  const heard: { key: string | undefined; body: string }[] = [];
+  let status = 204;
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    heard.push({ key: request.headers["idempotency-key"] as string | undefined, body });
+    response.writeHead(status).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const channel = webhookChannel({ url: `http://127.0.0.1:${port}/hook` });
+  await channel.send(notice, never);
+  expect(heard).toEqual([{ key: "t/ended", body: JSON.stringify(notice) }]);
+  status = 500;
+  await expect(channel.send(notice, never)).rejects.toThrow(/500/);
+});
+
+test("nonsense is refused at once", () => {
+  expect(() => commandChannel({ command: [] })).toThrow(/command/);
+  expect(() => webhookChannel({ url: "ftp://x" })).toThrow(/url/);
+});

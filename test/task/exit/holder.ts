@@ -1,0 +1,29 @@
+// Runs a task that never ends by itself, with a resource that says when it is closed; how it is ended is told by the test.
+import { writeSync } from "node:fs";
+import { claimOwner } from "../../../src/log/owner.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
+import type { AgentContext } from "../../../src/task/agent.ts";
+import { makeHost, type TestSession } from "../host.ts";
+
+const [path = "", kind = ""] = process.argv.slice(2);
+const store = await openSqliteStore({ path });
+const say = (words: string) => writeSync(1, `${words}\n`);
+const { tasks } = makeHost(store, { owner: claimOwner(), handlesSignals: true, limits: { graceMs: 300 } });
+
+async function* holder({ scope, signal }: AgentContext<TestSession>) {
+  scope.own({
+    close: () => {
+      say("closed");
+      return kind === "hanging" ? new Promise<void>(() => undefined) : undefined;
+    },
+  });
+  yield { type: "output" as const, text: "begun" };
+  await new Promise((resolve) => signal.addEventListener("abort", resolve));
+}
+
+if (kind === "listening") process.on("SIGTERM", () => setTimeout(() => process.exit(7), 500));
+const task = await tasks.start(holder, null, { id: "t" });
+for await (const entry of task.output({ block: true }))
+  if (entry.kind === "task" && entry.note.type === "output") break;
+say("ready");
+setInterval(() => undefined, 1_000);

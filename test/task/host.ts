@@ -1,0 +1,56 @@
+import { Blobs } from "../../src/log/blobs.ts";
+import { CommitQueue } from "../../src/log/commit-queue.ts";
+import { resolveLimits } from "../../src/log/limits.ts";
+import { Log } from "../../src/log/log.ts";
+import { type Clock, randomIds, systemClock } from "../../src/model/clock.ts";
+import { Census } from "../../src/model/scope.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { TaskOptions } from "../../src/task/options.ts";
+import { Tasks } from "../../src/task/tasks.ts";
+
+/** What agents of these tests get as a session: its name. */
+export type TestSession = { readonly id: string };
+
+/** A supervisor on a store, with all it needs. */
+export interface Host {
+  readonly tasks: Tasks<TestSession>;
+  readonly log: Log;
+  readonly owner: string;
+  readonly census: Census;
+  readonly warnings: string[];
+}
+
+let owners = 0;
+
+/** A name of an owner on another machine, so that only its lease says whether it lives. */
+export const remoteOwner = () => `elsewhere|1|${++owners}`;
+
+/** A supervisor of its own on a store. */
+export function makeHost(
+  store: Store,
+  options: TaskOptions & { readonly clock?: Clock; readonly owner?: string } = {},
+): Host {
+  const { clock = systemClock, owner = remoteOwner(), ...rest } = options;
+  const limits = resolveLimits();
+  const queue = new CommitQueue(store.entries, limits.maxQueuedBytes);
+  const log = new Log({
+    store,
+    blobs: new Blobs(store.blobs, limits, clock),
+    limits,
+    clock,
+    ids: randomIds,
+    queue,
+  });
+  const census = new Census();
+  const warnings: string[] = [];
+  const tasks = new Tasks<TestSession>({
+    log,
+    census,
+    owner,
+    openSession: async (id) => ({ id }),
+    handlesSignals: false,
+    onWarning: (warning) => warnings.push(warning),
+    ...rest,
+  });
+  return { tasks, log, owner, census, warnings };
+}

@@ -1,0 +1,75 @@
+import { type ErrorCode, LonghaulError } from "../../../src/model/errors.ts";
+import type { Store } from "../../../src/store/store.ts";
+
+/** The power of a simulated process: off, it never hears from its store again; asleep, it hears later. */
+export class Power {
+  isOn = true;
+  #awake: Promise<void> | undefined;
+  #wake: () => void = () => undefined;
+  #fault: { calls: number; readonly code: ErrorCode } | undefined;
+  /** Whether its store has ever failed it. */
+  hasFailed = false;
+  #fuse: { calls: number; readonly isBefore: boolean } | undefined;
+
+  get isRunning(): boolean {
+    return this.isOn && !this.#awake;
+  }
+
+  /** Goes off after so many more calls to the store: before the last of them is carried out, or after it. */
+  cutAfter(calls: number, isBefore: boolean): void {
+    this.#fuse = { calls, isBefore };
+    if (calls === 0) this.isOn = false;
+  }
+
+  /** Lets so many calls to the store fail. */
+  failNext(calls: number, code: ErrorCode): void {
+    this.#fault = { calls, code };
+    this.hasFailed = true;
+  }
+
+  sleep(): void {
+    if (this.#awake) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#awake = promise;
+    this.#wake = resolve;
+  }
+
+  wake(): void {
+    this.#awake = undefined;
+    this.#wake();
+  }
+
+  /** The store as this process sees it. */
+  connect(store: Store): Store {
+    const wrap = <Part extends object>(part: Part): Part =>
+      new Proxy(part, {
+        get: (target, name) => {
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === "function"
+            ? (...args: unknown[]) => this.#call(() => value.apply(target, args))
+            : value;
+        },
+      });
+    return {
+      ...store,
+      sessions: wrap(store.sessions),
+      entries: wrap(store.entries),
+      leases: wrap(store.leases),
+      tasks: wrap(store.tasks),
+      onCommit: (listener) => store.onCommit(() => this.isRunning && listener()),
+    } as Store;
+  }
+
+  async #call(work: () => unknown): Promise<unknown> {
+    if (this.#awake) await this.#awake;
+    const fuse = this.#fuse;
+    if (fuse && --fuse.calls <= 0 && fuse.isBefore) this.isOn = false;
+    if (!this.isOn) return new Promise(() => undefined);
+    if (this.#fault && this.#fault.calls-- > 0)
+      throw new LonghaulError(this.#fault.code, "The store failed.");
+    const result = await work();
+    if (fuse && fuse.calls <= 0) this.isOn = false;
+    if (this.#awake) await this.#awake;
+    return this.isOn ? result : new Promise(() => undefined);
+  }
+}

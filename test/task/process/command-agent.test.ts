@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../../src/model/json.ts";
+import { Census, Scope } from "../../../src/model/scope.ts";
+import type { AgentContext, AgentEvent } from "../../../src/task/agent.ts";
+import { commandAgent } from "../../../src/task/process/command-agent.ts";
+import { reapStep } from "../../../src/task/process/reap-step.ts";
+import { startCommand } from "../../../src/task/process/run-command.ts";
+import { tagOfTask } from "../../../src/task/process/tag.ts";
+import { testFolder } from "../../support/folder.ts";
+import { countTagged, eventually, freshTag, shell } from "./family.ts";
+
+/** Calls the agent as a supervisor does. */
+function begin(input: Json, place?: Json) {
+  const task = freshTag();
+  const controller = new AbortController();
+  const scope = new Scope("shell", new Census());
+  const context = { task, input, signal: controller.signal, scope, ...(place !== undefined && { place }) };
+  const events = commandAgent({ graceMs: 200, lingerMs: 0 }).run(context as unknown as AgentContext);
+  return { task, controller, scope, events: events[Symbol.asyncIterator]() };
+}
+
+async function drain(events: AsyncIterator<AgentEvent, unknown>) {
+  let output = "";
+  const others: AgentEvent[] = [];
+  for (;;) {
+    const step = await events.next();
+    if (step.done) return { output, others, result: step.value };
+    if (step.value.type === "output") output += step.value.text;
+    else others.push(step.value);
+  }
+}
+
+describe("a program as an agent", () => {
+  test("says what it writes and returns how it ended", async () => {
+    const { task, events, scope } = begin({ ...shell("setsid sleep 600 & cat; echo grüße"), input: "in " });
+    expect(await drain(events)).toEqual({
+      output: "in grüße\n",
+      others: [],
+      result: { reason: "exited", exitCode: 0, outputBytes: 11 },
+    });
+    expect(scope.owned()).toEqual([]);
+    expect(await countTagged(task)).toBe(0);
+  });
+
+  test("loses nothing of much output, and gathers it", async () => {
+    const { events } = begin({ command: "seq", args: ["1", "100000"] });
+    const { output } = await drain(events);
+    expect(output).toBe(Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(""));
+  });
+
+  test("fails with its last words when it fails, and keeps the exit code as a result", async () => {
+    const { events } = begin(shell("echo working; echo no such thing >&2; exit 3"));
+    const seen: AgentEvent[] = [];
+    const failing = (async () => {
+      for (let step = await events.next(); !step.done; step = await events.next()) seen.push(step.value);
+    })();
+    await expect(failing).rejects.toThrow("sh failed with exit code 3: no such thing");
+    expect(seen.at(-1)).toMatchObject({ type: "result", value: { exitCode: 3 } });
+  });
+
+  test("runs in the folder of its place, and is refused without a command", async () => {
+    const folder = testFolder();
+    expect((await drain(begin({ command: "pwd" }, { folder }).events)).output.trim()).toContain(folder);
+    await expect(drain(begin({ args: [] }).events)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+  });
+
+  test("ends with its tree when the task is stopped, however it is stopped", async () => {
+    const ways = [
+      (run: ReturnType<typeof begin>) => run.controller.abort(),
+      (run: ReturnType<typeof begin>) => run.scope.close(),
+      (run: ReturnType<typeof begin>) => run.events.return?.(undefined),
+    ];
+    for (const stop of ways) {
+      const run = begin(shell("setsid sleep 600 & yes"));
+      expect(await run.events.next()).toMatchObject({ value: { type: "output" } });
+      void Promise.resolve(stop(run)).catch(() => {});
+      void run.events.next().catch(() => {});
+      await eventually(async () => (await countTagged(run.task)) === 0);
+    }
+  });
+});
+
+test("a step after the end takes what is left of a task, and only that", async () => {
+  const [task, other] = [freshTag(), freshTag()];
+  const commands = await Promise.all(
+    [task, other].map((tag) => startCommand({ command: "sleep", args: ["600"], tag })),
+  );
+  const step = reapStep();
+  const run = (id: string) => step.run({ task: { id } } as never, new AbortController().signal);
+  expect(await Promise.all([run(task), run("nobody's")])).toEqual([{ ended: 1 }, undefined]);
+  expect([await countTagged(task), await countTagged(other)]).toEqual([0, 1]);
+  for (const command of commands) command.stop();
+  await Promise.all(commands.map((command) => command.ended));
+});
+
+test("ids that no environment could hold get a tag all the same", () => {
+  expect(tagOfTask("plain-1")).toBe("plain-1");
+  expect(tagOfTask("zwei Wörter, #1")).toMatch(/^task-[0-9a-f]{32}$/);
+});

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { findTagged, reapTagged } from "../../../src/task/process/tagged.ts";
+
+let count = 0;
+
+/** A tag nobody else has; whatever carries it ends with the test at the latest. */
+export function freshTag(): string {
+  const tag = `test-${process.pid}-${count++}`;
+  onTestFinished(async () => {
+    await reapTagged(tag, { graceMs: 0 });
+  });
+  return tag;
+}
+
+/** How many processes of a task run now. */
+export async function countTagged(tag: string): Promise<number> {
+  return (await findTagged(tag)).length;
+}
+
+/** Waits until something is so. */
+export async function eventually(isSo: () => Promise<boolean> | boolean, timeoutMs = 20_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error("It did not become so in time.");
+    await sleep(10);
+  }
+}
+
+/** Runs JavaScript in a Node of its own. */
+export function script(code: string): { command: string; args: string[] } {
+  return { command: process.execPath, args: ["-e", code] };
+}
+
+/** Runs a shell script. */
+export function shell(code: string): { command: string; args: string[] } {
+  return { command: "sh", args: ["-c", code] };
+}

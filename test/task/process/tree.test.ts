@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { SeenProcess } from "../../../src/task/process/process-table.ts";
+import { tagsOf, tagVariables } from "../../../src/task/process/tag.ts";
+import { membersOf, wholeGroups } from "../../../src/task/process/tree.ts";
+
+function seen(pid: number, parent: number, group: number, more: Partial<SeenProcess> = {}): SeenProcess {
+  return { pid, parent, group, born: "b", state: "alive", tasks: [], runs: [], ...more };
+}
+
+test("descendants of a tagged process belong to it, whatever their own tags", () => {
+  const list = [seen(10, 1, 10, { tasks: ["t"] }), seen(11, 10, 11), seen(12, 11, 12), seen(20, 1, 20)];
+  const members = membersOf(list, ({ tasks }) => tasks.includes("t"), 99);
+  expect(members.map(({ pid }) => pid).sort()).toEqual([10, 11, 12]);
+});
+
+test("the process that asks and those it descends from are spared, its tagged children are not", () => {
+  const t = { tasks: ["t"] };
+  const list = [
+    seen(10, 1, 10, t),
+    seen(11, 10, 10, t),
+    seen(12, 11, 10, t),
+    seen(13, 11, 10),
+    seen(14, 10, 10, t),
+  ];
+  const members = membersOf(list, ({ tasks }) => tasks.includes("t"), 11);
+  expect(members.map(({ pid }) => pid).sort()).toEqual([12, 14]);
+});
+
+test("a group is signalled as a whole only if it holds no stranger", () => {
+  const list = [
+    seen(10, 1, 10),
+    seen(11, 10, 10),
+    seen(12, 10, 12),
+    seen(30, 1, 12),
+    seen(31, 1, 10, { state: "zombie" }),
+  ];
+  expect([...wholeGroups(list, list.slice(0, 3))]).toEqual([10]);
+});
+
+test("tags of a run inside a run name both tasks", () => {
+  const outer = tagVariables("a/b", "r1", undefined);
+  const inner = tagVariables("c", "r2", outer.LONGHAUL_RUNS);
+  expect(tagsOf(inner.LONGHAUL_TASK, inner.LONGHAUL_RUNS)).toEqual({
+    tasks: ["c", "a/b"],
+    runs: ["r1", "r2"],
+  });
+  expect(tagsOf("by-hand", undefined)).toEqual({ tasks: ["by-hand"], runs: [] });
+});
