@@ -34,10 +34,12 @@ function stopListening(): void {
 }
 
 async function onSignal(signal: NodeJS.Signals): Promise<void> {
-  if (isEnding) return;
-  isEnding = true;
   // Other listeners decide about the process themselves; only when there are none would it have ended by now.
   const isOursAlone = process.listenerCount(signal) === 1;
+  // Who asks a second time does not want to wait.
+  if (isEnding && isOursAlone) endBy(signal);
+  if (isEnding) return;
+  isEnding = true;
   const closing = [...cleaners.keys()].reverse().map(async (cleaner) => cleaner.close());
   const graceMs = Math.max(...cleaners.values(), 0);
   let timer: NodeJS.Timeout | undefined;
@@ -47,7 +49,10 @@ async function onSignal(signal: NodeJS.Signals): Promise<void> {
   await Promise.race([Promise.allSettled(closing), grace]);
   clearTimeout(timer);
   isEnding = false;
-  if (!isOursAlone) return;
+  if (isOursAlone) endBy(signal);
+}
+
+function endBy(signal: NodeJS.Signals): void {
   onExit();
   stopListening();
   process.kill(process.pid, signal);

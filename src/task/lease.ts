@@ -71,6 +71,11 @@ export class OwnerLease implements Closable {
   }
 }
 
+/** Removes the lease of an owner that is dead. */
+export function dropLease(store: Store, owner: string): Promise<void> {
+  return store.leases.release(nameOf(owner), owner);
+}
+
 /** Whether an owner of tasks may still be running them. */
 export async function isOwnerOfTasksAlive(store: Store, owner: string, now: number): Promise<boolean> {
   const lease = await store.leases.get(nameOf(owner));

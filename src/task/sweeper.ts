@@ -6,7 +6,7 @@ import { findEntry } from "../view/lookup.ts";
 import type { Agent } from "./agent.ts";
 import type { Finisher } from "./finisher.ts";
 import type { Journal } from "./journal.ts";
-import { isOwnerOfTasksAlive } from "./lease.ts";
+import { dropLease, isOwnerOfTasksAlive } from "./lease.ts";
 import type { TaskLimits } from "./limits.ts";
 import { outcomeOf, recallTask } from "./recall-task.ts";
 import { decideRecovery } from "./recovery.ts";
@@ -70,6 +70,7 @@ export class Sweeper<OpenedSession> {
         after = page.at(-1)?.id;
         if (page.length < PAGE) break;
       }
+      if (owner !== undefined && !isOwn) await dropLease(log.store, owner);
     }
     return recovered;
   }

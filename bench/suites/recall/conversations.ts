@@ -52,7 +52,7 @@ function withoutVectors(): string[] {
   return loadEmbedding() === null ? ["Without vectors: the embedder's weights are not there."] : [];
 }
 
-const EVERY_WHEN_QUICK = 8;
+const EVERY_WHEN_QUICK = 12;
 
 function measurement(name: string, task: ChildTask<Input, Output>): Measurement {
   return {

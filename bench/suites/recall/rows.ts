@@ -22,7 +22,8 @@ export function* toRows(asked: readonly Asked[], isWhole: boolean): Generator<Ro
     yield* rowsOf(level, atLevel, MEASURES, isWhole ? goals : {});
     yield* rankingRows(level, atLevel, Object.keys(goals) as Measure[]);
     const categories = [...new Set(atLevel.map((one) => one.category))].sort();
-    if (categories.length < 2) continue;
+    // Of a sample, a category has two or three questions.
+    if (categories.length < 2 || !isWhole) continue;
     const shown = MEASURES.filter((measure) => measure !== "ndcg10" && measure !== "fraction50");
     for (const category of categories) {
       yield* rowsOf(

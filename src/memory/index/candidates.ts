@@ -25,12 +25,12 @@ export interface CandidateLimits {
   readonly chunksOfTurn: number;
 }
 
-/** Enough that what is not among them has no chance. */
+/** The fewest above which what is found hardly changes; docs/recall.md has the figures. */
 export const candidateLimits: CandidateLimits = {
-  byText: 40,
-  byVector: 20,
-  whole: 12,
-  withNeighbours: 6,
+  byText: 80,
+  byVector: 60,
+  whole: 20,
+  withNeighbours: 20,
   chunksOfTurn: 4,
 };
 

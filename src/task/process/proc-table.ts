@@ -18,6 +18,8 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
     const stat = see(pid);
     return stat && { ...stat, ...tagsIn(read(`${folder}/${pid}/environ`)) };
   };
+  /** Threads have numbers of the same kind, and files under them, but are in no list. */
+  const isWhole = (pid: number) => read(`${folder}/${pid}/status`)?.includes(`\nTgid:\t${pid}\n`) === true;
   const newest = () => Number(read(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
   return {
     list() {
@@ -39,6 +41,9 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
       return see(target.pid)?.born === target.born && sendSignal(target.pid, signal);
     },
     chase(find, signal) {
+      // A list of one does not show who this process descends from.
+      const spared = new Set<number>();
+      for (let pid = process.pid; pid > 1 && !spared.has(pid); pid = see(pid)?.parent ?? 0) spared.add(pid);
       let count = 0;
       let last = 0;
       for (let misses = 0; misses < CHASE_MISSES; misses++) {
@@ -46,8 +51,8 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
         if (!(now > 1) || now === last) break;
         last = now;
         for (let pid = now; pid > 1 && pid > now - CHASE_DEPTH; pid--) {
-          const seen = seeWhole(pid);
-          if (!seen || find([seen]).length === 0) continue;
+          const seen = spared.has(pid) ? undefined : seeWhole(pid);
+          if (!seen || find([seen]).length === 0 || !isWhole(pid)) continue;
           count++;
           if (!signal) return count;
           if (sendSignal(pid, signal)) misses = 0;

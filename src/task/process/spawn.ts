@@ -2,13 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
+import { LonghaulError } from "../../model/errors.ts";
 import type { CommandOptions } from "./command.ts";
 import type { ProcessIdentity } from "./process-table.ts";
 import { systemTable } from "./system-table.ts";
 import { RUNS_VARIABLE, tagVariables } from "./tag.ts";
-
-const NOT_STARTED: string = "PROGRAM_NOT_STARTED";
 
 /** A program that was started, with both of its streams. */
 export interface Spawned {
@@ -66,7 +64,7 @@ function notStarted(options: CommandOptions, cause: unknown): LonghaulError {
       ? "there is no such program on the PATH; install it or give its whole path"
       : `the system says ${reason}`;
   return new LonghaulError(
-    NOT_STARTED as ErrorCode,
+    "PROGRAM_NOT_STARTED",
     `${JSON.stringify(options.command)} could not be started: ${why}.`,
     { cause, details: { command: options.command, reason } },
   );

@@ -1,24 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import {
-  askGit,
-  askGitOnce,
-  DISTURBED_MS,
-  type GitOptions,
-  git,
-  gitFailed,
-  isDisturbed,
-  MOST_ROUNDS,
-} from "./git.ts";
+import { type Added, addWorktree } from "./add.ts";
+import { askGit, type GitOptions, git } from "./git.ts";
 import { withIntent } from "./intent.ts";
-import { lockReason, type Mark, thisHolder, writeMark } from "./mark.ts";
+import { type Mark, thisHolder, writeMark } from "./mark.ts";
 import { branchOfTask, nameOfTask } from "./names.ts";
 import { discard } from "./remove.ts";
 import { defaultRoot, findBase, hasBranch, lookAtRepository, newestStash } from "./repository.ts";
-import { adminFor, adminOf, type Worktree, worktreeRefused } from "./worktree.ts";
+import { type Worktree, worktreeRefused } from "./worktree.ts";
 
 /** Where and from what a worktree is made. */
 export interface CreateWorktreeOptions extends GitOptions {
@@ -60,6 +52,7 @@ export async function createWorktree(options: CreateWorktreeOptions): Promise<Cr
   await mkdir(root, { recursive: true });
   const now = (options.clock ?? systemClock).now();
   const mark: Omit<Mark, "branch"> = {
+    id: randomUUID(),
     task: options.task,
     base,
     stash: await newestStash(common, options),
@@ -87,11 +80,6 @@ export function folderIn({ path }: Worktree, prefix: string): string {
   return existsSync(inside) ? inside : path;
 }
 
-interface Added {
-  readonly worktree: Worktree;
-  readonly warnings: readonly string[];
-}
-
 /** Tries one name after the other: others make worktrees of the same repository at the same time. */
 async function add(
   common: string,
@@ -115,7 +103,7 @@ async function add(
       );
     }
     const whole = { ...mark, branch };
-    const added = await withIntent(common, whole, () => addUndisturbed(common, path, whole, options));
+    const added = await withIntent(common, whole, () => addWorktree(common, path, whole, options));
     if (added) return added;
   }
   throw worktreeRefused(
@@ -123,49 +111,6 @@ async function add(
     `${MOST_NAMES} names like ${JSON.stringify(wanted)} are taken; clean up.`,
     root,
   );
-}
-
-async function addUndisturbed(common: string, path: string, mark: Mark, options: CreateWorktreeOptions) {
-  for (let round = 1; ; round++) {
-    const added = await addAt(common, path, mark, options, round === MOST_ROUNDS);
-    if (added !== "disturbed") return added;
-    await sleep(DISTURBED_MS * round);
-  }
-}
-
-/** Adds a worktree at a path; undefined if somebody else took the path or the branch just before. */
-async function addAt(
-  common: string,
-  path: string,
-  mark: Mark,
-  options: CreateWorktreeOptions,
-  isLastTry: boolean,
-): Promise<Added | "disturbed" | undefined> {
-  const args = ["--git-dir", common, "worktree", "add", "--lock", "--reason", lockReason(mark)];
-  args.push("--no-track", "-b", mark.branch, "--", path, mark.base);
-  const here = async (): Promise<Worktree> => {
-    const admin = (await adminOf(path)) ?? (await adminFor(common, path)) ?? "";
-    const { task, branch, base } = mark;
-    return { task, branch, base, path, repository: common, admin };
-  };
-  const answer = await askGitOnce(common, args, { deadlineMs: 120_000, ...options }).catch(async (error) => {
-    await discard(await here(), options);
-    throw error;
-  });
-  const worktree = await here();
-  if (answer.exitCode === 0 && worktree.admin) return { worktree, warnings: [] };
-  if (/already exists|is already checked out|is a missing but/.test(answer.stderr)) return undefined;
-  // Git passes on the exit code of the hook that runs last, when all is done.
-  if (worktree.admin && (await isCheckedOut(worktree, options)))
-    return { worktree, warnings: [`The post-checkout hook failed. ${answer.stderr.trim().slice(-500)}`] };
-  await discard(worktree, options);
-  if (isDisturbed(answer) && !isLastTry) return "disturbed";
-  throw gitFailed(args, answer, `failed with exit code ${answer.exitCode}`);
-}
-
-async function isCheckedOut({ admin, path, base }: Worktree, options: GitOptions): Promise<boolean> {
-  const args = ["--git-dir", admin, "--work-tree", path, "diff-index", "--cached", "--quiet", base, "--"];
-  return (await askGit(path, args, options)).exitCode === 0;
 }
 
 async function checkBranch(common: string, branch: string, options: GitOptions): Promise<void> {

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
+import { LonghaulError } from "../../model/errors.ts";
 import type { Cleanups } from "../process/cleanups.ts";
 import { runCommand } from "../process/run-command.ts";
 import { gitEnvironment } from "./git-environment.ts";
 
-const FAILED: string = "GIT_FAILED";
 const MAX_BYTES = 32 * 1024 * 1024;
 /** How often a call is repeated that another git disturbs, and after what time more each time. */
 export const MOST_ROUNDS = 12;
@@ -111,7 +110,7 @@ export async function git(
 /** A failure of git, with what it said last. */
 export function gitFailed(args: readonly string[], answer: GitAnswer, how: string): LonghaulError {
   const said = answer.stderr.trim().slice(-2_000);
-  return new LonghaulError(FAILED as ErrorCode, `${named(args)} ${how}${said ? `: ${said}` : "."}`, {
+  return new LonghaulError("GIT_FAILED", `${named(args)} ${how}${said ? `: ${said}` : "."}`, {
     details: { command: named(args), exitCode: answer.exitCode },
   });
 }

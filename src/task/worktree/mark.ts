@@ -12,6 +12,8 @@ export interface Holder extends ProcessIdentity {
 
 /** What a worktree's admin folder says about it. */
 export interface Mark {
+  /** Tells it from others made for the same task. */
+  readonly id: string;
   readonly task: string;
   readonly branch: string;
   readonly base: string;

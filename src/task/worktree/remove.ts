@@ -60,16 +60,19 @@ export async function removeUnderLock(worktree: Worktree, options: GitOptions): 
 }
 
 /** Removes a worktree in which nobody has worked, or whose removal was broken off; never throws. */
-export async function discard(worktree: Worktree, options: GitOptions): Promise<void> {
+export async function discard(
+  worktree: Worktree,
+  options: GitOptions,
+  { keepsBranch = false } = {},
+): Promise<void> {
   const { repository, path, admin, branch, base } = worktree;
   // The call that was broken off may have been so by this very signal.
   const { signal: _, ...rest } = options;
   const args = ["--git-dir", repository, "worktree", "remove", "--force", "--force", "--", path];
-  if (admin) await askGit(repository, args, rest).catch(() => {});
+  await askGit(repository, args, rest).catch(() => {});
   await rm(path, { recursive: true, force: true }).catch(() => {});
-  // Git may have got no further than the branch.
-  if (admin) await rm(admin, { recursive: true, force: true }).catch(() => {});
-  await deleteBranch(repository, branch, base, rest).catch(() => {});
+  await rm(admin, { recursive: true, force: true }).catch(() => {});
+  if (!keepsBranch) await deleteBranch(repository, branch, base, rest).catch(() => {});
 }
 
 /** Nobody works there any more. */

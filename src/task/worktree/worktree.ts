@@ -1,9 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
+import { LonghaulError } from "../../model/errors.ts";
 import { readMark } from "./mark.ts";
-
-const REFUSED: string = "WORKTREE_REFUSED";
 
 /** Why a worktree cannot be had. */
 export type WorktreeRefusal =
@@ -31,7 +29,7 @@ export interface Worktree {
 
 /** The error that says why. */
 export function worktreeRefused(reason: WorktreeRefusal, message: string, path?: string): LonghaulError {
-  return new LonghaulError(REFUSED as ErrorCode, message, { details: { reason, path } });
+  return new LonghaulError("WORKTREE_REFUSED", message, { details: { reason, path } });
 }
 
 /** Finds a worktree that was created earlier, by whatever process; WORKTREE_REFUSED if it is gone or not longhaul's. */

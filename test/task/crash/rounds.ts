@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { claimOwner, releaseOwner } from "../../../src/log/owner.ts";
@@ -10,6 +11,8 @@ import { makeHost } from "../host.ts";
 import { taskEntries } from "../world.ts";
 import { fragile, parent, walker } from "./agents.ts";
 
+const STARTER = new URL("./starter.ts", import.meta.url);
+
 /** What killed supervisors left, and what became of it. */
 export interface CrashReport {
   readonly tasks: number;
@@ -20,6 +23,9 @@ export interface CrashReport {
 
 /** Kills a supervisor with SIGKILL at a random moment, `rounds` times on one store, and checks every task each time. */
 export async function crashRounds(path: string, rounds: number): Promise<CrashReport> {
+  // Most of a child's life would be compiling the same sources again; one that ends by itself leaves them compiled.
+  process.env.NODE_COMPILE_CACHE = join(path, "compiled");
+  await startChild(STARTER, []).ended();
   const report = { tasks: 0, ended: 0, resumed: 0, lost: 0 };
   for (let round = 0; round < rounds; round++) {
     const said = await killedStarter(path, round);
@@ -53,7 +59,7 @@ export async function crashRounds(path: string, rounds: number): Promise<CrashRe
 }
 
 async function killedStarter(path: string, round: number) {
-  const child = startChild(new URL("./starter.ts", import.meta.url), [path, `${round}`]);
+  const child = startChild(STARTER, [path, `${round}`]);
   const made = new Set<string>();
   const ended = new Map<string, string>();
   const kill = async () => {

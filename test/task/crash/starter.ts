@@ -6,6 +6,7 @@ import { makeHost } from "../host.ts";
 import { fragile, parent, walker } from "./agents.ts";
 
 const [path = "", round = ""] = process.argv.slice(2);
+if (path === "") process.exit(0);
 const store = await openSqliteStore({ path });
 const { tasks } = makeHost(store, { owner: claimOwner() });
 const say = (words: string) => writeSync(1, `${words}\n`);

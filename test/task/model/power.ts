@@ -56,8 +56,14 @@ export class Power {
       entries: wrap(store.entries),
       leases: wrap(store.leases),
       tasks: wrap(store.tasks),
-      onCommit: (listener) => store.onCommit(() => this.isRunning && listener()),
+      onCommit: (listener) => store.onCommit(() => this.#tell(listener)),
     } as Store;
+  }
+
+  /** Who sleeps hears of commits when it wakes. */
+  #tell(listener: () => void): void {
+    if (this.#awake) void this.#awake.then(() => this.isOn && listener());
+    else if (this.isOn) listener();
   }
 
   async #call(work: () => unknown): Promise<unknown> {

@@ -73,12 +73,17 @@ describe("tagged processes", () => {
     await command.ended;
   });
 
-  test("do not include this process, though it may carry the tag", async () => {
+  test("do not include this process or its threads, though it may carry the tag", async () => {
     const code = `
       import { findTagged, reapTagged } from ${JSON.stringify(new URL("../../../src/task/process/tagged.ts", import.meta.url).href)};
       import { spawn } from "node:child_process";
+      import { once } from "node:events";
+      import { Worker } from "node:worker_threads";
       const child = spawn("sleep", ["600"]);
-      console.log((await reapTagged(process.env.LONGHAUL_TASK)).ended, child.pid > 0);`;
+      // Threads have numbers like processes; these are the youngest.
+      for (let i = 0; i < 3; i++) await once(new Worker("setInterval(() => {}, 1000)", { eval: true }), "online");
+      console.log((await reapTagged(process.env.LONGHAUL_TASK)).ended, child.pid > 0);
+      process.exit();`;
     const tag = freshTag();
     let written = "";
     const command = await startCommand({

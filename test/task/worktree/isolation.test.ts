@@ -37,7 +37,7 @@ test("a task gets a place, the same when it is resumed, and the notice says what
 test("a place that nobody waits for any more is not left behind", async () => {
   const repository = makeRepository();
   const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
-  for (const delayMs of [1, 60, 120]) {
+  for (const delayMs of [1, 40, 60, 80, 100, 130]) {
     const preparing = isolation.prepare("t", plan, AbortSignal.timeout(delayMs));
     await preparing.then(
       (place) => isolation.settle("t", place, signal),

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { type Context, greet } from "./agents.ts";
+import { makeHost } from "./host.ts";
+import { noticesIn, testHost } from "./world.ts";
+
+describe("steps after the end", () => {
+  test("come in order, go into the notice, and one that hangs holds nobody up", async () => {
+    const order: string[] = [];
+    const { tasks, store } = await testHost({
+      limits: { stepMs: 30 },
+      afterEnd: [
+        {
+          name: "handOff",
+          run: async ({ outcome }) => {
+            order.push("handOff");
+            return { isSafe: outcome.state === "completed" };
+          },
+        },
+        { name: "hanging", run: () => new Promise(() => undefined) },
+        { name: "failing", run: () => Promise.reject(new Error("no")) },
+      ],
+      isolations: {
+        worktree: {
+          prepare: async (task) => ({ path: `/repo/${task}` }),
+          settle: async (_, place) => ({ verdict: "changed", ...(place as object) }),
+        },
+      },
+    });
+    async function* looks({ place }: Context) {
+      yield { type: "output" as const, text: JSON.stringify(place) };
+    }
+    const task = await tasks.start(looks, null, { id: "t", isolation: "worktree" });
+    expect((await task.wait()).state).toBe("completed");
+    await expect
+      .poll(async () => (await noticesIn(store, "t", "t"))[0]?.facts)
+      .toEqual({
+        handOff: { isSafe: true },
+        hanging: { isUnknown: true, why: "not done in time" },
+        failing: { isUnknown: true, why: "no" },
+        worktree: { verdict: "changed", path: "/repo/t" },
+      });
+    expect(order).toEqual(["handOff"]);
+  });
+
+  test("a notice goes out at least once, with the same id each time", async () => {
+    const sent: string[] = [];
+    const { tasks } = await testHost({
+      channels: [
+        {
+          name: "flaky",
+          send: async ({ id }) => {
+            sent.push(id);
+            if (sent.length < 2) throw new Error("not now");
+          },
+        },
+      ],
+    });
+    await (await tasks.start(greet, null, { id: "t" })).wait();
+    await expect.poll(async () => (await tasks.status("t")).notice, { timeout: 5_000 }).toBe("done");
+    expect(sent).toEqual(["t/ended", "t/ended"]);
+  });
+
+  test("closing waits no longer than its grace, and the next supervisor sends the notice", async () => {
+    const host = await testHost({
+      limits: { graceMs: 50 },
+      afterEnd: [{ name: "hanging", run: () => new Promise(() => undefined) }],
+    });
+    const { tasks, store } = host;
+    const task = await tasks.start(greet, null, { id: "t" });
+    await task.wait();
+    await tasks.close();
+    expect(await noticesIn(store, "t", "t")).toEqual([]);
+    const next = makeHost(store);
+    expect(await next.tasks.recover()).toMatchObject({ finished: 1 });
+    await expect.poll(async () => (await noticesIn(store, "t", "t")).length).toBe(1);
+    await next.tasks.close();
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import { type Context, patient } from "./agents.ts";
+import { notesOf, testHost } from "./world.ts";
+
+describe("limits", () => {
+  test("a task past its deadline has failed", async () => {
+    const { tasks } = await testHost();
+    const { outcome } = await (await tasks.start(patient, null, { deadlineMs: 400 })).wait();
+    expect(outcome).toMatchObject({ state: "failed", reason: "deadline", result: "half" });
+  });
+
+  test.each([
+    ["tokens", { tokens: 100 }],
+    ["dollars", { dollars: 0.5 }],
+    ["steps", { steps: 3 }],
+  ])("a budget of %s ends a task that uses more", async (_, budget) => {
+    const { tasks } = await testHost();
+    async function* spender() {
+      for (;;) {
+        yield { type: "step" as const };
+        yield { type: "usage" as const, usage: { inputTokens: 20, outputTokens: 10, cost: 0.2 } };
+      }
+    }
+    const { outcome } = await (await tasks.start(spender, null, { budget })).wait();
+    expect(outcome).toMatchObject({ state: "failed", reason: "budget" });
+  });
+
+  test("the same call with the same result is told, and ends the task if it should", async () => {
+    const { tasks, store } = await testHost();
+    async function* stuck() {
+      for (let round = 0; round < 8; round++) {
+        const callId = `c${round}`;
+        const call = { type: "tool-call" as const, callId, name: "read", input: { path: "a.ts" } };
+        yield { type: "message" as const, message: { role: "assistant" as const, parts: [call] } };
+        const result = { type: "tool-result" as const, callId, output: "no such file" };
+        yield { type: "message" as const, message: { role: "tool" as const, parts: [result] } };
+      }
+    }
+    expect((await (await tasks.start(stuck, null, { id: "told" })).wait()).state).toBe("completed");
+    expect((await notesOf(store, "told", "told")).filter((note) => note === "loop")).toHaveLength(1);
+    const stopped = await tasks.start(stuck, null, { loopGuard: { repeats: 3, isStopping: true } });
+    expect((await stopped.wait()).outcome).toMatchObject({
+      reason: "loop",
+      error: expect.stringContaining("read"),
+    });
+  });
+
+  test("tasks above the number that may run wait their turn, and children never do", async () => {
+    const { tasks } = await testHost({ limits: { maxRunning: 2 } });
+    let most = 0;
+    let now = 0;
+    async function* child() {
+      yield { type: "step" as const };
+    }
+    async function* busy(context: Context) {
+      most = Math.max(most, ++now);
+      await (await context.start(child, null)).wait();
+      yield { type: "step" as const };
+      now--;
+    }
+    const started = await Promise.all(Array.from({ length: 7 }, () => tasks.start(busy, null)));
+    const ended = await Promise.all(started.map((task) => task.wait()));
+    expect(ended.map(({ state }) => state)).toEqual(Array(7).fill("completed"));
+    expect(most).toBe(2);
+  });
+
+  test("more tasks than a process may hold are refused", async () => {
+    const { tasks } = await testHost({ limits: { maxTasks: 1 } });
+    await tasks.start(patient, null);
+    await expect(tasks.start(patient, null)).rejects.toMatchObject({ code: "TASK_LIMIT" });
+  });
+
+  test("wrong options are refused at once, by name", async () => {
+    const { tasks } = await testHost();
+    const refused = (options: object) =>
+      tasks.start(patient, null, options).catch((error: Error) => error.message);
+    expect(await refused({ mode: "sideways" })).toMatch(/^mode is "sideways"/);
+    expect(await refused({ isolation: "moon" })).toMatch(/^isolation is "moon"; expected none/);
+    expect(await refused({ budget: { steps: -1 } })).toMatch(/^budget.steps is -1/);
+    expect(await refused({ deadlineMs: 0 })).toMatch(/^deadlineMs is 0/);
+    await tasks.start(patient, null, { id: "taken" });
+    await expect(tasks.start(patient, null, { id: "taken" })).rejects.toMatchObject({
+      code: "TASK_CONFLICT",
+    });
+  });
+
+  test("a result that cannot be kept does not keep a task from completing", async () => {
+    const { tasks } = await testHost();
+    async function* huge() {
+      yield { type: "step" as const };
+      return "x".repeat(5_000_000);
+    }
+    expect((await (await tasks.start(huge, null)).wait()).outcome).toEqual({
+      state: "completed",
+      isResultOmitted: true,
+    });
+  });
+});
