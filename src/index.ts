@@ -64,6 +64,7 @@ export {
   type RawBody,
   type RedactedBody,
   type SessionId,
+  type TaskBody,
   type UsageBody,
 } from "./model/entry.ts";
 export {
@@ -107,6 +108,28 @@ export type { Freed } from "./store/freed.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
 export type { Relation, SessionRecord } from "./store/session-store.ts";
 export type { Store, StoreSize } from "./store/store.ts";
+export type { TaskQuery, TaskRecord } from "./store/task-store.ts";
+export type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./task/after-end.ts";
+export type { Agent, AgentCause, AgentContext, AgentEvent, AgentFunction } from "./task/agent.ts";
+export { commandChannel } from "./task/channels/command.ts";
+export { webhookChannel } from "./task/channels/webhook.ts";
+export { cleanUpOnExit } from "./task/exit-registry.ts";
+export type { Startable, TaskOptions } from "./task/options.ts";
+export type { OutputOptions, TaskEntry } from "./task/output.ts";
+export { processCleanups } from "./task/process/cleanups.ts";
+export { commandAgent } from "./task/process/command-agent.ts";
+export { reapStep } from "./task/process/reap-step.ts";
+export { runCommand, startCommand } from "./task/process/run-command.ts";
+export { findTagged, reapTagged } from "./task/process/tagged.ts";
+export type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./task/start-options.ts";
+export type { Tasks } from "./task/tasks.ts";
+export { createWorktree } from "./task/worktree/create.ts";
+export { holdWorktree } from "./task/worktree/hold.ts";
+export { worktreeIsolation } from "./task/worktree/isolation.ts";
+export { type Removal, removeIfUnchanged } from "./task/worktree/remove.ts";
+export { type Collected, collectStale } from "./task/worktree/stale.ts";
+export { type Verdict, verdict } from "./task/worktree/verdict.ts";
+export { openWorktree, type Worktree } from "./task/worktree/worktree.ts";
 export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { RangeOptions } from "./view/range.ts";

@@ -23,6 +23,8 @@ import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import { openSqliteStore } from "./store/sqlite/index.ts";
 import type { Store, StoreSize } from "./store/store.ts";
+import type { TaskOptions } from "./task/options.ts";
+import { Tasks } from "./task/tasks.ts";
 import type { ModelFacts } from "./window/models/facts.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
 import { modelCatalogue } from "./window/models/model-catalogue.ts";
@@ -40,6 +42,8 @@ export interface KernelOptions {
   /** A store of your own instead of the embedded one; the kernel closes it. */
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
+  /** How tasks are run. */
+  readonly tasks?: TaskOptions;
   readonly clock?: Clock;
   readonly ids?: Ids;
   /** Where the facts of models come from; the package @pydantic/genai-prices by default. */
@@ -90,6 +94,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     ids: options.ids ?? randomIds,
     models: modelsOf(options),
     memory: memoryOptions(options),
+    tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
   });
 }
 
@@ -99,6 +104,7 @@ interface KernelParts {
   readonly ids: Ids;
   readonly models: SessionModels;
   readonly memory: MemoryOptions;
+  readonly tasks: TaskOptions;
 }
 
 function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {
@@ -129,9 +135,12 @@ export class Kernel implements AsyncDisposable {
   readonly #scope: Scope;
   readonly #models: SessionModels;
   readonly #memoryOptions: MemoryOptions;
+  readonly #taskOptions: TaskOptions;
   #memory: Memory | undefined;
+  #tasks: Tasks<Session> | undefined;
 
-  constructor(store: Store, { limits, clock, ids, models, memory }: KernelParts) {
+  constructor(store: Store, { limits, clock, ids, models, memory, tasks }: KernelParts) {
+    this.#taskOptions = tasks;
     this.#memoryOptions = memory;
     this.#store = store;
     this.#models = models;
@@ -142,6 +151,22 @@ export class Kernel implements AsyncDisposable {
     this.blobs = new Blobs(store.blobs, limits, clock);
     this.#scope.own({ close: () => this.blobs.dropCache() });
     this.#log = new Log({ store, blobs: this.blobs, limits, clock, ids, queue });
+  }
+
+  /** Agents at work, here and in other processes. */
+  get tasks(): Tasks<Session> {
+    if (this.#tasks) return this.#tasks;
+    this.#scope.assertOpen();
+    this.#tasks = this.#scope.own(
+      new Tasks<Session>({
+        ...this.#taskOptions,
+        log: this.#log,
+        census: this.#scope.census,
+        owner: this.#owner,
+        openSession: (id, scope) => this.#open({ id }, scope),
+      }),
+    );
+    return this.#tasks;
   }
 
   /** Opens the session of that id, making it if there is none; without an id, makes a new one. */

@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import { claimOwner } from "../../../src/log/owner.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import type { AgentContext } from "../../../src/task/agent.ts";
+import { processCleanups } from "../../../src/task/process/cleanups.ts";
 import { makeHost, type TestSession } from "../host.ts";
 
 const [path = "", kind = ""] = process.argv.slice(2);
@@ -21,7 +22,12 @@ async function* holder({ scope, signal }: AgentContext<TestSession>) {
   await new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
-if (kind === "listening") process.on("SIGTERM", () => setTimeout(() => process.exit(7), 500));
+if (kind === "listening")
+  process.on("SIGTERM", () =>
+    processCleanups()
+      .run("SIGTERM")
+      .then(() => process.exit(7)),
+  );
 const task = await tasks.start(holder, null, { id: "t" });
 for await (const entry of task.output({ block: true }))
   if (entry.kind === "task" && entry.note.type === "output") break;
