@@ -5,6 +5,7 @@ import { parseEntryId } from "../model/entry.ts";
 import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Embedder } from "./embed/embedder.ts";
+import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import type { Hit, Recall } from "./hit.ts";
@@ -161,6 +162,11 @@ export class Memory implements Closable {
   /** Indexes files and folders now and after every change, until it is closed. */
   watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
     return watchFiles(this.#parts.log.store.memory, paths, options);
+  }
+
+  /** Takes files, and all below folders, out of the index; the files themselves are left alone. Returns how many. */
+  async forgetFiles(paths: readonly string[]): Promise<number> {
+    return forgetFiles(this.#parts.log.store.memory, paths);
   }
 
   /** Gives back what is held in memory; the next recall reads it again. */

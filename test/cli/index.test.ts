@@ -76,4 +76,14 @@ describe("longhaul index", () => {
     const { value } = await jsonHere(["recall", "lateArrival", "--path", folder, "--store", store]);
     expect(value.hits[0]?.path).toBe(join(folder, "src", "late.ts"));
   });
+
+  test("what was indexed can be taken out again", async () => {
+    const [store, folder] = [testFolder(), project()];
+    await runHere(["index", folder, "--store", store]);
+    const { stdout } = await runHere(["forget", "--path", folder, "--store", store]);
+    expect(stdout).toBe("2 files taken out of the index.\n");
+    const { value } = await jsonHere(["forget", "--path", folder, "--store", store]);
+    expect(value).toEqual({ forgotten: [], files: 0 });
+    expect((await runHere(["forget", "--store", store])).code).toBe(2);
+  });
 });

@@ -1,6 +1,6 @@
 import { type Freed, type Kernel, parseEntryId } from "../../index.ts";
 import { askYesNo } from "../ask.ts";
-import { defineCommand, type Given } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { countOf } from "../count.ts";
 import { escapeLine, safeJson } from "../escape.ts";
@@ -23,23 +23,35 @@ interface Target {
 export const forgetCommand = defineCommand({
   name: "forget",
   summary: "remove a memory, an entry or a conversation from disk, with all that was made of it",
-  usage: ["forget <memory|entry|session>… [options]"],
+  usage: ["forget <memory|entry|session>… [options]", "forget --path PATH"],
   about:
     'A memory is named by its id, as "longhaul memories" lists them; an entry as <session>#<number>; a session by its id.\nSummaries and extracts that repeat an entry go with it, and so does its place in the index. There is no undo: entries\nand sessions are asked about first.',
-  options: { yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" } },
+  options: {
+    yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" },
+    path: { type: "string", value: "PATH", help: "take a file or folder out of the index; the files stay" },
+  },
   maxOperands: Number.POSITIVE_INFINITY,
-  examples: ["longhaul forget memory:default#3", "longhaul forget ticket-4711#12 --yes"],
+  examples: [
+    "longhaul forget memory:default#3",
+    "longhaul forget ticket-4711#12 --yes",
+    "longhaul forget --path ~/old-project",
+  ],
   async run(context, { operands, options }) {
-    if (operands.length === 0) throw new UsageError("name a memory, an entry or a session");
+    const { path } = options;
+    if (operands.length === 0 && path === undefined)
+      throw new UsageError("name a memory, an entry, a session or a --path");
     await using kernel = await openExistingStore(context, options);
     const targets: Target[] = [];
     for (const name of operands) targets.push(await targetOf(kernel, name));
-    if (!(await isAgreed(context, options, targets))) return EXIT.fine;
+    if (!(await isAgreed(context, options.yes === true, targets))) return EXIT.fine;
+    const files = path === undefined ? undefined : await kernel.memory.forgetFiles([path]);
     const forgotten: { name: string; kind: string; freed: Freed }[] = [];
     for (const { name, kind, forget } of targets) forgotten.push({ name, kind, freed: await forget() });
-    if (options.json) await printTo(context.stdout, `${safeJson({ forgotten })}\n`);
+    if (options.json)
+      await printTo(context.stdout, `${safeJson({ forgotten, ...(files !== undefined && { files }) })}\n`);
     else if (!options.quiet) {
       const lines = forgotten.map(({ name }) => `${escapeLine(name)} is forgotten.\n`);
+      if (files !== undefined) lines.push(`${countOf(files, "file")} taken out of the index.\n`);
       await printTo(context.stdout, lines.join(""));
     }
     return EXIT.fine;
@@ -64,13 +76,9 @@ async function targetOf(kernel: Kernel, name: string): Promise<Target> {
   return { name: `${id}#${place.seq}`, kind: "entry", forget };
 }
 
-async function isAgreed(
-  context: Context,
-  options: Given<{ yes: { type: "boolean"; help: string } }>["options"],
-  targets: readonly Target[],
-): Promise<boolean> {
+async function isAgreed(context: Context, isSure: boolean, targets: readonly Target[]): Promise<boolean> {
   const asked = targets.filter(({ kind }) => kind !== "memory");
-  if (asked.length === 0 || options.yes) return true;
+  if (asked.length === 0 || isSure) return true;
   const names = asked.map(({ name }) => escapeLine(name)).join(", ");
   if (!context.isTerminal.stdin || !context.isTerminal.stdout)
     throw new UsageError(`--yes is needed to forget ${names}`);

@@ -130,3 +130,14 @@ test("a watched folder is indexed again after a change", async () => {
   await watching.close();
   expect((await memory.recall("curlews")).hits[0]).toMatchObject({ path: join(root, "b.txt") });
 });
+
+test("files are forgotten by their folder, even when they are gone, and others stay", async () => {
+  const { memory } = await testMemory();
+  const root = tree({ "old/wombat.md": "The wombat digs.", "new/quokka.md": "The quokka smiles." });
+  await memory.indexFiles([root]);
+  rmSync(join(root, "old"), { recursive: true });
+  expect(await memory.forgetFiles([join(root, "old")])).toBe(1);
+  expect((await memory.recall("wombat")).hits.some(({ text }) => text.includes("wombat"))).toBe(false);
+  expect((await memory.recall("quokka")).hits[0]?.text).toContain("quokka");
+  expect(await memory.forgetFiles([join(root, "ne")])).toBe(0);
+});

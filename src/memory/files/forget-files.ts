@@ -1,0 +1,22 @@
+import { resolve, sep } from "node:path";
+import type { MemoryStore } from "../../store/memory-store.ts";
+
+const PAGE = 500;
+
+/** Takes files, and all that are below folders, out of the index, whether they still exist or not; returns how many. */
+export async function forgetFiles(store: MemoryStore, paths: readonly string[]): Promise<number> {
+  const roots = paths.map((path) => resolve(path));
+  const isMeant = (name: string) =>
+    roots.some((root) => name === root || name.startsWith(root === sep ? root : root + sep));
+  let forgotten = 0;
+  for (let after = 0; ; ) {
+    const page = await store.sources({ kind: "file", after, limit: PAGE });
+    for (const { kind, name } of page) {
+      if (!isMeant(name)) continue;
+      await store.forget({ kind, name });
+      forgotten++;
+    }
+    if (page.length < PAGE) return forgotten;
+    after = page.at(-1)?.number ?? after;
+  }
+}
