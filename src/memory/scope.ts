@@ -1,10 +1,10 @@
-import { resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { SessionId } from "../model/entry.ts";
 import { invalidArgument } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { SourceRecord } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
+import { isBelow } from "./files/below.ts";
 import type { SourceFilter } from "./index/text-index.ts";
 
 /**
@@ -58,12 +58,9 @@ async function sessionNumbers(store: Store, { sessions, prefix, meta }: MemorySc
 }
 
 async function fileNumbers(store: Store, paths: readonly string[]): Promise<number[]> {
-  const roots = paths.map((path) => resolve(path));
+  const isIn = isBelow(paths);
   const numbers: number[] = [];
-  for await (const { number, name } of sourcesOf(store, "file")) {
-    if (roots.some((root) => name === root || name.startsWith(root === sep ? root : root + sep)))
-      numbers.push(number);
-  }
+  for await (const { number, name } of sourcesOf(store, "file")) if (isIn(name)) numbers.push(number);
   return numbers;
 }
 

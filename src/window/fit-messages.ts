@@ -1,5 +1,6 @@
 import type { Message } from "../model/message.ts";
 import { floorError } from "./live/errors.ts";
+import { Meter } from "./live/meter.ts";
 import type { WindowOptions } from "./live/options.ts";
 import { cachePricesOf, type Settings, settingsOf } from "./live/settings.ts";
 import { type ModelCatalogue, modelCatalogue } from "./models/model-catalogue.ts";
@@ -7,13 +8,12 @@ import type { Budget } from "./policy.ts";
 import { protectedSeqs } from "./protected.ts";
 import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
-import { SAFETY } from "./tokens/estimate.ts";
 
 /** A conversation that nobody stores, within a model's window. */
 export interface FittedMessages {
   /** Those that are sent; `seq` counts the given messages from 1 on. */
   readonly slots: readonly Slot[];
-  /** Estimated tokens of the request, system prompt and tools included. */
+  /** Tokens of the request as the provider is expected to count them, system prompt and tools included. */
   readonly tokens: number;
 }
 
@@ -33,9 +33,10 @@ export function fitMessages(
   const slots = messages.map(
     (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: settings.tokensOf(message) }),
   );
-  const budget = budgetOf(settings, slots);
+  const meter = new Meter(settings.model);
+  const budget = budgetOf(settings, slots, meter);
   const fitted = isWithin(budget, slots) ? slots : replayed(slots, settings, budget);
-  return { slots: fitted, tokens: budget.system + sizeOf(fitted) };
+  return { slots: fitted, tokens: meter.counted(budget.system + sizeOf(fitted)) };
 }
 
 function isWithin({ system, tokens, messages = Number.POSITIVE_INFINITY }: Budget, slots: readonly Slot[]) {
@@ -43,15 +44,20 @@ function isWithin({ system, tokens, messages = Number.POSITIVE_INFINITY }: Budge
 }
 
 /** No provider has reported anything, so that estimates are taken with all caution; only what may not be cut may use it up. */
-function budgetOf({ limits, system, tools, isClipping, model }: Settings, slots: readonly Slot[]): Budget {
+function budgetOf(
+  { limits, system, tools, isClipping, model }: Settings,
+  slots: readonly Slot[],
+  meter: Meter,
+): Budget {
   const kept = protectedSeqs(slots);
   const floor = system + tools + sizeOf(slots.filter(({ seq }) => kept.has(seq)));
-  if (floor > limits.most && !isClipping) throw floorError(floor, limits.most, model);
-  const cautious = Math.floor(limits.from / SAFETY);
+  const counted = meter.counted(floor);
+  if (counted > limits.most && !isClipping) throw floorError(counted, limits.most, model);
+  const cautious = meter.estimatedWithin(limits.from);
   const tokens = isClipping ? cautious : Math.max(cautious, floor);
   return {
     tokens,
-    window: Math.max(Math.floor(limits.window / SAFETY), tokens),
+    window: Math.max(meter.estimatedWithin(limits.window), tokens),
     system: system + tools,
     ...(limits.messages !== undefined && { messages: limits.messages }),
   };

@@ -1,19 +1,16 @@
-import { createHash } from "node:crypto";
+import { fenced, markOf } from "../../model/fence.ts";
 
 /** The two kinds of fence: around what a summariser is to read, and around quotes inside a summary. */
 export type FenceTag = "conversation-data" | "quoted-data";
 
 const DELIMITER = /<(?=\s*\/?\s*(?:conversation|quoted)-data)/gi;
-const MARK_LENGTH = 12;
 
 /**
  * Text as data: between delimiters that carry a mark made of the text itself, so that nothing inside can have known it;
  * whatever looks like a delimiter inside is made harmless.
  */
 export function fence(tag: FenceTag, text: string): string {
-  const harmless = withoutDelimiters(text);
-  const mark = markOf(harmless);
-  return `${openingOf(tag, mark)}\n${harmless}\n${closingOf(tag, mark)}`;
+  return fenced(tag, withoutDelimiters(text));
 }
 
 /** Text in which nothing looks like a delimiter of a fence. */
@@ -35,12 +32,4 @@ export function isFenced(text: string, mark: string): boolean {
 /** The line that closes a fence. */
 export function closingOf(tag: FenceTag, mark: string): string {
   return `</${tag} mark="${mark}">`;
-}
-
-function openingOf(tag: FenceTag, mark: string): string {
-  return `<${tag} mark="${mark}">`;
-}
-
-function markOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, MARK_LENGTH);
 }

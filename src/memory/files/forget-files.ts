@@ -1,13 +1,11 @@
-import { resolve, sep } from "node:path";
 import type { MemoryStore } from "../../store/memory-store.ts";
+import { isBelow } from "./below.ts";
 
 const PAGE = 500;
 
 /** Takes files, and all that are below folders, out of the index, whether they still exist or not; returns how many. */
 export async function forgetFiles(store: MemoryStore, paths: readonly string[]): Promise<number> {
-  const roots = paths.map((path) => resolve(path));
-  const isMeant = (name: string) =>
-    roots.some((root) => name === root || name.startsWith(root === sep ? root : root + sep));
+  const isMeant = isBelow(paths);
   let forgotten = 0;
   for (let after = 0; ; ) {
     const page = await store.sources({ kind: "file", after, limit: PAGE });

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
+import { fenced, markOf } from "../../model/fence.ts";
 
 /** What a fence is around: text that was recalled by itself, that a tool was asked for, or pinned memories. */
 export type DataTag = "context" | "memory-data" | "memories";
 
-const MARK_LENGTH = 12;
 const OPENING = /^<(context|memory-data|memories) mark="([0-9a-f]{12})">\n/gm;
 /** A text with more openings than this was not made by us. */
 const MOST_FENCES = 64;
@@ -13,8 +12,7 @@ const MOST_FENCES = 64;
  * Whatever of them is foreign must have been made harmless before.
  */
 export function fenceData(tag: DataTag, lines: string): string {
-  const mark = markOf(lines);
-  return `<${tag} mark="${mark}">\n${lines}\n</${tag} mark="${mark}">`;
+  return fenced(tag, lines);
 }
 
 /** A text without what stands in genuine fences: it has been said elsewhere, and must not be found twice. */
@@ -34,8 +32,4 @@ export function withoutFenced(text: string): string {
     end = close + closing.length;
   }
   return kept.join("") + text.slice(end);
-}
-
-function markOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, MARK_LENGTH);
 }

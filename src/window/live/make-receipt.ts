@@ -1,5 +1,6 @@
 import type { CacheState, Compared, Receipt } from "../../model/receipt.ts";
 import type { ModelFacts, Prices } from "../models/facts.ts";
+import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { namesLeft } from "./names-left.ts";
 
@@ -26,7 +27,10 @@ export interface Bill {
 /** Says what an edit costs, saves and takes away. */
 export function makeReceipt(bill: Bill): Receipt {
   const { facts, cache, counted } = bill;
-  const tokens = { without: counted(sizeOf(bill, bill.before)), with: counted(sizeOf(bill, bill.after)) };
+  const tokens = {
+    without: counted(bill.system + sizeOf(bill.before)),
+    with: counted(bill.system + sizeOf(bill.after)),
+  };
   const isCached = cache !== "cold" && bill.sent.length > 0;
   const cached = {
     without: isCached ? counted(sharedTokens(bill, bill.before)) : 0,
@@ -65,10 +69,6 @@ function breakEven(thisCall: Compared, nextCalls: Compared): number | null {
   if (extra <= 0) return 0;
   const saved = nextCalls.without - nextCalls.with;
   return saved > 0 ? Math.ceil(extra / saved) : null;
-}
-
-function sizeOf({ system }: Bill, slots: readonly Slot[]): number {
-  return slots.reduce((sum, { tokens }) => sum + tokens, system);
 }
 
 /** Tokens that the next request shares with the last one from the beginning on. */
