@@ -1,5 +1,5 @@
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
-import { throwIfAborted, wholeNumber } from "../model/errors.ts";
+import { invalidArgument, throwIfAborted, wholeNumber } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Ready } from "./absorb.ts";
 import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
@@ -45,6 +45,17 @@ export class Appender {
     return ready
       ? this.#log.append(this.#session, ready, extras)
       : this.#afterPreparing(inputs, extras, options.signal);
+  }
+
+  /** Throws ARGUMENT_INVALID for what is no batch, or too large a one. */
+  checkBatch(inputs: readonly MessageInput[]): void {
+    const { maxBatch } = this.#log.limits;
+    if (Array.isArray(inputs) && inputs.length <= maxBatch) return;
+    throw invalidArgument(
+      "messages",
+      inputs,
+      `an array of at most ${maxBatch} messages; append more in several calls`,
+    );
   }
 
   /** Appends a body that needs no blob. */

@@ -1,4 +1,5 @@
 import type { SessionId } from "../model/entry.ts";
+import { invalidArgument } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { IntakeState, NewRecord, TakenRecord } from "../store/intake-store.ts";
 import type { Ready } from "./absorb.ts";
@@ -34,6 +35,18 @@ export class Intake {
     this.session = state.session;
     this.#log = log;
     this.#state = state;
+  }
+
+  /** The intake of that name for a session, made if there is none; ARGUMENT_INVALID if it feeds another one. */
+  static async open(log: Log, session: SessionId, name: string): Promise<Intake> {
+    if (typeof name !== "string" || name === "") throw invalidArgument("name", name, "the name of a source");
+    const state = await log.store.intakes.open(name, session);
+    if (state.session === session) return new Intake(log, name, state);
+    throw invalidArgument(
+      "name",
+      name,
+      `a source of this session; it feeds ${JSON.stringify(state.session)}`,
+    );
   }
 
   /** Where reading can go on, as it was given last; undefined before the first time. */

@@ -109,14 +109,7 @@ export class Session implements AsyncDisposable {
     options: AppendOptions = {},
   ): Promise<readonly Entry<MessageBody>[]> {
     this.#scope.assertOpen();
-    const { maxBatch } = this.#log.limits;
-    if (!Array.isArray(messages) || messages.length > maxBatch) {
-      throw invalidArgument(
-        "messages",
-        messages,
-        `an array of at most ${maxBatch} messages; append more in several calls`,
-      );
-    }
+    this.#appender.checkBatch(messages);
     return messages.length === 0 ? [] : this.#appender.messages(messages, options);
   }
 
@@ -243,14 +236,7 @@ export class Session implements AsyncDisposable {
   /** The way in for records of a foreign source; made for this session if there is none of that name yet. */
   async intake(name: string): Promise<Intake> {
     this.#scope.assertOpen();
-    if (typeof name !== "string" || name === "") throw invalidArgument("name", name, "the name of a source");
-    const state = await this.#log.store.intakes.open(name, this.id);
-    if (state.session === this.id) return new Intake(this.#log, name, state);
-    throw invalidArgument(
-      "name",
-      name,
-      `a source of this session; it feeds ${JSON.stringify(state.session)}`,
-    );
+    return Intake.open(this.#log, this.id, name);
   }
 
   /**

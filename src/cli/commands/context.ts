@@ -40,6 +40,7 @@ export const contextCommand = defineCommand({
     const report = await reportOn(session, described, {
       isDryRun: options["dry-run"] === true,
       warnings,
+      factsOf: (model) => kernel.modelFacts(model),
     });
     if (options.json) {
       await printTo(context.stdout, `${safeJson(contextJson(report))}\n`);

@@ -11,7 +11,6 @@ import { pagedPrinter } from "../pager.ts";
 import type { Paint } from "../paint.ts";
 import { type Printer, plainPrinter } from "../printer.ts";
 import { Books } from "../spending/books.ts";
-import { knownPrices } from "../spending/known-prices.ts";
 import { requestLine } from "../spending/request-line.ts";
 import { costWords, spendingLines, unpricedLines } from "../spending/spending-table.ts";
 import { type SpentRequest, spentRequests } from "../spending/spent-requests.ts";
@@ -38,7 +37,7 @@ export const usageCommand = defineCommand({
     const by = findNamed("by", options.by ?? "day", WAYS).name;
     await using kernel = await openExistingStore(context, options);
     const session = wanted === undefined ? undefined : await findSession(kernel, wanted);
-    const spent = allRequests(kernel, session, knownPrices(), context.signal);
+    const spent = allRequests(kernel, session, (model) => kernel.modelFacts(model), context.signal);
     const printer = options.json ? plainPrinter(context.stdout, context.signal) : pagedPrinter(context);
     const report: Report = { context, printer, spent, session, by, paint: paintFor(context, options) };
     try {

@@ -1,6 +1,5 @@
-import type { Entry, Fitted, OverlayBody, Session } from "../../index.ts";
+import type { Entry, FactsOf, Fitted, OverlayBody, Session } from "../../index.ts";
 import { Books } from "../spending/books.ts";
-import { knownPrices } from "../spending/known-prices.ts";
 import { spentRequests } from "../spending/spent-requests.ts";
 import { pinnedEntries } from "./pins.ts";
 import type { DescribedWindow } from "./window-options.ts";
@@ -28,10 +27,14 @@ const NO_MODEL = "The session names no model: window and prices are assumed; --m
 export async function reportOn(
   session: Session,
   described: DescribedWindow,
-  { isDryRun, warnings }: { readonly isDryRun: boolean; readonly warnings: readonly string[] },
+  {
+    isDryRun,
+    warnings,
+    factsOf,
+  }: { readonly isDryRun: boolean; readonly warnings: readonly string[]; readonly factsOf: FactsOf },
 ): Promise<ContextReport> {
   const books = new Books();
-  for await (const spent of spentRequests(session, knownPrices())) books.add(spent);
+  for await (const spent of spentRequests(session, factsOf)) books.add(spent);
   const listed = await session.overlays.list(MOST_OVERLAYS);
   return {
     session: session.id,

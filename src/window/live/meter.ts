@@ -52,8 +52,8 @@ export class Meter {
 }
 
 /** What a usage entry of ours carries so that others can learn from it: what was estimated for the request. */
-export function remark(estimatedTokens: number): { readonly longhaul: Json } {
-  return { longhaul: { estimatedTokens } };
+export function remark(estimatedTokens: number): Pick<UsageBody, "meta"> {
+  return estimatedTokens > 0 ? { meta: { longhaul: { estimatedTokens } } } : {};
 }
 
 /** Marks usage of a call that made a summary: it says nothing of the session's own window and its cache. */

@@ -4,7 +4,6 @@ import type { Entry, SessionId, UsageBody } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { Usage } from "../../model/usage.ts";
-import { afterEdit, type Breaker, freshBreaker, isTripped } from "../limits/breaker.ts";
 import type { ProviderFailure } from "../limits/failure.ts";
 import { type Overflow, overflowOf } from "../limits/overflow.ts";
 import { type Poison, poisonOf } from "../limits/poison.ts";
@@ -16,7 +15,7 @@ import { estimateText } from "../tokens/estimate.ts";
 import { appendOverlay } from "./append-overlay.ts";
 import { cacheStateOf } from "./cache-state.ts";
 import type { Compacting } from "./compacting.ts";
-import { overflowError, stuckError } from "./errors.ts";
+import { overflowError } from "./errors.ts";
 import type { Fitted, Planned } from "./fitted.ts";
 import { Follower } from "./follower.ts";
 import { lastSent } from "./last-sent.ts";
@@ -28,6 +27,7 @@ import type { WindowOptions } from "./options.ts";
 import { storedEdit } from "./place-edit.ts";
 import { Planning, type Proposed } from "./planning.ts";
 import { stubForPoison } from "./poisoned.ts";
+import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 import { storePlan } from "./store-plan.ts";
@@ -65,7 +65,7 @@ export class SessionWindow {
   #sent: readonly Slot[] = [];
   #sentTokens = 0;
   #memories: string | undefined;
-  #breaker: Breaker = freshBreaker;
+  readonly #progress = new Progress();
   readonly #refusals = new Refusals();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -107,14 +107,8 @@ export class SessionWindow {
   ): Promise<Entry<UsageBody>> {
     return this.#inTurn(async () => {
       const { model = this.#settings.model, request } = options;
-      const meta = this.#sentTokens > 0 ? { meta: remark(this.#sentTokens) } : {};
-      const body = {
-        kind: "usage",
-        usage,
-        model,
-        ...(request !== undefined && { request }),
-        ...meta,
-      } as const;
+      const named = request === undefined ? {} : { request };
+      const body = { kind: "usage", usage, model, ...named, ...remark(this.#sentTokens) } as const;
       this.#refusals.answered();
       return this.#parts.log.appendOne<UsageBody>(this.#parts.session, { body });
     });
@@ -161,7 +155,7 @@ export class SessionWindow {
       this.#follower.forget();
       return this.#fitted({ ...window, slots: proposed.slots }, cache, options, planned);
     }
-    this.#checkProgress(planned, proposed);
+    this.#progress.check(planned, proposed, this.#settings.limits.most);
     const { log, session } = this.#parts;
     const overlay = await storePlan(log, session, window, proposed.slots, planned);
     if (overlay === undefined) {
@@ -231,17 +225,6 @@ export class SessionWindow {
       counted: (estimated) => this.#meter.counted(estimated),
     });
     return { reason, receipt };
-  }
-
-  /** Edits that free nothing cost the cache for nothing; when they were needed, that is an error and no loop. */
-  #checkProgress({ receipt }: Planned, { isForced }: Proposed): void {
-    const { tokens } = receipt;
-    this.#breaker = afterEdit(this.#breaker, { beforeTokens: tokens.without, afterTokens: tokens.with });
-    if (isForced && isTripped(this.#breaker)) {
-      const { idleEdits } = this.#breaker;
-      this.#breaker = freshBreaker;
-      throw stuckError(idleEdits, tokens.with, this.#settings.limits.most);
-    }
   }
 
   async #healOverflow(overflow: Overflow): Promise<Fitted> {
