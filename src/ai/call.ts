@@ -1,14 +1,9 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { Conversation, Placed } from "../conversation/conversation.ts";
 import type { EntryId, Fitted, Json, MessageInput } from "../index.ts";
 import { isLonghaulError } from "../index.ts";
 import { usageOf } from "../provider/ai-sdk/usage-of.ts";
-import {
-  type Conversation,
-  conversationOf,
-  type GivenMessage,
-  givenMessages,
-  type Placed,
-} from "./conversation.ts";
+import { conversationOf, type GivenMessage, givenMessages } from "./conversation.ts";
 import { failureOf } from "./failure-of.ts";
 import { fittedPrompt } from "./fitted-prompt.ts";
 import { checked, type LonghaulModelOptions, windowOptionsOf } from "./options.ts";
@@ -22,7 +17,7 @@ const MOST_HEALED = 4;
 /** Begins calls of one model in one session. */
 export class Calls {
   readonly #options: LonghaulModelOptions;
-  readonly #conversation: Conversation;
+  readonly #conversation: Conversation<GivenMessage>;
   readonly #windows: Windows;
 
   constructor(options: LonghaulModelOptions) {
@@ -65,7 +60,7 @@ export class Calls {
 }
 
 interface CallParts {
-  readonly conversation: Conversation;
+  readonly conversation: Conversation<GivenMessage>;
   readonly windows: Windows;
   readonly options: LonghaulModelOptions;
   readonly frame: Frame;
@@ -141,12 +136,12 @@ export class Call {
     return this.#parts.options.history !== "session";
   }
 
-  #take(): Promise<Placed> {
+  #take(): Promise<Placed<GivenMessage>> {
     const { conversation, given } = this.#parts;
     return this.#isWhole ? conversation.takeWhole(given) : conversation.takeNew(given);
   }
 
-  async #use(fitted: Fitted, placed: Placed): Promise<void> {
+  async #use(fitted: Fitted, placed: Placed<GivenMessage>): Promise<void> {
     const { instructions, media, options } = this.#parts;
     const source = { session: options.session.id, placed, media, blobs: options.blobs };
     this.#prompt = [...instructions, ...(await fittedPrompt(fitted, source))];

@@ -1,45 +1,21 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import type { EntryId, Message, MessageInput, Session } from "../index.ts";
-import { alignWhole, overlap, samePrefix } from "./align.ts";
+import { Conversation, type Given } from "../conversation/conversation.ts";
+import type { Message, Session } from "../index.ts";
 import { messageOfSdk } from "./from-sdk.ts";
-import { KnownLine, type LineMessage, type LineSeen } from "./known-line.ts";
 import { type Media, plainMessage } from "./plain-message.ts";
 import { saidKey } from "./said-key.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
 /** A message as a caller handed it over. */
-export interface GivenMessage {
+export interface GivenMessage extends Given {
   readonly sdk: SdkMessage;
-  readonly input: MessageInput;
   readonly message: Message;
-  readonly key: string;
 }
 
-/** A caller's message with what the log holds for it. */
-export interface PlacedMessage extends GivenMessage {
-  /** How many parts it has in the log: a caller may have dropped reasoning. */
-  readonly parts: number;
-}
-
-/** A caller's messages where they are in the log. */
-export interface Placed {
-  readonly byId: ReadonlyMap<EntryId, PlacedMessage>;
-  /** The last message; a reply comes behind it. */
-  readonly last: EntryId | undefined;
-}
-
-/** Lines that were left and may be come back to: callers with several drafts of one conversation, or several calls at once. */
-const MOST_LEFT_LINES = 8;
-const BATCH = 1_000;
-
-/** Whose turn it is. */
-const turns = new AsyncLocalStorage<Conversation>();
-
-const conversations = new WeakMap<Session, Conversation>();
+const conversations = new WeakMap<Session, Conversation<GivenMessage>>();
 
 /** The conversation of a session handle: one for all models that speak in it. */
-export function conversationOf(session: Session): Conversation {
-  const known = conversations.get(session) ?? new Conversation(session);
+export function conversationOf(session: Session): Conversation<GivenMessage> {
+  const known = conversations.get(session) ?? new Conversation(session, saidKey);
   conversations.set(session, known);
   return known;
 }
@@ -51,130 +27,4 @@ export function givenMessages(messages: readonly SdkMessage[], media: Media): re
     const message = plainMessage(input, media);
     return message.parts.length === 0 ? [] : [{ sdk, input, message, key: saidKey(message) }];
   });
-}
-
-/**
- * Brings what callers say into a session's log, each message once. Nothing is ever lost: where a caller says something
- * else than the log, the line goes another way and the log keeps both.
- */
-export class Conversation {
-  readonly #session: Session;
-  readonly #known: KnownLine;
-  #left: LineSeen[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
-
-  constructor(session: Session) {
-    this.#session = session;
-    this.#known = new KnownLine(session);
-  }
-
-  /** True for what runs inside a turn: a summary that the window asks for must not wait for the window. */
-  get isInTurn(): boolean {
-    return turns.getStore() === this;
-  }
-
-  /** Runs one piece of work after the other: what is fitted must be what was just taken in. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const run = () => turns.run(this, work);
-    const mine = this.#turn.then(run, run);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
-  }
-
-  /** Makes the line end with what a caller who keeps the whole conversation says. */
-  async takeWhole(given: readonly GivenMessage[]): Promise<Placed> {
-    const keys = given.map(({ key }) => key);
-    let line = await this.#closestLine(keys);
-    const alignment = alignWhole(
-      line.messages.map(({ key }) => key),
-      keys,
-    );
-    if (alignment.type === "rewind") {
-      this.#leave(line);
-      await this.#rewind(line.messages[alignment.keep - 1]);
-      line = await this.#known.look();
-    } else if (alignment.type === "replace") {
-      this.#leave(line);
-      for (const place of alignment.places) {
-        const { id } = line.messages[place] as LineMessage;
-        await this.#session.replace(id, (given[place] as GivenMessage).input);
-      }
-      line = await this.#known.look();
-    }
-    await this.#append(given.slice(line.messages.length));
-    const { messages } = await this.#known.look();
-    return placed(messages, given);
-  }
-
-  /** Appends what a caller says that the line does not end with yet. */
-  async takeNew(given: readonly GivenMessage[]): Promise<Placed> {
-    if (given.length === 0) return placed([], []);
-    const newest = await this.#known.newest(given.length);
-    const known = overlap(
-      newest.map(({ key }) => key),
-      given.map(({ key }) => key),
-    );
-    await this.#append(given.slice(known));
-    const messages = await this.#known.newest(given.length);
-    return placed(messages, given.slice(-messages.length));
-  }
-
-  /** Makes sure that what is appended next follows an entry, whatever calls that ran meanwhile have made of the line. */
-  async standBehind(last: EntryId | undefined): Promise<void> {
-    if (last === undefined) return;
-    const line = await this.#known.look();
-    if (line.messages.at(-1)?.id === last) return;
-    const at = (seen: LineSeen) => seen.messages.findIndex(({ id }) => id === last);
-    if (at(line) < 0) {
-      const left = this.#left.find((seen) => at(seen) >= 0);
-      if (!left) return;
-      this.#leave(line);
-      await this.#session.choose(left.lineSeq);
-      if (left.messages.at(-1)?.id === last) return;
-    } else this.#leave(line);
-    await this.#session.rewind(last);
-  }
-
-  /** The active line, or one that was left and says more of the same. */
-  async #closestLine(keys: readonly string[]): Promise<LineSeen> {
-    const line = await this.#known.look();
-    const same = ({ messages }: LineSeen) =>
-      samePrefix(
-        messages.map(({ key }) => key),
-        keys,
-      );
-    const own = same(line);
-    if (own === line.messages.length) return line;
-    const closest = this.#left.find((seen) => same(seen) > own);
-    if (!closest) return line;
-    this.#leave(line);
-    await this.#session.choose(closest.lineSeq);
-    return this.#known.look();
-  }
-
-  async #rewind(last: LineMessage | undefined): Promise<void> {
-    if (last) await this.#session.rewind(last.id);
-    else await this.#session.setLine([], "the caller begins anew");
-  }
-
-  #leave(line: LineSeen): void {
-    if (line.messages.length === 0) return;
-    const others = this.#left.filter(({ lineSeq }) => lineSeq !== line.lineSeq);
-    this.#left = [line, ...others].slice(0, MOST_LEFT_LINES);
-  }
-
-  async #append(given: readonly GivenMessage[]): Promise<void> {
-    for (let from = 0; from < given.length; from += BATCH)
-      await this.#session.appendAll(given.slice(from, from + BATCH).map(({ input }) => input));
-  }
-}
-
-/** Both lists are of the same messages. */
-function placed(messages: readonly LineMessage[], given: readonly GivenMessage[]): Placed {
-  const pairs = messages.flatMap(({ id, key, parts }, index): [EntryId, PlacedMessage][] => {
-    const own = given[index];
-    // Someone else may have written to the line meanwhile; then the log's own words are sent.
-    return own?.key === key ? [[id, { ...own, parts }]] : [];
-  });
-  return { byId: new Map(pairs), last: messages.at(-1)?.id };
 }

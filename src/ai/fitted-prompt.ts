@@ -1,3 +1,4 @@
+import type { Placed } from "../conversation/conversation.ts";
 import { NO_RESULT } from "../formats/content/marks.ts";
 import {
   type Blobs,
@@ -8,7 +9,7 @@ import {
   type SessionId,
   type Slot,
 } from "../index.ts";
-import type { Placed } from "./conversation.ts";
+import type { GivenMessage } from "./conversation.ts";
 import type { Media } from "./plain-message.ts";
 import { saidKey } from "./said-key.ts";
 import { partsOf, type SdkMessage } from "./sdk-message.ts";
@@ -17,7 +18,7 @@ import { type BytesOf, type OwnMessage, sdkMessages } from "./to-sdk.ts";
 /** Where the words and bytes of a window come from. */
 export interface PromptSource {
   readonly session: SessionId;
-  readonly placed: Placed;
+  readonly placed: Placed<GivenMessage>;
   /** Bytes that the caller handed over. */
   readonly media: Media;
   readonly blobs?: Pick<Blobs, "bytes"> | undefined;

@@ -21,6 +21,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
   "kernel.ts": 7,
   "index.ts": 8,
   formats: 9,
+  conversation: 9,
   ai: 10,
   gateway: 10,
   mcp: 10,

@@ -3,10 +3,10 @@ import {
   type Entry,
   type EntryId,
   LonghaulError,
+  type Message,
   type MessageBody,
   type Session,
 } from "../index.ts";
-import { saidKey } from "./said-key.ts";
 
 /** A message of the line. */
 export interface LineMessage {
@@ -27,15 +27,20 @@ export interface LineSeen {
 const MOST_MESSAGES = 200_000;
 const PAGE = 1_000;
 
+/** Says what a message of the log says, as a key: messages of the same key say the same. */
+export type KeyOf = (message: Message) => string;
+
 /** What the active line of a session says, kept up to date with the log whoever writes to it. */
 export class KnownLine {
   readonly #session: Session;
+  readonly #keyOf: KeyOf;
   #messages: LineMessage[] | undefined;
   #head = 0;
   #lineSeq = 0;
 
-  constructor(session: Session) {
+  constructor(session: Session, keyOf: KeyOf) {
     this.#session = session;
+    this.#keyOf = keyOf;
   }
 
   /** Looks what is new. */
@@ -57,7 +62,7 @@ export class KnownLine {
       const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE });
       for (const entry of entries) {
         if (entry.kind === "line" || entry.kind === "redacted") return false;
-        if (entry.kind === "message") added.push(lineMessage(entry));
+        if (entry.kind === "message") added.push(this.#message(entry));
         this.#head = entry.seq;
       }
       if (entries.length < PAGE) break;
@@ -83,18 +88,18 @@ export class KnownLine {
       const options = { kinds: ["message"], limit: Math.min(left, PAGE) } as const;
       const page = await this.#session.page(before === undefined ? options : { ...options, before });
       const isOld = ({ session, seq }: Entry) => session !== this.#session.id || seq <= head;
-      pages.push(page.entries.filter(isOld).map(lineMessage));
+      pages.push(page.entries.filter(isOld).map((entry) => this.#message(entry)));
       left -= page.entries.length;
       before = page.before;
       if (before === undefined) break;
     }
     return pages.reverse().flat();
   }
-}
 
-function lineMessage(entry: Entry): LineMessage {
-  const { id, message } = entry as Entry<MessageBody>;
-  return { id, key: saidKey(message), parts: message.parts.length };
+  #message(entry: Entry): LineMessage {
+    const { id, message } = entry as Entry<MessageBody>;
+    return { id, key: this.#keyOf(message), parts: message.parts.length };
+  }
 }
 
 function tooLong(session: string): LonghaulError {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { alignWhole, overlap } from "../../src/ai/align.ts";
+import { alignWhole, overlap } from "../../src/conversation/align.ts";
 
 const keys = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
 
