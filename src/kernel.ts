@@ -4,7 +4,7 @@ import { Blobs } from "./log/blobs.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { adoptInterrupted } from "./log/interrupted.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
-import { Log } from "./log/log.ts";
+import { Log, type LogParts } from "./log/log.ts";
 import { claimOwner, releaseOwner } from "./log/owner.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
@@ -23,6 +23,8 @@ import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import { openSqliteStore } from "./store/sqlite/index.ts";
 import type { Store, StoreSize } from "./store/store.ts";
+import { withTaskDefaults } from "./task/defaults.ts";
+import { type Fence, FencedLog } from "./task/fenced-log.ts";
 import type { TaskOptions } from "./task/options.ts";
 import { Tasks } from "./task/tasks.ts";
 import type { ModelFacts } from "./window/models/facts.ts";
@@ -42,7 +44,7 @@ export interface KernelOptions {
   /** A store of your own instead of the embedded one; the kernel closes it. */
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
-  /** How tasks are run. */
+  /** How tasks are run; worktrees are there by default, of the repository that this process is in. */
   readonly tasks?: TaskOptions;
   readonly clock?: Clock;
   readonly ids?: Ids;
@@ -131,6 +133,7 @@ export class Kernel implements AsyncDisposable {
   readonly blobs: Blobs;
   readonly #store: Store;
   readonly #log: Log;
+  readonly #logParts: LogParts;
   readonly #owner = claimOwner();
   readonly #scope: Scope;
   readonly #models: SessionModels;
@@ -150,7 +153,8 @@ export class Kernel implements AsyncDisposable {
     const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes));
     this.blobs = new Blobs(store.blobs, limits, clock);
     this.#scope.own({ close: () => this.blobs.dropCache() });
-    this.#log = new Log({ store, blobs: this.blobs, limits, clock, ids, queue });
+    this.#logParts = { store, blobs: this.blobs, limits, clock, ids, queue };
+    this.#log = new Log(this.#logParts);
   }
 
   /** Agents at work, here and in other processes. */
@@ -159,11 +163,11 @@ export class Kernel implements AsyncDisposable {
     this.#scope.assertOpen();
     this.#tasks = this.#scope.own(
       new Tasks<Session>({
-        ...this.#taskOptions,
+        ...withTaskDefaults(this.#taskOptions),
         log: this.#log,
         census: this.#scope.census,
         owner: this.#owner,
-        openSession: (id, scope) => this.#open({ id }, scope),
+        openSession: (id, scope, fence) => this.#open({ id }, scope, fence),
       }),
     );
     return this.#tasks;
@@ -266,14 +270,15 @@ export class Kernel implements AsyncDisposable {
     return this.close();
   }
 
-  async #open(session: OpenedSession, scope: Scope): Promise<Session> {
+  /** With a fence, writes to the session are refused once the task that it was opened for may not write any more. */
+  async #open(session: OpenedSession, scope: Scope, fence?: Fence): Promise<Session> {
     this.#scope.assertOpen();
     checkSessionId(session.id);
     await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
     await adoptInterrupted(this.#log, session.id);
     return new Session({
       id: session.id,
-      log: this.#log,
+      log: fence ? new FencedLog(this.#logParts, fence) : this.#log,
       owner: this.#owner,
       scope,
       open: (next, owner) => this.#open(next, owner),

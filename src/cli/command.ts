@@ -60,3 +60,20 @@ export interface Command<Specs extends OptionSpecs = OptionSpecs> {
 export function defineCommand<const Specs extends OptionSpecs>(command: Command<Specs>): Command {
   return command as unknown as Command;
 }
+
+/** Several commands under one name, as `task`. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  readonly about?: string;
+  /** By the word behind the name; each is called by both words, as "task run". */
+  readonly commands: Readonly<Record<string, () => Promise<Command>>>;
+  /** Those that are not for people to call, and not in the help. */
+  readonly hidden?: readonly string[];
+  readonly examples: readonly string[];
+}
+
+/** Tells a group from a command. */
+export function isGroup(one: Command | CommandGroup): one is CommandGroup {
+  return "commands" in one;
+}

@@ -1,8 +1,8 @@
-import { COMMON_OPTIONS, type Command, type OptionSpecs } from "./command.ts";
+import { COMMON_OPTIONS, type Command, type CommandGroup, type OptionSpecs } from "./command.ts";
 import { padTo } from "./width.ts";
 
 /** What the program can do. */
-export function programHelp(commands: readonly Command[]): string {
+export function programHelp(commands: readonly Pick<Command, "name" | "summary">[]): string {
   return `longhaul: the memory of long-running agents.
 
 Usage: longhaul <command> [options]
@@ -26,6 +26,25 @@ ${command.about === undefined ? "" : `\n${command.about}\n`}
 ${section("Options", optionRows({ ...command.options, ...COMMON_OPTIONS }))}
 Examples:
 ${command.examples.map((example) => `  ${example}`).join("\n")}
+`;
+}
+
+/** What the commands of a group can do. */
+export function groupHelp(group: CommandGroup, commands: readonly Command[]): string {
+  const { name, summary, about, examples } = group;
+  return `longhaul ${name}: ${summary}.
+
+Usage: longhaul ${name} <command> [options]
+${about === undefined ? "" : `\n${about}\n`}
+${section(
+  "Commands",
+  commands.map((command) => [command.name, command.summary]),
+)}
+${section("Options of every command", optionRows(COMMON_OPTIONS))}
+Examples:
+${examples.map((example) => `  ${example}`).join("\n")}
+
+"longhaul ${name} <command> --help" says more about one of them.
 `;
 }
 

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { isLonghaulError } from "../index.ts";
 import { readArguments, splitCommand } from "./arguments.ts";
-import type { Command } from "./command.ts";
+import { type Command, type CommandGroup, isGroup } from "./command.ts";
 import type { Context } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
 import { describeFailure } from "./failure.ts";
-import { commandHelp, programHelp } from "./help.ts";
+import { commandHelp, groupHelp, programHelp } from "./help.ts";
 import { nearestWords } from "./nearest.ts";
 import { printTo, ReaderGone } from "./printer.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Each command is loaded only when it is needed: those that know all formats take longest. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
   import: async () => (await import("./commands/import.ts")).importCommand,
   sessions: async () => (await import("./commands/sessions.ts")).sessionsCommand,
   show: async () => (await import("./commands/show.ts")).showCommand,
@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   remember: async () => (await import("./commands/remember.ts")).rememberCommand,
   memories: async () => (await import("./commands/memories.ts")).memoriesCommand,
   forget: async () => (await import("./commands/forget.ts")).forgetCommand,
+  task: async () => (await import("./commands/task.ts")).taskCommands,
   export: async () => (await import("./commands/export.ts")).exportCommand,
   replay: async () => (await import("./commands/replay.ts")).replayCommand,
 };
@@ -34,41 +35,62 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 const PROGRAM = {
   name: "longhaul",
   options: { version: { type: "boolean", short: "V", help: "show the version" } },
-  maxOperands: 1,
+  maxOperands: 2,
 } as const;
 
 /** Carries out a command line; returns the exit code. */
 export async function runProgram(args: readonly string[], context: Context): Promise<number> {
-  const { name, rest } = splitCommand(args);
+  const called = { topic: "" };
   try {
-    return await runCommand(name, rest, context);
+    return await runCommand(args, context, called);
   } catch (error) {
     // Being stopped is no failure: whoever sent the signal knows, and start() gives it its exit code.
     if (error instanceof ReaderGone || (context.signal.aborted && isAbort(error))) return EXIT.fine;
-    const { message, json, exitCode } = describeFailure(error, isCommand(name) ? name : undefined);
+    const { message, json, exitCode } = describeFailure(error, called.topic || undefined);
     context.stderr.write(message);
-    if (args.includes("--json")) context.stdout.write(json);
+    if (ownArguments(args).includes("--json")) context.stdout.write(json);
     return exitCode;
   }
 }
 
+/** `called` is told what was found of the command's name, for whoever explains a failure. */
 async function runCommand(
-  name: string | undefined,
-  rest: readonly string[],
+  args: readonly string[],
   context: Context,
+  called: { topic: string },
 ): Promise<number> {
   const say = async (text: string) => {
     await printTo(context.stdout, text, context.signal);
     return EXIT.fine;
   };
+  const { name, rest } = splitCommand(args);
   if (name === undefined || name === "help") {
     const { operands, options } = readArguments(PROGRAM, rest);
     if (options.version) return say(`${version()}\n`);
-    return say(operands[0] === undefined ? await wholeHelp() : commandHelp(await commandOf(operands[0])));
+    return say(await helpOn(operands));
   }
-  const command = await commandOf(name);
-  const given = readArguments(command, rest);
-  return given.options.help ? say(commandHelp(command)) : command.run(context, given);
+  const one = await commandOf(name);
+  called.topic = one.name;
+  if (!isGroup(one)) return start(one, rest);
+  const inner = splitCommand(rest);
+  if (inner.name === undefined || inner.name === "help") {
+    const { operands } = readArguments({ name, options: {}, maxOperands: 1 }, inner.rest);
+    return say(await helpOn([name, ...operands]));
+  }
+  const command = await memberOf(one, inner.name);
+  called.topic = command.name;
+  return start(command, inner.rest);
+
+  async function start(command: Command, rest: readonly string[]): Promise<number> {
+    const given = readArguments(command, rest);
+    return given.options.help ? say(commandHelp(command)) : command.run(context, given);
+  }
+}
+
+/** What stands before the arguments of a program that is to be run. */
+function ownArguments(args: readonly string[]): readonly string[] {
+  const end = args.indexOf("--");
+  return end === -1 ? args : args.slice(0, end);
 }
 
 function isAbort(error: unknown): boolean {
@@ -79,16 +101,34 @@ function isCommand(name: string | undefined): boolean {
   return name !== undefined && Object.hasOwn(COMMANDS, name);
 }
 
-async function commandOf(name: string): Promise<Command> {
+async function commandOf(name: string): Promise<Command | CommandGroup> {
   const load = isCommand(name) ? COMMANDS[name] : undefined;
   if (load) return load();
-  const [nearest] = nearestWords(name, [...Object.keys(COMMANDS), "help"]);
-  const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
-  throw new UsageError(`there is no command ${JSON.stringify(name)}${hint}`);
+  throw noCommand(name, [...Object.keys(COMMANDS), "help"]);
 }
 
-async function wholeHelp(): Promise<string> {
-  return programHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())));
+async function memberOf({ name, commands, hidden = [] }: CommandGroup, word: string): Promise<Command> {
+  const load = Object.hasOwn(commands, word) ? commands[word] : undefined;
+  if (load) return load();
+  const known = Object.keys(commands).filter((one) => !hidden.includes(one));
+  throw noCommand(word, known, `${name} `);
+}
+
+function noCommand(word: string, known: readonly string[], prefix = ""): UsageError {
+  const [nearest] = nearestWords(word, known);
+  const hint = nearest === undefined ? "" : `; did you mean ${prefix}${nearest}?`;
+  return new UsageError(`there is no command ${JSON.stringify(`${prefix}${word}`)}${hint}`);
+}
+
+async function helpOn([name, word]: readonly string[]): Promise<string> {
+  if (name === undefined)
+    return programHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())));
+  const one = await commandOf(name);
+  if (!isGroup(one) && word !== undefined) throw new UsageError(`${name} has no commands of its own`);
+  if (!isGroup(one)) return commandHelp(one);
+  if (word !== undefined) return commandHelp(await memberOf(one, word));
+  const shown = Object.entries(one.commands).filter(([member]) => !one.hidden?.includes(member));
+  return groupHelp(one, await Promise.all(shown.map(([, load]) => load())));
 }
 
 function version(): string {

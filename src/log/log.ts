@@ -21,6 +21,16 @@ export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "fini
 /** Nothing besides the bodies. */
 export const NO_EXTRAS: AppendExtras = {};
 
+/** What a log is made of. */
+export interface LogParts {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly queue: CommitQueue;
+}
+
 /** The way into the store that all sessions of a kernel share. */
 export class Log {
   readonly store: Store;
@@ -30,14 +40,7 @@ export class Log {
   readonly ids: Ids;
   readonly #queue: CommitQueue;
 
-  constructor(parts: {
-    store: Store;
-    blobs: Blobs;
-    limits: Limits;
-    clock: Clock;
-    ids: Ids;
-    queue: CommitQueue;
-  }) {
+  constructor(parts: LogParts) {
     this.store = parts.store;
     this.blobs = parts.blobs;
     this.limits = parts.limits;

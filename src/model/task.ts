@@ -65,6 +65,8 @@ export interface TaskPlan {
   readonly parent?: TaskId;
   readonly parentSession?: SessionId;
   readonly isolation?: string;
+  /** The repository that an isolation takes its worktree from: a whole path, the same for whoever resumes the task. */
+  readonly repository?: string;
   readonly deadlineAt?: number;
   readonly budget?: TaskBudget;
   readonly loopGuard?: LoopGuard;

@@ -7,6 +7,8 @@ export interface EndedTask {
   readonly task: TaskRecord;
   readonly outcome: TaskOutcome;
   readonly plan?: TaskPlan;
+  /** The process that ran it is dead, and another one cleans up. */
+  readonly isOrphan?: true;
 }
 
 /** Slow work after a task has ended, as a check of what it hands over; what it finds goes into the notice. */

@@ -10,7 +10,14 @@ import type { StartOptions, TaskHandle } from "./start-options.ts";
 export type AgentEvent =
   | AgentNote
   | { readonly type: "message"; readonly message: MessageInput }
-  | { readonly type: "usage"; readonly usage: Usage; readonly model?: string; readonly provider?: string };
+  | {
+      readonly type: "usage";
+      readonly usage: Usage;
+      readonly model?: string;
+      readonly provider?: string;
+      /** Kept with the entry, beside the name of the task. */
+      readonly meta?: { readonly [key: string]: Json };
+    };
 
 /** Why an agent's function was called: the task began, moved to the background, or is taken up after a crash. */
 export type AgentCause = "start" | "detach" | "resume";

@@ -2,13 +2,14 @@ import type { Log } from "../log/log.ts";
 import type { SessionId } from "../model/entry.ts";
 import type { Scope } from "../model/scope.ts";
 import type { AgentContext } from "./agent.ts";
+import type { Fence } from "./fenced-log.ts";
 import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
 
 /** What an agent's context is made of. */
 export interface ContextParts<OpenedSession> {
   readonly log: Log;
-  readonly openSession: (id: SessionId, scope: Scope) => Promise<OpenedSession>;
+  readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
   readonly startChild: (run: Run<OpenedSession>, shell: Shell) => AgentContext<OpenedSession>["start"];
 }
 
@@ -30,7 +31,7 @@ export function makeContext<OpenedSession>(
     signal: shell.signal,
     scope: shell.scope,
     session: () => {
-      session ??= openSession(task.session, shell.scope);
+      session ??= openSession(task.session, shell.scope, { task: task.id, epoch: () => shell.epoch });
       return session;
     },
     spent: () => run.memory.spent,

@@ -4,6 +4,7 @@ import { invalidArgument } from "../model/errors.ts";
 import type { Census, Scope } from "../model/scope.ts";
 import type { AfterStep, Isolation, NoticeChannel } from "./after-end.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
+import type { Fence } from "./fenced-log.ts";
 import type { TaskLimits } from "./limits.ts";
 import type { Summariser } from "./summariser.ts";
 import type { Timer } from "./timer.ts";
@@ -11,8 +12,11 @@ import type { Timer } from "./timer.ts";
 /** What a supervisor may be told; everything has a default. */
 export interface TaskOptions {
   readonly limits?: Partial<TaskLimits>;
+  /** The repository that worktrees are made of where a start names none; the folder of this process by default. */
+  readonly repository?: string;
+  /** Ways to keep tasks apart besides "worktree", or instead of it. */
   readonly isolations?: Readonly<Record<string, Isolation>>;
-  /** Slow work after each end, in this order, before the notice. */
+  /** Slow work after each end, in this order, before the notice; what crashed processes left running is ended first. */
   readonly afterEnd?: readonly AfterStep[];
   /** Ways out of the process for notices. */
   readonly channels?: readonly NoticeChannel[];
@@ -31,7 +35,7 @@ export interface TaskParts<OpenedSession> extends TaskOptions {
   readonly census: Census;
   /** See log/owner.ts. */
   readonly owner: string;
-  readonly openSession: (id: SessionId, scope: Scope) => Promise<OpenedSession>;
+  readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
 }
 
 /** What can be started: an agent, its function alone, or the name of one. */

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { checkSessionId } from "../model/entry.ts";
 import { invalidArgument, wholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -15,20 +16,21 @@ export interface PlanSource {
   readonly options: StartOptions;
   readonly now: number;
   readonly isolations: Readonly<Record<string, unknown>>;
+  /** Where the worktree comes from, if the options name no repository. */
+  readonly repository?: string;
   readonly parent?: TaskRecord;
 }
 
 /** The plan of a task and the session it works in; throws ARGUMENT_INVALID. */
-export function makePlan({ id, agent, input, options, now, isolations, parent }: PlanSource): {
-  readonly plan: TaskPlan;
-  readonly session: NewSession;
-} {
+export function makePlan(source: PlanSource): { readonly plan: TaskPlan; readonly session: NewSession } {
+  const { id, agent, input, options, now, isolations, parent } = source;
   const { mode = "background", title, budget, loopGuard, deadlineMs } = options;
   if (mode !== "foreground" && mode !== "background")
     throw invalidArgument("mode", mode, '"foreground" or "background"');
   const isolation = options.isolation === "none" ? undefined : options.isolation;
   if (isolation !== undefined && !(isolation in isolations))
     throw invalidArgument("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));
+  const { repository = source.repository } = options;
   if (loopGuard) wholeNumber("loopGuard.repeats", loopGuard.repeats, 2);
   const parentSession = options.parentSession ?? parent?.session;
   if (parentSession !== undefined) checkSessionId(parentSession);
@@ -43,6 +45,7 @@ export function makePlan({ id, agent, input, options, now, isolations, parent }:
       ...(parent && { parent: parent.id }),
       ...(isChild && { parentSession }),
       ...(isolation !== undefined && { isolation }),
+      ...(isolation !== undefined && repository !== undefined && { repository: resolve(repository) }),
       ...(deadlineMs !== undefined && { deadlineAt: now + wholeNumber("deadlineMs", deadlineMs, 1) }),
       ...(budget && { budget: checkBudget(budget) }),
       ...(loopGuard && { loopGuard }),

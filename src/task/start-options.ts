@@ -13,8 +13,10 @@ export interface StartOptions {
   readonly session?: SessionId;
   /** The session that gets the notice, and whose child a new session becomes. */
   readonly parentSession?: SessionId;
-  /** A name of the supervisor's isolations; "none" by default. */
+  /** "worktree", or a name of the supervisor's isolations; "none" by default. */
   readonly isolation?: string;
+  /** The repository that the worktree is made of; any folder in it. By default that of the supervisor's options. */
+  readonly repository?: string;
   /** Most time it may take, from start to end, crashes included. */
   readonly deadlineMs?: number;
   readonly budget?: TaskBudget;

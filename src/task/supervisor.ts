@@ -102,7 +102,7 @@ export class Supervisor<OpenedSession> {
     options: StartOptions,
     parent?: { readonly task: TaskRecord; readonly epoch: number },
   ): Promise<TaskRecord> {
-    const { log, owner, isolations = {} } = this.#parts;
+    const { log, owner, isolations = {}, repository } = this.#parts;
     const agent = agentOf(which, this.agents);
     const id = checkSessionId(options.id ?? log.ids.next());
     if (options.signal?.aborted) throw new LonghaulError("ABORTED", "The task was aborted before it began.");
@@ -116,6 +116,7 @@ export class Supervisor<OpenedSession> {
       options,
       now,
       isolations,
+      ...(repository !== undefined && { repository }),
       ...(parent && { parent: parent.task }),
     });
     if (!agent) {

@@ -2,8 +2,8 @@ import type { Log } from "../log/log.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import { isTerminal, type TaskEvent, type TaskOutcome } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
-import { findEntry } from "../view/lookup.ts";
 import type { Agent } from "./agent.ts";
+import { noticeOf } from "./describe.ts";
 import type { Finisher } from "./finisher.ts";
 import type { Journal } from "./journal.ts";
 import { dropLease, isOwnerOfTasksAlive } from "./lease.ts";
@@ -199,18 +199,10 @@ export class Sweeper<OpenedSession> {
 
   async #finishNow(task: TaskRecord, outcome: TaskOutcome): Promise<void> {
     const { finisher, log } = this.#parts;
-    if (task.notice === "told") {
-      for (const session of [task.parentSession, task.session]) {
-        const entry =
-          session === undefined
-            ? undefined
-            : await findEntry(log.store.entries, { session, seq: task.noticeSeq });
-        if (entry?.kind !== "task" || entry.task !== task.id || entry.note.type !== "notice") continue;
-        return finisher.deliver(task, entry.note.notice);
-      }
-    }
+    const notice = task.notice === "told" ? await noticeOf(log, task) : undefined;
+    if (notice) return finisher.deliver(task, notice);
     await this.#parts.stopChildren(task.id);
     const { plan, place } = await recallTask(log, task);
-    await finisher.finish({ task, outcome, ...(plan && { plan }) }, place);
+    await finisher.finish({ task, outcome, isOrphan: true, ...(plan && { plan }) }, place);
   }
 }

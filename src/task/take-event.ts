@@ -70,7 +70,7 @@ function bodyOf(log: Log, task: string, event: AgentEvent): Ready | Promise<Read
       return readyBody(log, { kind: "message", message: event.message });
     case "usage": {
       const { type: _, ...rest } = event;
-      return { body: { kind: "usage", ...rest, meta: { task } } };
+      return { body: { kind: "usage", ...rest, meta: { ...event.meta, task } } };
     }
     case "output":
     case "call":

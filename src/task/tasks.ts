@@ -4,6 +4,7 @@ import { Scope } from "../model/scope.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
+import { describeTask, sketchTask, type TaskDetails, type TaskSketch } from "./describe.ts";
 import { checkAgentName, type Startable, type TaskParts } from "./options.ts";
 import { type OutputOptions, readOutput, type TaskEntry } from "./output.ts";
 import { outcomeOf } from "./recall-task.ts";
@@ -81,6 +82,16 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.#parts.log.store.tasks.list({ ...query, limit });
   }
 
+  /** A task as lists show it: how it stands, its plan, and whether a living process runs it. */
+  async sketch(id: TaskId): Promise<TaskSketch> {
+    return sketchTask(this.#parts.log, await this.#require(id));
+  }
+
+  /** Everything that is known of a task, its notice included; TASK_NOT_FOUND if there is none. */
+  async describe(id: TaskId): Promise<TaskDetails> {
+    return describeTask(this.#parts.log, await this.#require(id));
+  }
+
   /** Resolves when a task has ended, whoever runs it; with a timeout, with the task as it is then. */
   async wait(id: TaskId, options: WaitOptions = {}): Promise<TaskStatus> {
     const { clock } = this.#parts.log;
@@ -145,6 +156,11 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     this.#scope.assertOpen();
     await this.#supervisor.hold();
     return this.#supervisor.sweep();
+  }
+
+  /** Resolves when all tasks that have ended here are cleaned up after, and their notices sent. */
+  async cleaned(): Promise<void> {
+    await this.#supervisor.runner.finished();
   }
 
   /** Ends the tasks of this process within a time of grace; what is not cleaned up by then is left to the next. Idempotent. */

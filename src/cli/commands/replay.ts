@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { loadConversation } from "../../conversation/load-conversation.ts";
 import { importSources } from "../../formats/index.ts";
 import {
   type Kernel,
@@ -22,7 +23,6 @@ import { findSession } from "../find-session.ts";
 import { paintFor } from "../look.ts";
 import { findNamed } from "../named.ts";
 import { printTo } from "../printer.ts";
-import { loadConversation } from "../replaying/load-conversation.ts";
 import { type PictureCourse, replayPicture } from "../replaying/picture.ts";
 import { type ComparedScore, type ReplayTotals, totalReplay } from "../replaying/totals.ts";
 import { openExistingStore } from "../store.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { invalidArgument } from "../../model/errors.ts";
+import { invalidArgument, isLonghaulError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
 import type { CommandEnd, CommandOptions } from "./command.ts";
@@ -9,7 +9,7 @@ import { TextPipe } from "./text-pipe.ts";
 
 /** How programs are run as tasks. */
 export interface CommandAgentOptions
-  extends Pick<CommandOptions, "graceMs" | "lingerMs" | "cleanups" | "table"> {
+  extends Pick<CommandOptions, "graceMs" | "lingerMs" | "maxOutputBytes" | "cleanups" | "table"> {
   readonly name?: string;
   /** The folder a program runs in, if its input names none; `place` is what the task's isolation has made. */
   readonly folder?: (place: Json | undefined) => string | undefined;
@@ -38,7 +38,7 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
     async *run({ task, input, place, signal, scope }): AsyncGenerator<AgentEvent, Json> {
       const { cwd = folder(place), ...program } = checkInput(input);
       const pipe = new TextPipe();
-      const command = await startCommand({
+      const starting = startCommand({
         ...rest,
         ...program,
         ...(cwd !== undefined && { cwd }),
@@ -47,6 +47,13 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
         onOutput: (chunk, stream) => pipe.write(chunk, stream),
         keepBytes: 4_096,
       });
+      const trouble = await starting.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (isLonghaulError(trouble, "PROGRAM_NOT_STARTED"))
+        yield { type: "result", value: { reason: "not-started", why: String(trouble.details.reason) } };
+      const command = await starting;
       const closable = scope.own({
         async close() {
           pipe.close();
@@ -101,7 +108,7 @@ function resultOf(end: CommandEnd): Json {
 function wordsOf(command: string, end: CommandEnd): string {
   const how =
     end.reason !== "exited"
-      ? "was stopped"
+      ? `was stopped${end.reason === "output" ? " because it wrote more than it may" : ""}`
       : end.signal
         ? `was ended by ${end.signal}`
         : `failed with exit code ${end.exitCode}`;

@@ -7,11 +7,17 @@ import { reapTagged } from "./tagged.ts";
 
 const GATHER_MS = 25;
 
+/** How a step reaps. */
+export interface ReapStepOptions extends ReapOptions {
+  /** "orphans": only tasks that a process has left by dying; of others `startCommand` ends the programs by itself. */
+  readonly after?: "all" | "orphans";
+}
+
 /**
  * A step after the end of every task: ends what still runs of it, as after a crash of its supervisor. Tasks that end at
  * about the same time share one look at the process table.
  */
-export function reapStep(options: ReapOptions = {}): AfterStep {
+export function reapStep(options: ReapStepOptions = {}): AfterStep {
   const table = options.table ?? systemTable();
   let next: Promise<readonly SeenProcess[]> | undefined;
   const look = () => {
@@ -29,7 +35,8 @@ export function reapStep(options: ReapOptions = {}): AfterStep {
   };
   return {
     name: "processes",
-    async run({ task }) {
+    async run({ task, isOrphan }) {
+      if (options.after === "orphans" && !isOrphan && task.resumes === 0) return undefined;
       const tag = tagOfTask(task.id);
       if (!(await look()).some(({ tasks }) => tasks.includes(tag))) return undefined;
       const { ended, remaining } = await reapTagged(tag, options);

@@ -15,6 +15,20 @@ export async function findTagged(query: TagQuery, table = systemTable()): Promis
   return pick(query)(await table.list());
 }
 
+/** All living processes that carry the tag of a task, by tag; one inside several tasks stands below each. */
+export async function listTagged(
+  table = systemTable(),
+): Promise<ReadonlyMap<string, readonly SeenProcess[]>> {
+  const list = await table.list();
+  const tags = new Set(list.flatMap(({ tasks }) => tasks));
+  const byTag = new Map<string, readonly SeenProcess[]>();
+  for (const tag of tags) {
+    const members = membersOf(list, ({ tasks }) => tasks.includes(tag));
+    if (members.length > 0) byTag.set(tag, members);
+  }
+  return byTag;
+}
+
 /** Ends all processes of a task. */
 export function reapTagged(query: TagQuery, options: ReapOptions = {}): Promise<Reaped> {
   return reapTree(pick(query), options);

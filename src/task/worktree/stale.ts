@@ -7,6 +7,7 @@ import { collectIntents } from "./intent.ts";
 import { isHeld, type Mark, readMark } from "./mark.ts";
 import { discard, type Removal, removeUnderLock, withWorktreeLock } from "./remove.ts";
 import { defaultRoot, lookAtRepository } from "./repository.ts";
+import { verdict } from "./verdict.ts";
 import { adminOf, adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
 
 /** What is looked for, and what must not be taken. */
@@ -19,6 +20,8 @@ export interface CollectStaleOptions extends GitOptions {
   readonly isLeased: (path: string, task: string) => Promise<boolean>;
   /** How long nobody must have held it. */
   readonly olderThanMs: number;
+  /** Removes nothing: `removed` are those that would be. */
+  readonly isDryRun?: boolean;
   readonly clock?: Clock;
 }
 
@@ -43,12 +46,14 @@ export async function collectStale(options: CollectStaleOptions): Promise<Collec
   for (const worktree of worktrees) {
     throwIfAborted(options.signal);
     const removal = await collect(worktree, options).catch((error) => failed(worktree, error));
+    const isTaken = removal?.isRemoved || (options.isDryRun && removal?.verdict.state === "unchanged");
     if (!removal) spared++;
-    else if (removal.isRemoved) removed.push(removal);
+    else if (isTaken) removed.push(removal);
     else kept.push(removal);
   }
   const now = (options.clock ?? systemClock).now();
-  for (const repository of repositories) await collectIntents(repository, { ...options, now });
+  if (!options.isDryRun)
+    for (const repository of repositories) await collectIntents(repository, { ...options, now });
   return { removed, kept, spared };
 }
 
@@ -68,6 +73,16 @@ function failed({ path, branch }: Worktree, error: unknown): Removal {
 /** Undefined if it is in use. It is asked twice: cheaply first, then under the lock that whoever resumes needs too. */
 async function collect(worktree: Worktree, options: CollectStaleOptions): Promise<Removal | undefined> {
   if (await isInUse(worktree, options)) return undefined;
+  if (options.isDryRun) {
+    const { path, branch } = worktree;
+    return {
+      verdict: await verdict(worktree, options),
+      isRemoved: false,
+      isBranchRemoved: false,
+      path,
+      branch,
+    };
+  }
   const locked = await withWorktreeLock(
     worktree,
     async () => {

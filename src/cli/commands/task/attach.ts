@@ -1,0 +1,51 @@
+import { defineCommand } from "../../command.ts";
+import { escapeLine } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { findTask } from "../../tasks/find-task.ts";
+import { followTask } from "../../tasks/follow.ts";
+import { sayEnd } from "../../tasks/foreground.ts";
+import { openExistingTasks } from "../../tasks/store.ts";
+
+/** Reads along a task of any process. */
+export const attachTaskCommand = defineCommand({
+  name: "task attach",
+  summary: "follow a task until it ends, whoever runs it",
+  usage: ["task attach <task> [options]"],
+  about: `Prints what the task has said and goes on until it has ended; the exit code is the task's, as of "task run". Ctrl-C
+only stops following: the task goes on.`,
+  options: {
+    new: { type: "boolean", help: "only what it says from now on" },
+    raw: { type: "boolean", help: "control characters as they are, also on a terminal" },
+  },
+  maxOperands: 1,
+  examples: ["longhaul task attach npm-3f9a12cd", "longhaul task attach npm --new --json"],
+  async run(context, { operands: [wanted], options }) {
+    await using kernel = await openExistingTasks(context, options);
+    const task = await findTask(kernel, wanted);
+    const since = options.new ? await lastSeqOf(task) : 0;
+    // If the process that runs it dies, this one notices and writes its end.
+    await kernel.tasks.recover();
+    const end = await followTask({
+      kernel,
+      context,
+      task,
+      isJson: options.json === true,
+      isRaw: options.raw === true,
+      reading: { block: true, since, signal: context.signal },
+    });
+    if (end === "ended") return await sayEnd({ kernel, context, options, task });
+    if (!options.quiet) {
+      const name = escapeLine(task);
+      context.stderr.write(
+        `longhaul: stopped following; task ${name} goes on: longhaul task attach ${name}, longhaul task kill ${name}\n`,
+      );
+    }
+    return EXIT.fine;
+
+    async function lastSeqOf(id: string): Promise<number> {
+      let last = 0;
+      for await (const { seq } of kernel.tasks.output(id)) last = seq;
+      return last;
+    }
+  },
+});

@@ -1,0 +1,43 @@
+import { isTerminal } from "../../../index.ts";
+import { defineCommand } from "../../command.ts";
+import { escapeLine, safeJson } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { printTo } from "../../printer.ts";
+import { findTask } from "../../tasks/find-task.ts";
+import { openExistingTasks } from "../../tasks/store.ts";
+import { stateWords } from "../../tasks/words.ts";
+
+/** Moves a task to the background. */
+export const detachTaskCommand = defineCommand({
+  name: "task detach",
+  summary: "move a task to the background; the terminal that runs it is free again",
+  usage: ["task detach <task>"],
+  about:
+    "The work is not interrupted. From then on neither Ctrl-C in that terminal nor its end concerns the task.",
+  options: {},
+  maxOperands: 1,
+  examples: ["longhaul task detach npm-3f9a12cd"],
+  async run(context, { operands: [wanted], options }) {
+    await using kernel = await openExistingTasks(context, options);
+    const id = await findTask(kernel, wanted);
+    const before = await kernel.tasks.status(id);
+    const after = await kernel.tasks.detach(id);
+    const isEnded = isTerminal(after.state);
+    const isThere = isEnded || after.mode === "background";
+    const isChanged = before.mode !== after.mode;
+    const words = isEnded
+      ? `has ended already: ${stateWords(after)}`
+      : isChanged
+        ? "goes on in the background"
+        : isThere
+          ? "is in the background already"
+          : 'is still in the foreground: its process does not answer; "longhaul task list" shows whether it lives';
+    if (options.json)
+      await printTo(
+        context.stdout,
+        `${safeJson({ task: id, state: after.state, mode: after.mode, isChanged })}\n`,
+      );
+    else if (!options.quiet || !isThere) await printTo(context.stdout, `${escapeLine(`${id} ${words}`)}\n`);
+    return isThere ? EXIT.fine : EXIT.failed;
+  },
+});

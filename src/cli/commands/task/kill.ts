@@ -1,0 +1,77 @@
+import { isTerminal, type Kernel, type TaskId, type TaskStatus } from "../../../index.ts";
+import { defineCommand } from "../../command.ts";
+import { escapeLine, safeJson } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { printTo } from "../../printer.ts";
+import { findTask } from "../../tasks/find-task.ts";
+import { ACTIVE_STATES } from "../../tasks/states.ts";
+import { openExistingTasks } from "../../tasks/store.ts";
+import { waitUntilTold } from "../../tasks/told.ts";
+import { stateWords } from "../../tasks/words.ts";
+import { UsageError } from "../../usage-error.ts";
+
+const TOLD_MS = 15_000;
+const PAGE = 1_000;
+
+/** Ends tasks. */
+export const killTaskCommand = defineCommand({
+  name: "task kill",
+  summary: "end tasks, with everything they have started",
+  usage: ["task kill <task>… [--reason TEXT]", "task kill --all [--reason TEXT]"],
+  about: `Works from any process and in any state; what a task has said is kept. Killing one that has ended is no error. Returns
+when its processes are gone; exit code 1 if a task has not ended in time, because its process does not answer.`,
+  options: {
+    all: { type: "boolean", help: "all tasks of the store that have not ended" },
+    reason: { type: "string", value: "TEXT", help: "why, for its log and its notice (asked)" },
+  },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: ["longhaul task kill npm-3f9a12cd", "longhaul task kill --all --reason 'going home'"],
+  async run(context, { operands, options }) {
+    if (options.all && operands.length > 0) throw new UsageError("name tasks or give --all, not both");
+    if (!options.all && operands.length === 0)
+      throw new UsageError('name a task, or give --all; "longhaul task list" lists them');
+    await using kernel = await openExistingTasks(context, options);
+    const ids = options.all ? await activeTasks(kernel) : [];
+    for (const wanted of operands) ids.push(await findTask(kernel, wanted));
+    const killed = await Promise.all(ids.map((id) => kill(kernel, id, options.reason)));
+    if (options.json) await printTo(context.stdout, `${safeJson({ killed })}\n`);
+    else
+      for (const { task, words, isEnded } of killed)
+        if (!options.quiet || !isEnded) await printTo(context.stdout, `${escapeLine(`${task} ${words}`)}\n`);
+    if (killed.length === 0 && !options.json && !options.quiet)
+      await printTo(context.stdout, "No task is running.\n");
+    return killed.every(({ isEnded }) => isEnded) ? EXIT.fine : EXIT.failed;
+  },
+});
+
+async function activeTasks(kernel: Kernel): Promise<TaskId[]> {
+  const ids: TaskId[] = [];
+  for (let before: TaskId | undefined; ; ) {
+    const query = { states: ACTIVE_STATES, limit: PAGE, ...(before !== undefined && { before }) };
+    const page = await kernel.tasks.list(query);
+    ids.push(...page.map(({ id }) => id));
+    before = page.at(-1)?.id;
+    if (page.length < PAGE) return ids;
+  }
+}
+
+async function kill(kernel: Kernel, id: TaskId, reason: string | undefined) {
+  const before = await kernel.tasks.status(id);
+  const wasEnded = isTerminal(before.state);
+  const after = wasEnded ? before : await kernel.tasks.kill(id, reason);
+  const isEnded = isTerminal(after.state);
+  if (isEnded) await waitUntilTold(kernel, id, TOLD_MS);
+  return {
+    task: id,
+    state: after.state,
+    isEnded,
+    isChanged: isEnded && !wasEnded,
+    words: wordsOf(after, wasEnded),
+  };
+}
+
+function wordsOf(status: TaskStatus, wasEnded: boolean): string {
+  if (wasEnded) return `had ended already: ${stateWords(status)}`;
+  if (isTerminal(status.state)) return stateWords(status);
+  return "was asked to end and has not yet: its process does not answer";
+}

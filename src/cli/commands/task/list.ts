@@ -1,0 +1,107 @@
+import { isTerminal, type Kernel, type TaskQuery, type TaskSketch, type TaskState } from "../../../index.ts";
+import { formatAgo, formatDuration } from "../../ago.ts";
+import { countOption } from "../../arguments.ts";
+import { defineCommand } from "../../command.ts";
+import { safeJson } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { findSession } from "../../find-session.ts";
+import { paintFor } from "../../look.ts";
+import { printLines } from "../../print-lines.ts";
+import { printTo } from "../../printer.ts";
+import { type Column, tableLines } from "../../table.ts";
+import { ACTIVE_STATES, ENDED_STATES, statesOption } from "../../tasks/states.ts";
+import { openExistingTasks } from "../../tasks/store.ts";
+import { ownerWords, stateWords, taskJson, titleOf } from "../../tasks/words.ts";
+
+const LIMIT = { otherwise: 50, max: 1_000 };
+const RECENT_MS = 24 * 3_600_000;
+const COLUMNS: readonly Column[] = [
+  { title: "task", look: "cyan", shrinks: "last" },
+  { title: "state" },
+  { title: "started" },
+  { title: "took", align: "right" },
+  { title: "run by", shrinks: "first" },
+  { title: "title", shrinks: "first" },
+];
+
+/** Lists tasks. */
+export const listTasksCommand = defineCommand({
+  name: "task list",
+  summary: "list tasks that have not ended, and those that ended within the last day",
+  usage: ["task list [options]"],
+  options: {
+    all: { type: "boolean", help: "also those that ended longer ago" },
+    state: {
+      type: "string",
+      value: "STATE",
+      help: "only in this state; several with commas: queued, running, detaching, completed, failed, killed",
+    },
+    session: { type: "string", value: "SESSION", help: "only tasks that work in this session" },
+    limit: { type: "string", value: "N", help: `tasks to list (${LIMIT.otherwise})` },
+  },
+  maxOperands: 0,
+  examples: [
+    "longhaul task list",
+    "longhaul task list --state running,queued --json",
+    "longhaul task list --all --session ticket-4711",
+  ],
+  async run(context, { options }) {
+    const limit = countOption("limit", options.limit, LIMIT);
+    const states = options.state === undefined ? undefined : statesOption(options.state);
+    await using kernel = await openExistingTasks(context, options);
+    const session =
+      options.session === undefined ? {} : { session: await findSession(kernel, options.session) };
+    const oldest = options.all || states ? 0 : Date.now() - RECENT_MS;
+    const sketches = await find(
+      kernel,
+      { limit, ...session },
+      states ?? [...ACTIVE_STATES, ...ENDED_STATES],
+      oldest,
+    );
+    if (options.json) {
+      await printTo(context.stdout, `${safeJson({ tasks: sketches.map(taskJson) })}\n`);
+      return EXIT.fine;
+    }
+    const paint = paintFor(context, options);
+    const hint = options.all || states ? "No tasks." : "No tasks; --all shows those that ended longer ago.";
+    const lines =
+      sketches.length === 0
+        ? [hint]
+        : tableLines(COLUMNS, sketches.map(rowOf), { width: context.columns.stdout, paint });
+    await printLines(context, lines);
+    const hasDead = sketches.some(
+      ({ status, isOwned }) => status.owner && !isOwned && !isTerminal(status.state),
+    );
+    if (hasDead && !options.quiet)
+      context.stderr.write(
+        'longhaul: processes that ran tasks are dead; "longhaul task gc" cleans up after them\n',
+      );
+    return EXIT.fine;
+  },
+});
+
+/** Those that have not ended come first, however old they are; then both in the order of their beginnings. */
+async function find(
+  kernel: Kernel,
+  query: Pick<TaskQuery, "limit" | "session">,
+  states: readonly TaskState[],
+  oldest: number,
+): Promise<readonly TaskSketch[]> {
+  const among = (some: readonly TaskState[]) => {
+    const wanted = some.filter((state) => states.includes(state));
+    return wanted.length === 0 ? [] : kernel.tasks.list({ ...query, states: wanted });
+  };
+  const active = await among(ACTIVE_STATES);
+  const ended = (await among(ENDED_STATES)).filter(({ settledAt = 0 }) => settledAt >= oldest);
+  const tasks = [...active, ...ended].slice(0, query.limit);
+  tasks.sort((one, other) => other.createdAt - one.createdAt);
+  return Promise.all(tasks.map(({ id }) => kernel.tasks.sketch(id)));
+}
+
+function rowOf(sketch: TaskSketch): readonly string[] {
+  const { status, plan } = sketch;
+  const { id, createdAt, settledAt } = status;
+  const now = Date.now();
+  const took = formatDuration((settledAt ?? now) - createdAt);
+  return [id, stateWords(status), formatAgo(createdAt, now), took, ownerWords(sketch), titleOf(plan)];
+}

@@ -1,0 +1,73 @@
+import type { TaskEntry } from "../../../index.ts";
+import { defineCommand } from "../../command.ts";
+import { safeJson } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { printTo } from "../../printer.ts";
+import { findTask } from "../../tasks/find-task.ts";
+import { followTask } from "../../tasks/follow.ts";
+import { openExistingTasks } from "../../tasks/store.ts";
+import { readDuration } from "../../tasks/units.ts";
+import { UsageError } from "../../usage-error.ts";
+
+/** Most entries in one JSON document; --since goes on from there. */
+const MOST_ENTRIES = 10_000;
+
+/** Prints what a task has said. */
+export const outputTaskCommand = defineCommand({
+  name: "task output",
+  summary: "print what a task has said so far, or as it says it",
+  usage: ["task output <task> [options]"],
+  about: `Both streams of a program come as they arrive. With --json it is entries of the log; "next"
+is what --since takes to go on.`,
+  options: {
+    follow: { type: "boolean", short: "f", help: "go on until the task has ended, or until Ctrl-C" },
+    since: { type: "string", value: "SEQ", help: "only entries after this one" },
+    timeout: {
+      type: "string",
+      value: "TIME",
+      help: "with --follow: stop after 10s, 5m, …; the task goes on",
+    },
+    raw: { type: "boolean", help: "control characters as they are, also on a terminal" },
+  },
+  maxOperands: 1,
+  examples: [
+    "longhaul task output npm-3f9a12cd",
+    "longhaul task output npm --follow --timeout 30s",
+    "longhaul task output npm --json --since 40",
+  ],
+  async run(context, { operands: [wanted], options }) {
+    const since = options.since === undefined ? 0 : seqOption(options.since);
+    const timeoutMs =
+      options.timeout === undefined ? {} : { timeoutMs: readDuration("timeout", options.timeout) };
+    if (options.timeout !== undefined && !options.follow)
+      throw new UsageError("--timeout belongs to --follow");
+    await using kernel = await openExistingTasks(context, options);
+    const task = await findTask(kernel, wanted);
+    if (options.json && !options.follow) {
+      const entries: TaskEntry[] = [];
+      for await (const entry of kernel.tasks.output(task, { since })) {
+        entries.push(entry);
+        if (entries.length === MOST_ENTRIES) break;
+      }
+      const { state } = await kernel.tasks.status(task);
+      const next = entries.at(-1)?.seq ?? since;
+      await printTo(context.stdout, `${safeJson({ task, state, next, entries })}\n`);
+      return EXIT.fine;
+    }
+    if (options.follow) await kernel.tasks.recover();
+    await followTask({
+      kernel,
+      context,
+      task,
+      isJson: options.json === true,
+      isRaw: options.raw === true,
+      reading: { block: options.follow === true, since, ...timeoutMs, signal: context.signal },
+    });
+    return EXIT.fine;
+  },
+});
+
+function seqOption(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new UsageError(`--since is ${JSON.stringify(text)}; expected the number of an entry, 0 for all`);
+}

@@ -1,0 +1,65 @@
+import type { TaskId } from "../../../index.ts";
+import { type CommonValues, defineCommand } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { escapeLine, safeJson } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { findSession } from "../../find-session.ts";
+import { paintFor } from "../../look.ts";
+import { printTo } from "../../printer.ts";
+import { watchForeground } from "../../tasks/foreground.ts";
+import { launchSupervisor, type Supervising } from "../../tasks/launch.ts";
+import { RUN_OPTIONS, runRequest } from "../../tasks/run-options.ts";
+import { openTasks } from "../../tasks/store.ts";
+
+/** Runs a program as a task. */
+export const runTaskCommand = defineCommand({
+  name: "task run",
+  summary: "run a program as a task: its output goes to the log, nothing it starts outlives it",
+  usage: ["task run [options] -- <program> [arguments]"],
+  about: `The program runs below a process of its own, so that neither this terminal nor its end matters to it. In the
+foreground its output is printed here, Ctrl-C kills it with everything it has started, and so does the end of this
+terminal; "longhaul task detach" from elsewhere frees this terminal. The exit code is that of the program; else 124 for
+the deadline, 125 for another failure, 126 or 127 for a program that cannot be run or is not there, 137 for a task that
+was killed. The program reads nothing; give it files.`,
+  options: RUN_OPTIONS,
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    "longhaul task run -- npm test",
+    "longhaul task run --background --deadline 2h --title nightly -- ./bench.sh --full",
+    "longhaul task run --isolation worktree -- my-agent 'fix the login test'",
+    "longhaul task run -b --notify-command 'notify-send done' -- make -j8",
+  ],
+  async run(context, { operands, options }) {
+    const { options: asked, ...request } = runRequest(context, operands, options);
+    await using kernel = await openTasks(context, options);
+    const parent = options.parent === undefined ? undefined : await findSession(kernel, options.parent);
+    const supervising = await launchSupervisor(context, options, {
+      ...request,
+      options: { ...asked, ...(parent !== undefined && { parentSession: parent }) },
+    });
+    const { id: task } = asked;
+    if (options.background) {
+      await sayStarted(context, options, task, supervising);
+      supervising.leave();
+      return EXIT.fine;
+    }
+    if (context.isTerminal.stderr && !options.quiet) {
+      const paint = paintFor(context, options, "stderr");
+      const name = escapeLine(task);
+      context.stderr.write(
+        `${paint("dim", `task ${name} (from elsewhere: longhaul task detach ${name})`)}\n`,
+      );
+    }
+    return await watchForeground({ kernel, context, options, task }, supervising);
+  },
+});
+
+async function sayStarted(
+  context: Context,
+  options: CommonValues,
+  task: TaskId,
+  { pid, session }: Supervising,
+): Promise<void> {
+  const text = options.json ? safeJson({ task, session, supervisor: pid }) : escapeLine(task);
+  await printTo(context.stdout, `${text}\n`);
+}

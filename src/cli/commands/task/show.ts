@@ -1,0 +1,35 @@
+import { defineCommand } from "../../command.ts";
+import { safeJson } from "../../escape.ts";
+import { EXIT } from "../../exit-code.ts";
+import { paintFor } from "../../look.ts";
+import { printLines } from "../../print-lines.ts";
+import { printTo } from "../../printer.ts";
+import { detailLines } from "../../tasks/detail-lines.ts";
+import { findTask } from "../../tasks/find-task.ts";
+import { openExistingTasks } from "../../tasks/store.ts";
+import { taskJson } from "../../tasks/words.ts";
+
+const MOST_CHILDREN = 1_000;
+
+/** Shows everything that is known of a task. */
+export const showTaskCommand = defineCommand({
+  name: "task show",
+  summary: "show everything that is known of a task",
+  usage: ["task show <task>"],
+  options: {},
+  maxOperands: 1,
+  examples: ["longhaul task show npm-3f9a12cd", "longhaul task show npm --json | jq .task.notice.facts"],
+  async run(context, { operands: [wanted], options }) {
+    await using kernel = await openExistingTasks(context, options);
+    const id = await findTask(kernel, wanted);
+    const details = await kernel.tasks.describe(id);
+    const children = await kernel.tasks.list({ parent: id, limit: MOST_CHILDREN });
+    if (options.json) {
+      const { plan, place, spent, notice } = details;
+      const task = { ...taskJson(details), plan, place, spent, notice };
+      const below = children.map(({ id: child, state }) => ({ id: child, state }));
+      await printTo(context.stdout, `${safeJson({ task, children: below })}\n`);
+    } else await printLines(context, detailLines(details, children, paintFor(context, options)));
+    return EXIT.fine;
+  },
+});

@@ -1,0 +1,63 @@
+import { commandAgent, isLonghaulError, processCleanups } from "../../../index.ts";
+import { defineCommand } from "../../command.ts";
+import { EXIT } from "../../exit-code.ts";
+import { openTasks } from "../../tasks/store.ts";
+import type { RunRequest, SupervisorAnswer } from "../../tasks/supervisor-messages.ts";
+import { UsageError } from "../../usage-error.ts";
+
+/** Longer than any task: only keeps the process from ending while one is under way. */
+const ALIVE_MS = 2 ** 30;
+
+/** Runs one task for `task run`, in a process of its own. */
+export const superviseCommand = defineCommand({
+  name: "task supervise",
+  summary: "run a task for another process (called by task run)",
+  usage: ["task supervise"],
+  options: {},
+  maxOperands: 0,
+  examples: ["longhaul task run --background -- npm test"],
+  async run(context, { options }) {
+    if (!process.connected)
+      throw new UsageError("task supervise is called by longhaul task run, and not by hand");
+    const alive = setInterval(() => undefined, ALIVE_MS);
+    const caller = new AbortController();
+    process.once("disconnect", () => caller.abort());
+    try {
+      const request = await nextRequest();
+      await using kernel = await openTasks(context, options);
+      const { maxOutputBytes } = request;
+      const agent = commandAgent(maxOutputBytes === undefined ? {} : { maxOutputBytes });
+      const task = await kernel.tasks.start(agent, request.input, {
+        ...request.options,
+        signal: caller.signal,
+      });
+      answer({ type: "started", task: task.id, session: task.session });
+      // Told to end: running tasks are settled first, then their programs are ended.
+      context.signal.addEventListener("abort", () => void processCleanups().run());
+      await task.wait();
+      await kernel.tasks.cleaned();
+      return EXIT.fine;
+    } catch (error) {
+      if (context.signal.aborted) return EXIT.fine;
+      const { message } = error as Error;
+      const details = isLonghaulError(error) ? error.details : {};
+      answer({ type: "refused", code: (error as { code?: string }).code ?? "UNEXPECTED", message, details });
+      return EXIT.failed;
+    } finally {
+      clearInterval(alive);
+      if (process.connected) process.disconnect();
+    }
+  },
+});
+
+function nextRequest(): Promise<RunRequest> {
+  return new Promise((resolve, reject) => {
+    process.once("message", (message) => resolve(message as RunRequest));
+    process.once("disconnect", () => reject(new Error("Whoever asked has left.")));
+  });
+}
+
+function answer(message: SupervisorAnswer): void {
+  // Whoever asked may be gone.
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}

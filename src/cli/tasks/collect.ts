@@ -1,0 +1,90 @@
+import {
+  type Collected,
+  collectStale,
+  isLonghaulError,
+  isTerminal,
+  type Kernel,
+  listTagged,
+  reapTagged,
+  type TaskId,
+  type TaskStatus,
+} from "../../index.ts";
+import { ACTIVE_STATES } from "./states.ts";
+
+const PAGE = 1_000;
+
+/** Processes that carry the tag of a task. */
+export interface TaskProcesses {
+  readonly task: string;
+  readonly pids: readonly number[];
+  /** How many of them were ended, or would be. */
+  readonly ended: number;
+  /** Why they were left. */
+  readonly why?: string;
+}
+
+/** Tasks that say they run although the process that ran them is dead. */
+export async function deadTasks(kernel: Kernel): Promise<readonly TaskId[]> {
+  const dead: TaskId[] = [];
+  for (let before: TaskId | undefined; ; ) {
+    const query = { states: ACTIVE_STATES, limit: PAGE, ...(before !== undefined && { before }) };
+    const page = await kernel.tasks.list(query);
+    for (const { id, owner } of page)
+      if (owner !== undefined && !(await kernel.tasks.sketch(id)).isOwned) dead.push(id);
+    before = page.at(-1)?.id;
+    if (page.length < PAGE) return dead;
+  }
+}
+
+/** Ends processes of tasks that have ended; those of other stores and of tasks that run are left. */
+export async function collectProcesses(
+  kernel: Kernel,
+  { isDryRun, dead }: { readonly isDryRun: boolean; readonly dead: readonly TaskId[] },
+): Promise<readonly TaskProcesses[]> {
+  const collected: TaskProcesses[] = [];
+  for (const [task, processes] of await listTagged()) {
+    const pids = processes.map(({ pid }) => pid);
+    const status = await statusOf(kernel, task);
+    const isOver = status !== undefined && (isTerminal(status.state) || dead.includes(task));
+    if (status === undefined) collected.push({ task, pids, ended: 0, why: "this store has no such task" });
+    else if (isOver && isDryRun) collected.push({ task, pids, ended: pids.length });
+    else if (isOver) {
+      const { ended, remaining } = await reapTagged(task);
+      const why = remaining.length > 0 ? { why: `${remaining.length} could not be ended` } : {};
+      collected.push({ task, pids, ended, ...why });
+    }
+  }
+  return collected;
+}
+
+/** Removes worktrees that tasks of any store have left behind and that hold nothing; undefined if this is no repository. */
+export async function collectWorktrees(
+  kernel: Kernel,
+  options: {
+    readonly repository: string;
+    readonly olderThanMs: number;
+    readonly isDryRun: boolean;
+    readonly signal: AbortSignal;
+  },
+): Promise<Collected | undefined> {
+  const isLeased = async (_: string, task: string) => {
+    const status = await statusOf(kernel, task);
+    return status !== undefined && (!isTerminal(status.state) || status.notice === "due");
+  };
+  try {
+    return await collectStale({ ...options, isLeased });
+  } catch (error) {
+    const isNone = isLonghaulError(error, "WORKTREE_REFUSED") && error.details.reason === "not-a-repository";
+    if (isNone) return undefined;
+    throw error;
+  }
+}
+
+async function statusOf(kernel: Kernel, id: string): Promise<TaskStatus | undefined> {
+  try {
+    return await kernel.tasks.status(id);
+  } catch (error) {
+    if (isLonghaulError(error, "TASK_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}

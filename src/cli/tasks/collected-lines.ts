@@ -1,0 +1,53 @@
+import type { Collected, Removal, TaskId } from "../../index.ts";
+import { countOf } from "../count.ts";
+import type { TaskProcesses } from "./collect.ts";
+
+/** What a clean-up did, or would do. */
+export interface CleanUp {
+  readonly isDryRun: boolean;
+  /** Tasks whose processes were dead, with what became of each. */
+  readonly tasks: readonly { readonly task: TaskId; readonly words: string }[];
+  /** Notices that dead processes had left unsent. */
+  readonly notices: number;
+  readonly processes: readonly TaskProcesses[];
+  readonly repository: string;
+  readonly worktrees: Collected | undefined;
+}
+
+/** A clean-up in words: what was done, what was left, and why. */
+export function collectedLines(done: CleanUp): readonly string[] {
+  const { isDryRun, tasks, notices, processes, worktrees } = done;
+  const would = isDryRun ? "would be " : "";
+  const lines = [
+    ...tasks.map(({ task, words }) => `task ${task}: ${words}`),
+    ...(notices > 0 ? [`${countOf(notices, "notice")} of ended tasks sent`] : []),
+    ...processes.map((one) => processLine(one, would)),
+    ...(worktrees ? worktreeLines(worktrees, would) : []),
+  ];
+  if (lines.length === 0) lines.push("Nothing to clean up.");
+  if (worktrees) return lines;
+  return [
+    ...lines,
+    `${done.repository} is in no git repository: no worktrees were looked at (--repository names one)`,
+  ];
+}
+
+function processLine({ task, pids, ended, why }: TaskProcesses, would: string): string {
+  const named = `${countOf(pids.length, "process", "processes")} of ${task} (${pids.slice(0, 5).join(", ")}${pids.length > 5 ? ", …" : ""})`;
+  if (why === undefined) return `${named}: ${would}ended`;
+  return ended > 0 ? `${named}: ended, but ${why}` : `${named}: left, because ${why}`;
+}
+
+function worktreeLines({ removed, kept, spared }: Collected, would: string): readonly string[] {
+  return [
+    ...removed.map(({ path, branch }) => `worktree ${path} (${branch}): ${would}removed, it holds nothing`),
+    ...kept.map((one) => `worktree ${one.path} (${one.branch}): left, because ${whyKept(one)}`),
+    ...(spared > 0 ? [`${countOf(spared, "worktree")}: left, in use or too young`] : []),
+  ];
+}
+
+function whyKept({ verdict }: Removal): string {
+  if (verdict.state === "undecidable") return `it cannot be told what it holds: ${verdict.reason}`;
+  const reasons = verdict.state === "changed" ? verdict.changes : [];
+  return `it holds work: ${reasons.join(", ")}`;
+}

@@ -1,0 +1,23 @@
+import { type TaskEntry, type TaskId, textOfMessage } from "../../index.ts";
+
+/** What an entry of a task's session says to whoever reads along; "" for what is not for reading. */
+export function entryText(entry: TaskEntry, task: TaskId): string {
+  if (entry.kind === "message") {
+    const text = textOfMessage(entry.message).trim();
+    return text === "" ? "" : `${entry.message.role}: ${text}\n`;
+  }
+  if (entry.kind !== "task" || entry.task !== task) return "";
+  const { note } = entry;
+  switch (note.type) {
+    case "output":
+      return note.text;
+    case "call":
+      return `· ${note.name} ${JSON.stringify(note.arguments)}\n`;
+    case "summary":
+      return `· ${note.text}\n`;
+    case "loop":
+      return `· ${note.call} was called ${note.repeats} times in a row with the same result\n`;
+    default:
+      return "";
+  }
+}

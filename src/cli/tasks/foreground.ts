@@ -1,0 +1,87 @@
+import { isTerminal, type Kernel, type TaskId } from "../../index.ts";
+import type { CommonValues } from "../command.ts";
+import type { Context } from "../context.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { printTo } from "../printer.ts";
+import { exitCodeOf } from "./exit-code-of.ts";
+import { type FollowEnd, followTask } from "./follow.ts";
+import { endJson, lastWords } from "./last-words.ts";
+import type { Supervising } from "./launch.ts";
+import { waitUntilTold } from "./told.ts";
+
+/** How long the clean-up after a task is waited for; it goes on without us. */
+const TOLD_MS = 15_000;
+
+/** A task whose output is printed here. */
+export interface Watched {
+  readonly kernel: Kernel;
+  readonly context: Context;
+  readonly options: CommonValues & { readonly raw?: boolean };
+  readonly task: TaskId;
+}
+
+/**
+ * Reads along a task that a supervising process runs for this terminal. Being stopped kills the task, also when nobody
+ * takes the output any more; if it moves to the background, the terminal is free. Returns the exit code.
+ */
+export async function watchForeground(watched: Watched, supervising: Supervising): Promise<number> {
+  const { kernel, context, options, task } = watched;
+  const giveUp = new AbortController();
+  const kill = async () => {
+    const { state } = await kernel.tasks.kill(task, "interrupted");
+    if (!isTerminal(state)) giveUp.abort();
+  };
+  let killing: Promise<void> | undefined;
+  const stop = () => {
+    killing ??= kill().catch(() => giveUp.abort());
+  };
+  context.signal.addEventListener("abort", stop);
+  if (context.signal.aborted) stop();
+  // A supervisor that was killed says no last word: whoever notices writes it.
+  void supervising.gone.then(() => kernel.tasks.recover()).catch(() => undefined);
+  let end: FollowEnd;
+  try {
+    end = await followTask({
+      kernel,
+      context,
+      task,
+      isJson: options.json === true,
+      isRaw: options.raw === true,
+      reading: { block: true, signal: giveUp.signal },
+      endsWithForeground: true,
+    });
+  } catch (error) {
+    stop();
+    await killing;
+    throw error;
+  } finally {
+    context.signal.removeEventListener("abort", stop);
+  }
+  if (end === "ended") return sayEnd(watched);
+  supervising.leave();
+  if (end === "detached") return sayDetached(watched);
+  const remedy = `its process does not answer; look at it with "longhaul task show ${task}"`;
+  context.stderr.write(`longhaul: task ${escapeLine(task)} was asked to end and has not yet: ${remedy}\n`);
+  return EXIT.failed;
+}
+
+/** Waits for the clean-up, says how the task ended, and returns its exit code. */
+export async function sayEnd({ kernel, context, options, task }: Watched): Promise<number> {
+  const details = await waitUntilTold(kernel, task, TOLD_MS);
+  const exitCode = exitCodeOf(details.status);
+  if (options.json) await printTo(context.stdout, `${safeJson(endJson(details, exitCode))}\n`);
+  else if (!options.quiet)
+    for (const line of lastWords(details)) context.stderr.write(`longhaul: ${escapeLine(line)}\n`);
+  return exitCode;
+}
+
+async function sayDetached({ context, options, task }: Watched): Promise<number> {
+  const name = escapeLine(task);
+  if (options.json) await printTo(context.stdout, `${safeJson({ type: "detached", task })}\n`);
+  else if (!options.quiet)
+    context.stderr.write(
+      `longhaul: task ${name} goes on in the background: longhaul task attach ${name}, longhaul task kill ${name}\n`,
+    );
+  return EXIT.fine;
+}

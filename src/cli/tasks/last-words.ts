@@ -1,0 +1,30 @@
+import type { Json, TaskDetails } from "../../index.ts";
+import { isPlainExit } from "./exit-code-of.ts";
+import { stateWords, taskJson } from "./words.ts";
+
+/** What is said when a task that was read along has ended: nothing where its program's exit code says it all. */
+export function lastWords({ status, notice, spent: _, ...rest }: TaskDetails): readonly string[] {
+  const { id, state, outcome } = status;
+  const why = outcome?.error === undefined ? "" : `: ${outcome.error}`;
+  const isSilent = state === "completed" || isPlainExit(status);
+  return [
+    ...(isSilent ? [] : [`task ${id} ${stateWords(status)}${why}`]),
+    ...worktreeWords(notice?.facts?.worktree),
+    ...(notice || !rest.isOwned ? [] : [`the clean-up after ${id} goes on in the background`]),
+  ];
+}
+
+/** Where work was left, as the notice says. */
+export function worktreeWords(facts: Json | undefined): readonly string[] {
+  if (typeof facts !== "object" || facts === null || Array.isArray(facts)) return [];
+  const { state, path, branch, isRemoved, why } = facts as { readonly [key: string]: Json };
+  if (isRemoved === true) return ["its worktree held nothing new and was removed"];
+  if (typeof path === "string") return [`its worktree (${state}) is ${path}, on the branch ${branch}`];
+  return why === undefined ? [] : [`what became of its worktree is not known: ${why}`];
+}
+
+/** The last line of a task that was read along, for programs. */
+export function endJson(details: TaskDetails, exitCode: number): object {
+  const { place, spent, notice } = details;
+  return { type: "ended", exitCode, task: { ...taskJson(details), place, spent, notice } };
+}

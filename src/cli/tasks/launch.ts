@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ERROR_CODES, type ErrorCode, LonghaulError } from "../../index.ts";
+import type { CommonValues } from "../command.ts";
+import type { Context } from "../context.ts";
+import { storePath } from "../store.ts";
+import type { RunRequest, SupervisorAnswer } from "./supervisor-messages.ts";
+
+/** The program itself, as it runs: compiled or not. */
+const MAIN = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
+
+/** A supervising process that runs a task. */
+export interface Supervising {
+  readonly session: string;
+  readonly pid: number | undefined;
+  /** Kept when the process is gone. */
+  readonly gone: Promise<void>;
+  /** Lets go of it: a task that is in the foreground still is killed then, any other goes on. */
+  leave(): void;
+}
+
+/**
+ * Starts a process that runs one task and outlives this one: it is the first of its own session, so that neither Ctrl-C
+ * nor the end of the terminal reaches it. It notices when this process is gone, however that comes, by the channel
+ * between them. Resolves when the task is in the log.
+ */
+export async function launchSupervisor(
+  context: Context,
+  options: CommonValues,
+  request: RunRequest,
+): Promise<Supervising> {
+  const { cwd, env } = context;
+  const child = spawn(
+    process.execPath,
+    ["--max-semi-space-size=8", MAIN, "task", "supervise", "--store", storePath(context, options)],
+    { cwd, env, detached: true, windowsHide: true, stdio: ["ignore", "ignore", "ignore", "ipc"] },
+  );
+  const gone = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
+  const answer = await ask(child, request);
+  if (answer.type === "refused") throw refusal(answer);
+  const leave = () => {
+    if (child.connected) child.disconnect();
+    child.unref();
+  };
+  return { session: answer.session, pid: child.pid, gone, leave };
+}
+
+function ask(child: ChildProcess, request: RunRequest): Promise<SupervisorAnswer> {
+  return new Promise((resolve, reject) => {
+    child.once("message", (message) => resolve(message as SupervisorAnswer));
+    child.once("error", reject);
+    child.once("exit", (code, signal) =>
+      reject(
+        new LonghaulError(
+          "PROGRAM_NOT_STARTED",
+          `The process that was to supervise the task ended with ${signal ?? `exit code ${code}`} before it began; try again.`,
+          { details: { command: "longhaul task supervise", reason: String(signal ?? code) } },
+        ),
+      ),
+    );
+    child.send(request, (error) => error && reject(error));
+  });
+}
+
+function refusal({ code, message, details }: Extract<SupervisorAnswer, { type: "refused" }>): Error {
+  const isKnown = (ERROR_CODES as readonly string[]).includes(code);
+  if (isKnown) return new LonghaulError(code as ErrorCode, message, { details });
+  return Object.assign(new Error(message), { code });
+}

@@ -1,0 +1,28 @@
+import { UsageError } from "../usage-error.ts";
+
+const SECOND = 1_000;
+const DURATIONS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: SECOND,
+  m: 60 * SECOND,
+  h: 3_600 * SECOND,
+  d: 24 * 3_600 * SECOND,
+};
+const SIZES: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+
+/** The milliseconds that "500ms", "90s", "10m", "2h" or "1d" stands for. */
+export function readDuration(option: string, text: string): number {
+  const found = /^(\d+)\s*(ms|[smhd])$/i.exec(text.trim());
+  if (found) return Number(found[1]) * (DURATIONS[(found[2] as string).toLowerCase()] as number);
+  throw new UsageError(
+    `--${option} is ${JSON.stringify(text)}; expected a length of time such as 90s, 10m, 2h or 1d`,
+  );
+}
+
+/** The bytes that "4096", "64k", "10m" or "1GB" stands for. */
+export function readSize(option: string, text: string): number {
+  const found = /^(\d+)\s*([kmg]?)i?b?$/i.exec(text.trim());
+  const size = found ? Number(found[1]) * (SIZES[(found[2] ?? "").toLowerCase()] as number) : 0;
+  if (size >= 1) return size;
+  throw new UsageError(`--${option} is ${JSON.stringify(text)}; expected bytes, as in 64k, 10m or 1g`);
+}

@@ -1,0 +1,44 @@
+import { isTerminal, type TaskPlan, type TaskSketch, type TaskStatus } from "../../index.ts";
+import { shellWord } from "../shell-word.ts";
+import { exitCodeOf, isPlainExit } from "./exit-code-of.ts";
+
+/** What a task is called: its title, else its command line, else its agent. */
+export function titleOf(plan: TaskPlan | undefined): string {
+  return plan?.title ?? commandLineOf(plan) ?? plan?.agent ?? "";
+}
+
+/** The command line of a task that runs a program. */
+export function commandLineOf(plan: TaskPlan | undefined): string | undefined {
+  const input = plan?.input;
+  if (typeof input !== "object" || input === null || !("command" in input)) return undefined;
+  const { command, args } = input;
+  if (typeof command !== "string") return undefined;
+  const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
+  return [command, ...words].map(shellWord).join(" ");
+}
+
+/** Where a task stands, in a word and, if it did not complete, why. */
+export function stateWords(status: TaskStatus): string {
+  const { state, outcome, mode } = status;
+  if (state === "failed" && isPlainExit(status)) return `failed (exit code ${exitCodeOf(status)})`;
+  if (outcome?.reason !== undefined) return `${state} (${outcome.reason})`;
+  return state === "running" && mode === "foreground" ? "running (foreground)" : state;
+}
+
+/** Who runs a task. */
+export function ownerWords({ status, isOwned }: TaskSketch): string {
+  const { owner, state } = status;
+  if (isTerminal(state)) return "";
+  if (owner === undefined) return "nobody";
+  const [host, pid] = owner.split("|");
+  return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead`;
+}
+
+/** A task for programs. */
+export function taskJson({ status, plan, isOwned }: TaskSketch): object {
+  const { id, agent, state, mode, session, parent, parentSession, owner, resumes } = status;
+  const { createdAt, settledAt, deadlineAt, outcome } = status;
+  const title = titleOf(plan);
+  const where = { session, parent, parentSession, owner, isOwned, resumes };
+  return { id, title, agent, state, mode, ...where, createdAt, settledAt, deadlineAt, outcome };
+}

@@ -1,0 +1,57 @@
+import type { Log } from "../log/log.ts";
+import type { Json } from "../model/json.ts";
+import type { TaskNotice, TaskPlan, TaskSpent } from "../model/task.ts";
+import type { TaskRecord } from "../store/task-store.ts";
+import { findEntry } from "../view/lookup.ts";
+import { isOwnerOfTasksAlive } from "./lease.ts";
+import { outcomeOf, planOf, recallTask } from "./recall-task.ts";
+import type { TaskStatus } from "./start-options.ts";
+
+/** A task as lists show it. */
+export interface TaskSketch {
+  readonly status: TaskStatus;
+  readonly plan?: TaskPlan;
+  /** Whether a process that lives runs it, or cleans up after it. */
+  readonly isOwned: boolean;
+}
+
+/** Everything that is known of a task. */
+export interface TaskDetails extends TaskSketch {
+  /** Where it works or has worked, if it is isolated. */
+  readonly place?: Json;
+  readonly spent: TaskSpent;
+  readonly notice?: TaskNotice;
+}
+
+/** A task as lists show it: three reads, however much it has said. */
+export async function sketchTask(log: Log, task: TaskRecord): Promise<TaskSketch> {
+  const plan = await planOf(log, task);
+  const outcome = await outcomeOf(log, task);
+  const { owner } = task;
+  const isOwned = owner !== undefined && (await isOwnerOfTasksAlive(log.store, owner, log.clock.now()));
+  return { status: outcome ? { ...task, outcome } : task, ...(plan && { plan }), isOwned };
+}
+
+/** Everything that is known of a task; reads all that it has said. */
+export async function describeTask(log: Log, task: TaskRecord): Promise<TaskDetails> {
+  const { place, spent } = await recallTask(log, task);
+  const notice = await noticeOf(log, task);
+  return {
+    ...(await sketchTask(log, task)),
+    spent,
+    ...(place !== undefined && { place }),
+    ...(notice && { notice }),
+  };
+}
+
+/** The one notice of a task, wherever it lies; undefined before there is one. */
+export async function noticeOf(log: Log, task: TaskRecord): Promise<TaskNotice | undefined> {
+  if (task.noticeSeq === 0) return undefined;
+  for (const session of [task.parentSession, task.session]) {
+    if (session === undefined) continue;
+    const entry = await findEntry(log.store.entries, { session, seq: task.noticeSeq });
+    if (entry?.kind === "task" && entry.task === task.id && entry.note.type === "notice")
+      return entry.note.notice;
+  }
+  return undefined;
+}
