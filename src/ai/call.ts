@@ -1,13 +1,14 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Conversation, Placed } from "../conversation/conversation.ts";
-import type { EntryId, Fitted, Json, MessageInput } from "../index.ts";
-import { isLonghaulError } from "../index.ts";
+import type { EntryId, Fitted, Json, MessageInput, UsageBody } from "../index.ts";
+import { isLonghaulError, textOfMessage } from "../index.ts";
 import { usageOf } from "../provider/ai-sdk/usage-of.ts";
 import { conversationOf, type GivenMessage, givenMessages } from "./conversation.ts";
 import { failureOf } from "./failure-of.ts";
 import { fittedPrompt } from "./fitted-prompt.ts";
 import { checked, type LonghaulModelOptions, windowOptionsOf } from "./options.ts";
 import type { Media } from "./plain-message.ts";
+import { retrieved } from "./retrieval.ts";
 import { partsOf, type SdkMessage } from "./sdk-message.ts";
 import { type Frame, Windows } from "./windows.ts";
 
@@ -69,6 +70,11 @@ interface CallParts {
   readonly media: Media;
 }
 
+/** What a call has used, with what is worth keeping beside it. */
+export interface UsageReported extends Omit<UsageBody, "kind"> {
+  readonly model: string;
+}
+
 /** One call to a model: what it is sent, sent again when it was refused, and what became of it. */
 export class Call {
   readonly #parts: CallParts;
@@ -95,7 +101,7 @@ export class Call {
   /** Takes in what the caller said and fits the window. */
   async fit(signal?: AbortSignal): Promise<void> {
     await this.#parts.conversation.inTurn(async () => {
-      const placed = await this.#take();
+      const placed = await this.#take(signal);
       await this.#use(await this.#window.window.fit(signal ? { signal } : {}), placed);
     });
   }
@@ -132,19 +138,44 @@ export class Call {
     });
   }
 
+  /** Ends a call whose reply and usage are stored by someone else; returns the report to store. */
+  reportOf(usage: LanguageModelV4Usage | undefined): UsageReported | undefined {
+    const used = usage && usageOf(usage);
+    if (!used) return undefined;
+    const { model } = this.#parts.frame;
+    const report = this.#window.window.reportOf(used, { model });
+    this.#window.giveBack();
+    return { ...report, model };
+  }
+
   get #isWhole(): boolean {
     return this.#parts.options.history !== "session";
   }
 
-  #take(): Promise<Placed<GivenMessage>> {
-    const { conversation, given } = this.#parts;
+  #take(signal?: AbortSignal): Promise<Placed<GivenMessage>> {
+    const { conversation } = this.#parts;
+    const given = this.#withRetrieval(signal);
     return this.#isWhole ? conversation.takeWhole(given) : conversation.takeNew(given);
+  }
+
+  /** What was given, with recalled text before the newest message if that is the user's and new. */
+  #withRetrieval(signal: AbortSignal | undefined): readonly GivenMessage[] {
+    const { given, options } = this.#parts;
+    const { retrieval, session } = options;
+    const newest = given.at(-1);
+    if (!retrieval || newest?.message.role !== "user") return given;
+    const text = textOfMessage(newest.message);
+    const before = () => retrieved(retrieval, text, this.#window.window, session.id, signal);
+    return [...given.slice(0, -1), { ...newest, before }];
   }
 
   async #use(fitted: Fitted, placed: Placed<GivenMessage>): Promise<void> {
     const { instructions, media, options } = this.#parts;
     const source = { session: options.session.id, placed, media, blobs: options.blobs };
-    this.#prompt = [...instructions, ...(await fittedPrompt(fitted, source))];
+    const { memories } = fitted;
+    const remembered: readonly SdkMessage[] =
+      memories === undefined ? [] : [{ role: "system", content: memories }];
+    this.#prompt = [...instructions, ...remembered, ...(await fittedPrompt(fitted, source))];
     this.#last = placed.last;
   }
 }

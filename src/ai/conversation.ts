@@ -25,6 +25,6 @@ export function givenMessages(messages: readonly SdkMessage[], media: Media): re
   return messages.flatMap((sdk) => {
     const input = messageOfSdk(sdk);
     const message = plainMessage(input, media);
-    return message.parts.length === 0 ? [] : [{ sdk, input, message, key: saidKey(message) }];
+    return message.parts.length === 0 ? [] : [{ sdk, input: () => input, message, key: saidKey(message) }];
   });
 }

@@ -57,7 +57,8 @@ async function fromLog(
   return sdk && { sdk, message: original };
 }
 
-function idOf({ seq, cite }: Slot, session: SessionId): EntryId {
+/** The entry that a slot of a window shows. */
+export function idOf({ seq, cite }: Slot, session: SessionId): EntryId {
   if (cite === undefined) return entryId(session, seq);
   return cite.startsWith("#") ? `${session}${cite}` : cite;
 }

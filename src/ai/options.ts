@@ -1,7 +1,8 @@
-import { type Blobs, LonghaulError, type Session, type WindowOptions } from "../index.ts";
+import { type Blobs, LonghaulError, type Session, type SessionWindowOptions } from "../index.ts";
+import type { RetrievalOptions } from "./retrieval.ts";
 
 /** How a session and the calls of an AI SDK model go together. */
-export interface LonghaulModelOptions extends Omit<WindowOptions, "model" | "system" | "tools"> {
+export interface LonghaulModelOptions extends Omit<SessionWindowOptions, "model" | "system" | "tools"> {
   /** The conversation. What is said goes into its log, and its window is what the model is sent. */
   readonly session: Session;
   /** Whose window and prices hold; the id of the model by default. */
@@ -13,6 +14,8 @@ export interface LonghaulModelOptions extends Omit<WindowOptions, "model" | "sys
   readonly history?: "caller" | "session";
   /** The kernel's blobs, for media of the log that the caller does not send again. */
   readonly blobs?: Pick<Blobs, "bytes">;
+  /** Looks in memory for what a new message of the user refers to, and puts it before the message; off by default. */
+  readonly retrieval?: RetrievalOptions;
 }
 
 /** The options of a session's window among them. An agent's loop has nobody to shorten a message, so ours does. */
@@ -21,8 +24,9 @@ export function windowOptionsOf({
   history: __,
   blobs: ___,
   model: ____,
+  retrieval: _____,
   ...options
-}: LonghaulModelOptions): Omit<WindowOptions, "model"> {
+}: LonghaulModelOptions): Omit<SessionWindowOptions, "model"> {
   return { oversize: "clip", ...options };
 }
 

@@ -3,7 +3,7 @@ import {
   type Json,
   type Session,
   type SessionWindow,
-  type WindowOptions,
+  type SessionWindowOptions,
 } from "../index.ts";
 
 /** What every request of a call holds besides messages. */
@@ -20,10 +20,10 @@ const MOST_IDLE = 4;
 /** The windows of a session: one for each call that runs, kept for the next call of the same frame. */
 export class Windows {
   readonly #session: Session;
-  readonly #options: Omit<WindowOptions, "model">;
+  readonly #options: Omit<SessionWindowOptions, "model">;
   #idle: { readonly frame: string; readonly window: SessionWindow }[] = [];
 
-  constructor(session: Session, options: Omit<WindowOptions, "model">) {
+  constructor(session: Session, options: Omit<SessionWindowOptions, "model">) {
     this.#session = session;
     this.#options = options;
   }

@@ -5,7 +5,9 @@ export type Alignment =
   /** The caller has gone another way after `keep` messages. */
   | { readonly type: "rewind"; readonly keep: number }
   /** The caller says something else at `places`, and the rest as it was. */
-  | { readonly type: "replace"; readonly places: readonly number[] };
+  | { readonly type: "replace"; readonly places: readonly number[] }
+  /** The caller does not say any more what stands at `places`, and the rest as it was. */
+  | { readonly type: "drop"; readonly places: readonly number[] };
 
 /** Each replaced message makes the line longer to describe; a caller who changes more begins anew there. */
 const MOST_REPLACED = 32;

@@ -1,13 +1,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { EntryId, MessageInput, Session } from "../index.ts";
-import { alignWhole, overlap, samePrefix } from "./align.ts";
+import { type Alignment, alignWhole, overlap, samePrefix } from "./align.ts";
 import { type KeyOf, KnownLine, type LineMessage, type LineSeen } from "./known-line.ts";
 
 /** A message as a caller handed it over. */
 export interface Given {
-  readonly input: MessageInput;
+  /** The message as the log takes it; asked for only where the log does not have it yet. */
+  readonly input: () => MessageInput;
   /** What it says: messages of the same key say the same. */
   readonly key: string;
+  /** What the log gets before it, if it is new: recalled text, which no caller says. */
+  readonly before?: () => Promise<readonly MessageInput[]>;
 }
 
 /** A caller's message with what the log holds for it. */
@@ -26,6 +29,15 @@ export interface Placed<G extends Given> {
 /** Lines that were left and may be come back to: callers with several drafts of one conversation, or several calls at once. */
 const MOST_LEFT_LINES = 8;
 const BATCH = 1_000;
+
+/** Decides what to do so that a line says what a caller says. */
+export type Align<G extends Given> = (line: readonly LineMessage[], given: readonly G[]) => Alignment;
+
+const alignKeys: Align<Given> = (line, given) =>
+  alignWhole(
+    line.map(({ key }) => key),
+    given.map(({ key }) => key),
+  );
 
 /** Whose turn it is. */
 const turns = new AsyncLocalStorage<object>();
@@ -58,14 +70,21 @@ export class Conversation<G extends Given> {
     return mine;
   }
 
+  /** What the active line says, or one that was left and says more of what a caller says. */
+  line(given: readonly G[] = []): Promise<LineSeen> {
+    return given.length === 0 ? this.#known.look() : this.#closestLine(given.map(({ key }) => key));
+  }
+
   /** Makes the line end with what a caller who keeps the whole conversation says. */
-  async takeWhole(given: readonly G[]): Promise<Placed<G>> {
-    const keys = given.map(({ key }) => key);
-    let line = await this.#closestLine(keys);
-    const alignment = alignWhole(
-      line.messages.map(({ key }) => key),
-      keys,
-    );
+  async takeWhole(given: readonly G[], align: Align<G> = alignKeys): Promise<Placed<G>> {
+    let line = await this.line(given);
+    const alignment = align(line.messages, given);
+    if (alignment.type === "drop") {
+      this.#leave(line);
+      for (const place of alignment.places.toReversed())
+        await this.#session.remove((line.messages[place] as LineMessage).id);
+      return this.takeWhole(given, align);
+    }
     if (alignment.type === "rewind") {
       this.#leave(line);
       await this.#rewind(line.messages[alignment.keep - 1]);
@@ -74,7 +93,7 @@ export class Conversation<G extends Given> {
       this.#leave(line);
       for (const place of alignment.places) {
         const { id } = line.messages[place] as LineMessage;
-        await this.#session.replace(id, (given[place] as G).input);
+        await this.#session.replace(id, (given[place] as G).input());
       }
       line = await this.#known.look();
     }
@@ -141,8 +160,12 @@ export class Conversation<G extends Given> {
   }
 
   async #append(given: readonly G[]): Promise<void> {
-    for (let from = 0; from < given.length; from += BATCH)
-      await this.#session.appendAll(given.slice(from, from + BATCH).map(({ input }) => input));
+    for (let from = 0; from < given.length; from += BATCH) {
+      const inputs: MessageInput[] = [];
+      for (const { before, input } of given.slice(from, from + BATCH))
+        inputs.push(...((await before?.()) ?? []), input());
+      await this.#session.appendAll(inputs);
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import {
   LonghaulError,
   type Message,
   type MessageBody,
+  type Role,
   type Session,
 } from "../index.ts";
 
@@ -12,6 +13,7 @@ import {
 export interface LineMessage {
   readonly id: EntryId;
   readonly key: string;
+  readonly role: Role;
   /** How many parts it has in the log. */
   readonly parts: number;
 }
@@ -62,7 +64,7 @@ export class KnownLine {
       const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE });
       for (const entry of entries) {
         if (entry.kind === "line" || entry.kind === "redacted") return false;
-        if (entry.kind === "message") added.push(this.#message(entry));
+        if (entry.kind === "message" && !isRecalled(entry)) added.push(this.#message(entry));
         this.#head = entry.seq;
       }
       if (entries.length < PAGE) break;
@@ -88,8 +90,9 @@ export class KnownLine {
       const options = { kinds: ["message"], limit: Math.min(left, PAGE) } as const;
       const page = await this.#session.page(before === undefined ? options : { ...options, before });
       const isOld = ({ session, seq }: Entry) => session !== this.#session.id || seq <= head;
-      pages.push(page.entries.filter(isOld).map((entry) => this.#message(entry)));
-      left -= page.entries.length;
+      const said = page.entries.filter((entry) => isOld(entry) && !isRecalled(entry));
+      pages.push(said.map((entry) => this.#message(entry)));
+      left -= said.length;
       before = page.before;
       if (before === undefined) break;
     }
@@ -98,8 +101,13 @@ export class KnownLine {
 
   #message(entry: Entry): LineMessage {
     const { id, message } = entry as Entry<MessageBody>;
-    return { id, key: this.#keyOf(message), parts: message.parts.length };
+    return { id, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
   }
+}
+
+/** Recalled text stands before what the user said; no caller knows of it. */
+function isRecalled(entry: Entry): boolean {
+  return entry.kind === "message" && entry.message.meta?.longhaul === "recalled";
 }
 
 function tooLong(session: string): LonghaulError {

@@ -106,12 +106,18 @@ export class SessionWindow {
     options: { readonly request?: string; readonly model?: string } = {},
   ): Promise<Entry<UsageBody>> {
     return this.#inTurn(async () => {
-      const { model = this.#settings.model, request } = options;
-      const named = request === undefined ? {} : { request };
-      const body = { kind: "usage", usage, model, ...named, ...remark(this.#sentTokens) } as const;
-      this.#refusals.answered();
+      const body = { kind: "usage", ...this.reportOf(usage, options) } as const;
       return this.#parts.log.appendOne<UsageBody>(this.#parts.session, { body });
     });
+  }
+
+  /** The same report for whoever stores it himself, as a task does: learned from when it is in the log. */
+  reportOf(
+    usage: Usage,
+    { model = this.#settings.model, request }: { readonly request?: string; readonly model?: string } = {},
+  ): Omit<UsageBody, "kind"> {
+    this.#refusals.answered();
+    return { usage, model, ...(request !== undefined && { request }), ...remark(this.#sentTokens) };
   }
 
   /**

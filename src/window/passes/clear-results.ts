@@ -21,8 +21,8 @@ export interface ClearOptions {
   readonly clearAtLeast?: number;
   /** Tools whose results are never cleared; they do not count among those that are kept. */
   readonly excludeTools?: readonly string[];
-  /** Clears what the tools were called with as well. */
-  readonly clearInputs?: boolean;
+  /** Clears what the tools were called with as well: of all of them, or of these. */
+  readonly clearInputs?: boolean | readonly string[];
   /** Clears no more, oldest first, once so many tokens are given back. */
   readonly enough?: number;
   /** Further results that stay as they are. */
@@ -47,7 +47,7 @@ export function clearResults(options: ClearOptions = {}): Pass {
       const { to } = answer;
       if (latest.has(to ?? answer) || isSpared?.(answer)) continue;
       const made = isFree(answer.slot) ? [...clearedResult(slots, answer, context)] : [];
-      if (clearInputs && to && !inputs.has(to) && isFree(to.slot)) {
+      if (to && isMeant(clearInputs, answer) && !inputs.has(to) && isFree(to.slot)) {
         inputs.add(to);
         made.push(...clearedInput(slots, to, context));
       }
@@ -56,6 +56,10 @@ export function clearResults(options: ClearOptions = {}): Pass {
     }
     return freed < clearAtLeast ? [] : proposals;
   };
+}
+
+function isMeant(clearInputs: boolean | readonly string[], answer: Answer): boolean {
+  return typeof clearInputs === "boolean" ? clearInputs : clearInputs.includes(toolOf(answer) ?? "");
 }
 
 function isTriggered(

@@ -30,6 +30,8 @@ export interface WireServer extends AsyncDisposable {
   readonly requests: readonly ReceivedRequest[];
   /** What to do with the next requests, one each. */
   script(...behaviours: readonly Behaviour[]): void;
+  /** What to do with a request by what it says, for clients that ask at the same time; undefined leaves it to the script. */
+  decide(by: (request: ReceivedRequest) => Behaviour | undefined): void;
   /** What to do with every request for which there is no script. */
   always(behaviour: Behaviour): void;
   /** Resolves as soon as so many requests have come. */
@@ -42,6 +44,7 @@ export async function startWireServer(): Promise<WireServer> {
   const requests: ReceivedRequest[] = [];
   const waiting: { readonly count: number; readonly resolve: (request: ReceivedRequest) => void }[] = [];
   const queue: Behaviour[] = [];
+  let deciding: (request: ReceivedRequest) => Behaviour | undefined = () => undefined;
   let standing: Behaviour = { type: "error", kind: "bad-request", body: "nothing is scripted" };
 
   const server = createServer((incoming, response) => void answer(incoming, response));
@@ -53,8 +56,9 @@ export async function startWireServer(): Promise<WireServer> {
     const api = apis.find(({ matches }) => matches(path));
     const body = JSON.parse((await text(incoming)) || "{}") as Readonly<Record<string, unknown>>;
     if (!api) return void response.writeHead(404).end();
-    requests.push({ api: api.name, path, headers: incoming.headers, body, closed: closed.promise });
-    perform(queue.shift() ?? standing, api, { path, body }, response);
+    const received = { api: api.name, path, headers: incoming.headers, body, closed: closed.promise };
+    requests.push(received);
+    perform(deciding(received) ?? queue.shift() ?? standing, api, { path, body }, response);
     for (const { count, resolve } of waiting) {
       const request = requests[count - 1];
       if (request) resolve(request);
@@ -70,6 +74,9 @@ export async function startWireServer(): Promise<WireServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     script: (...behaviours) => void queue.push(...behaviours),
+    decide: (by) => {
+      deciding = by;
+    },
     always: (behaviour) => {
       standing = behaviour;
     },

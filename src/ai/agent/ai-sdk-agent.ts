@@ -1,0 +1,193 @@
+import type { StepResult, ToolSet } from "ai";
+import {
+  type Agent,
+  costOfUsage,
+  LonghaulError,
+  type MessageInput,
+  reapTagged,
+  type Session,
+  type TaskRecord,
+  textOfMessage,
+} from "../../index.ts";
+import { tagOfTask } from "../../task/process/tag.ts";
+import { plainMessage } from "../plain-message.ts";
+import { retrieved } from "../retrieval.ts";
+import { modelOf } from "../sending.ts";
+import { noticeMessage } from "./notice-text.ts";
+import { Notices } from "./notices.ts";
+import { callsToDo, resultsFor } from "./open-calls.ts";
+import { hasInput, inputMessage, readOpening, wordsOfInput } from "./opening.ts";
+import { type AiSdkAgentOptions, type AiSdkAgentResult, resolved, type SessionContext } from "./options.ts";
+import { relayed, type Say } from "./relay.ts";
+import { type StepParts, takeStep } from "./step.ts";
+import { stepModel } from "./step-model.ts";
+
+const MAX_STEPS = 200;
+
+/**
+ * A tool loop of the AI SDK as an agent for tasks. Every message is in the log once, and a reply before its calls are
+ * carried out; the model is sent the log's window, never the caller's memory, so that it goes on from the log after a
+ * crash or a detach. Notices of tasks that have ended reach the model once, as messages.
+ */
+export function aiSdkAgent(options: AiSdkAgentOptions): Agent<Session> {
+  checkOptions(options);
+  return {
+    name: options.name,
+    canResume: true,
+    run: (context) =>
+      relayed((say, signal) => new AgentRun(options, context, say, signal).work(), context.signal),
+  };
+}
+
+class AgentRun {
+  readonly #options: AiSdkAgentOptions;
+  readonly #context: SessionContext;
+  readonly #say: Say;
+  readonly #signal: AbortSignal;
+  readonly #steps: StepResult<ToolSet>[] = [];
+
+  constructor(options: AiSdkAgentOptions, context: SessionContext, say: Say, signal: AbortSignal) {
+    this.#options = options;
+    this.#context = context;
+    this.#say = say;
+    this.#signal = signal;
+  }
+
+  async work(): Promise<AiSdkAgentResult> {
+    const session = await this.#context.session();
+    const notices = await Notices.open(session);
+    let text = await this.#open(session, notices);
+    let isDue = text === undefined;
+    const parts = await this.#stepParts(session);
+    const { maxSteps = MAX_STEPS } = this.#options;
+    for (;;) {
+      if (await this.#tell(notices)) isDue = true;
+      if (!isDue) {
+        if (!(await this.#waitForChildren(session, notices))) return this.#end(notices, text, "done");
+        continue;
+      }
+      if (this.#context.spent().steps >= maxSteps) return this.#end(notices, text, "steps");
+      const step = await takeStep(parts);
+      text = step.text;
+      isDue = (parts.reply.calls ?? []).length > 0;
+      if (isDue && (await this.#isStopped(step))) return this.#end(notices, text, "condition");
+    }
+  }
+
+  /** Brings the log to where a reply is due; returns the reply if it is there already. */
+  async #open(session: Session, notices: Notices): Promise<string | undefined> {
+    const { task, cause, checkpoint } = this.#context;
+    // Programs of the process that died would work on beside those that are started now.
+    if (cause === "resume") await reapTagged(tagOfTask(task));
+    const { open, reply } = await readOpening(session);
+    if (open.length > 0) await this.#say({ type: "message", message: resultsFor(open, "interrupted") });
+    const isSaid = cause !== "start" && (checkpoint !== undefined || (await hasInput(session, task)));
+    if (isSaid) return reply;
+    const message = this.#message();
+    for (const recalled of await this.#retrieved(session, message))
+      await this.#say({ type: "message", message: recalled });
+    await this.#say({ type: "message", message: inputMessage(message, task) });
+    await this.#tell(notices);
+    await this.#say({ type: "checkpoint", value: notices.checkpoint });
+    return undefined;
+  }
+
+  async #retrieved(session: Session, message: MessageInput): Promise<readonly MessageInput[]> {
+    const { retrieval, kernel, name, model, window } = this.#options;
+    if (retrieval === undefined) return [];
+    const { modelId } = modelOf(await resolved(model, this.#context));
+    const options = { memory: kernel.memory, agent: name, ...(retrieval === true ? {} : retrieval) };
+    const looking = session.window({ model: modelId, ...window });
+    const text = textOfMessage(plainMessage(message, new Map()));
+    return retrieved(options, text, looking, session.id, this.#signal);
+  }
+
+  #message(): MessageInput {
+    return (this.#options.messageOf ?? wordsOfInput)(this.#context.input);
+  }
+
+  /** Tells the model of tasks that have ended since; true if there were any. */
+  async #tell(notices: Notices): Promise<boolean> {
+    const unheard = await notices.unheard();
+    if (unheard.length === 0) return false;
+    await this.#say({ type: "message", message: noticeMessage(unheard) });
+    await this.#say({ type: "checkpoint", value: notices.checkpoint });
+    return true;
+  }
+
+  /** True once a notice of a child has come; false if there is none to wait for. */
+  async #waitForChildren(session: Session, notices: Notices): Promise<boolean> {
+    if (this.#options.isWaitingForChildren === false) return false;
+    const owesNotice = (child: TaskRecord) => child.parentSession === session.id && child.noticeSeq === 0;
+    const hasOpen = (await this.#context.children()).some(owesNotice);
+    if (!hasOpen) return false;
+    await notices.wait(this.#signal);
+    this.#signal.throwIfAborted();
+    return true;
+  }
+
+  async #isStopped(step: StepResult<ToolSet>): Promise<boolean> {
+    const { stopWhen } = this.#options;
+    if (stopWhen === undefined) return false;
+    // Conditions may look at all of them, as in the AI SDK; without conditions none is kept.
+    this.#steps.push(step);
+    const conditions = typeof stopWhen === "function" ? [stopWhen] : stopWhen;
+    for (const condition of conditions) if (await condition({ steps: this.#steps })) return true;
+    return false;
+  }
+
+  async #end(
+    notices: Notices,
+    text: string | undefined,
+    stop: AiSdkAgentResult["stop"],
+  ): Promise<AiSdkAgentResult> {
+    await this.#say({ type: "checkpoint", value: notices.checkpoint });
+    return { text: text ?? "", steps: this.#context.spent().steps, stop };
+  }
+
+  async #stepParts(session: Session): Promise<StepParts> {
+    const { kernel, model: given, instructions, tools, window, call } = this.#options;
+    const context = this.#context;
+    const reply: StepParts["reply"] = { calls: undefined };
+    const model = stepModel(
+      await resolved(given, context),
+      { ...window, session, blobs: kernel.blobs },
+      async (message, report) => {
+        if (message) await this.#say({ type: "message", message: streamed(message) });
+        reply.calls = callsToDo(message ?? {});
+        if (!report) return;
+        const facts = kernel.modelFacts(report.model);
+        const cost = facts.arePricesAssumed ? {} : { cost: costOfUsage(report.usage, facts) };
+        await this.#say({ type: "usage", ...report, usage: { ...cost, ...report.usage } });
+      },
+    );
+    const settings = {
+      ...call,
+      model,
+      ...(instructions !== undefined && { instructions: await resolved(instructions, context) }),
+      ...(tools !== undefined && { tools: await resolved(tools, context) }),
+      // What the model is sent comes from the log; tools that look at the messages of their call see the input.
+      prompt: textOfMessage(plainMessage(this.#message(), new Map())) || "-",
+    };
+    return { context, settings, say: this.#say, signal: this.#signal, reply };
+  }
+}
+
+/** Whoever reads along has seen its words as output already. */
+function streamed(message: MessageInput): MessageInput {
+  return { ...message, meta: { ...message.meta, isStreamed: true } };
+}
+
+function checkOptions({ kernel, name, maxSteps = MAX_STEPS }: AiSdkAgentOptions): void {
+  const wrong = (argument: string, value: unknown, wanted: string) =>
+    new LonghaulError(
+      "ARGUMENT_INVALID",
+      `${argument} is ${JSON.stringify(value)}; it has to be ${wanted}.`,
+      {
+        details: { argument },
+      },
+    );
+  if (typeof kernel?.modelFacts !== "function") throw wrong("kernel", typeof kernel, "an open kernel");
+  if (typeof name !== "string" || name === "") throw wrong("name", name, "a name");
+  if (!Number.isSafeInteger(maxSteps) || maxSteps < 1) throw wrong("maxSteps", maxSteps, "at least 1");
+}

@@ -1,0 +1,62 @@
+import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
+import type { MessageInput } from "../../index.ts";
+import type { OpenedStream } from "../recorded-stream.ts";
+import { messageOfReply } from "../reply.ts";
+import { ReplyParts } from "../reply-parts.ts";
+
+/** A whole reply and what it used. */
+export interface WholeReply {
+  readonly message: MessageInput | undefined;
+  readonly usage: LanguageModelV4Usage;
+}
+
+/**
+ * The same stream, with the calls of tools held back until the reply is whole and stored: nothing is carried out that the
+ * log does not know of, and a reply that breaks off has had no effect and can be asked for again.
+ */
+export function heldStream(
+  { reader, read }: OpenedStream,
+  model: string,
+  store: (reply: WholeReply) => Promise<void>,
+): ReadableStream<LanguageModelV4StreamPart> {
+  const waiting = [...read];
+  const held: LanguageModelV4StreamPart[] = [];
+  const parts = new ReplyParts();
+  let speaker = model;
+  let isWhole = false;
+
+  const next = async () => {
+    const first = waiting.shift();
+    return first ? { done: false, value: first } : reader.read();
+  };
+  return new ReadableStream({
+    async pull(controller) {
+      for (;;) {
+        const { done, value } = await next();
+        if (done || !value) {
+          if (!isWhole) throw brokenOff();
+          return controller.close();
+        }
+        parts.add(value);
+        if (value.type === "response-metadata") speaker = value.modelId ?? speaker;
+        if (value.type === "tool-call" && value.providerExecuted !== true) {
+          held.push(value);
+          continue;
+        }
+        if (value.type === "finish") {
+          const { unified } = value.finishReason;
+          if (unified === "error" || unified === "interrupted") throw brokenOff();
+          await store({ message: messageOfReply(parts.content(), speaker), usage: value.usage });
+          isWhole = true;
+          for (const call of held) controller.enqueue(call);
+        }
+        return controller.enqueue(value);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+function brokenOff(): Error {
+  return new Error("The model's answer broke off before its end.");
+}

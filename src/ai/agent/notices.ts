@@ -1,0 +1,74 @@
+import type { Cursor, Entry, Session, TaskNotice } from "../../index.ts";
+import { toldBy } from "./notice-text.ts";
+
+const PAGE = 500;
+
+/** The notices in a session's log that its model has not been told of: each is handed out once, crashes or not. */
+export class Notices {
+  readonly #session: Session;
+  #at: number;
+
+  constructor(session: Session, at: number) {
+    this.#session = session;
+    this.#at = at;
+  }
+
+  /** Begins where the last agent of the session stood. */
+  static async open(session: Session): Promise<Notices> {
+    for (let before: Cursor | undefined; ; ) {
+      const options = { kinds: ["task"], limit: PAGE } as const;
+      const page = await session.page(before === undefined ? options : { ...options, before });
+      for (const entry of page.entries.toReversed()) {
+        const at = checkpointIn(entry);
+        if (at !== undefined) return new Notices(session, at);
+      }
+      before = page.before;
+      if (before === undefined) return new Notices(session, 0);
+    }
+  }
+
+  /** Where it stands, as a checkpoint. */
+  get checkpoint(): { readonly noticesTo: number } {
+    return { noticesTo: this.#at };
+  }
+
+  /** Those that have come since and were not told yet. */
+  async unheard(): Promise<readonly TaskNotice[]> {
+    const found: TaskNotice[] = [];
+    const told = new Set<string>();
+    for (;;) {
+      const entries = await this.#session.read({
+        from: this.#at + 1,
+        limit: PAGE,
+        kinds: ["message", "task"],
+      });
+      for (const entry of entries) {
+        if (entry.kind === "message") for (const id of toldBy(entry.message.meta)) told.add(id);
+        const notice = this.#noticeIn(entry);
+        if (notice) found.push(notice);
+        this.#at = entry.seq;
+      }
+      if (entries.length < PAGE) return found.filter(({ id }) => !told.has(id));
+    }
+  }
+
+  /** Resolves when another one has come, or the signal has fired. */
+  async wait(signal: AbortSignal): Promise<void> {
+    const entries = this.#session.tail({ after: this.#at, kinds: ["task"], signal });
+    for await (const entry of entries) if (this.#noticeIn(entry)) return;
+  }
+
+  /** A task that worked in this very session has said here whatever it had to say. */
+  #noticeIn(entry: Entry): TaskNotice | undefined {
+    if (entry.kind !== "task" || entry.note.type !== "notice") return undefined;
+    return entry.note.notice.session === this.#session.id ? undefined : entry.note.notice;
+  }
+}
+
+function checkpointIn(entry: Entry): number | undefined {
+  if (entry.kind !== "task" || entry.note.type !== "checkpoint") return undefined;
+  const { value } = entry.note;
+  const at =
+    typeof value === "object" && value !== null && "noticesTo" in value ? value.noticesTo : undefined;
+  return typeof at === "number" ? at : undefined;
+}

@@ -1,0 +1,79 @@
+import type { AgentEvent } from "../../index.ts";
+
+/** Says something; resolves when it is in the log, and fails if it may not be said any more. */
+export type Say = (event: AgentEvent) => Promise<void>;
+
+interface Waiting {
+  readonly event: AgentEvent;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The events of work that runs by itself, as an agent's iterator: what the work says is handed out one by one, and it goes
+ * on when the next one is asked for. Whoever ends the iteration stops the work at once, also in the midst of a wait.
+ */
+export function relayed<Result>(
+  work: (say: Say, signal: AbortSignal) => Promise<Result>,
+  outer: AbortSignal,
+): AsyncIterableIterator<AgentEvent, Result | undefined> {
+  const stop = new AbortController();
+  // What the work says at once, as parallel tools do; each of them waits here.
+  const waiting: Waiting[] = [];
+  let taken: Waiting | undefined;
+  let working: Promise<Result> | undefined;
+  let isDone = false;
+  let wake = () => {};
+
+  const say: Say = (event) =>
+    new Promise((resolve, reject) => {
+      if (stop.signal.aborted) return reject(over());
+      waiting.push({ event, resolve, reject });
+      wake();
+    });
+  const end = (reason: unknown) => {
+    stop.abort(reason);
+    for (const left of [...(taken ? [taken] : []), ...waiting.splice(0)]) left.reject(over());
+    wake();
+  };
+  const onOuterAbort = () => end(outer.reason);
+  const begin = () => {
+    if (outer.aborted) end(outer.reason);
+    outer.addEventListener("abort", onOuterAbort, { once: true });
+    return work(say, stop.signal).finally(() => {
+      isDone = true;
+      outer.removeEventListener("abort", onOuterAbort);
+      wake();
+    });
+  };
+
+  return {
+    async next() {
+      taken?.resolve();
+      taken = undefined;
+      working ??= begin();
+      // Seen by whoever asks; nobody may ask any more.
+      working.catch(() => {});
+      for (;;) {
+        taken = waiting.shift();
+        if (taken) return { done: false, value: taken.event };
+        if (isDone) return { done: true, value: await working };
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    async return() {
+      end(over());
+      await working?.catch(() => {});
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+function over(): Error {
+  return new Error("This call of the agent is over.");
+}

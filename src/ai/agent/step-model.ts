@@ -1,0 +1,41 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { type LanguageModel, wrapLanguageModel } from "ai";
+import type { MessageInput } from "../../index.ts";
+import { Calls, type UsageReported } from "../call.ts";
+import type { LonghaulModelOptions } from "../options.ts";
+import { beginCall, healingStream, modelOf } from "../sending.ts";
+import { heldStream } from "./held-stream.ts";
+
+/** Stores a reply and what it used. */
+export type StoreReply = (
+  message: MessageInput | undefined,
+  usage: UsageReported | undefined,
+) => Promise<void>;
+
+/**
+ * A model for the steps of a task: it is sent the window of the log, whatever messages the caller gives; refused windows
+ * are healed; and its reply is stored by the task before the reply's calls are carried out.
+ */
+export function stepModel(
+  model: LanguageModel,
+  options: Omit<LonghaulModelOptions, "history">,
+  store: StoreReply,
+): LanguageModelV4 {
+  const calls = new Calls({ ...options, history: "session" });
+  return wrapLanguageModel({
+    model: modelOf(model),
+    middleware: {
+      specificationVersion: "v4",
+      async wrapStream({ model: inner, params }) {
+        const instructions = params.prompt.filter(({ role }) => role === "system");
+        const call = await beginCall(calls, inner, { ...params, prompt: instructions });
+        const send = () => inner.doStream(call.paramsWith(params));
+        const { result, opened } = await healingStream(call, send);
+        const stream = heldStream(opened, inner.modelId, ({ message, usage }) =>
+          store(message, call.reportOf(usage)),
+        );
+        return { ...result, stream };
+      },
+    },
+  });
+}

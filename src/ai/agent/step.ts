@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isStepCount, type StepResult, streamText, type ToolSet } from "ai";
+import { isLonghaulError } from "../../index.ts";
+import { messageOfSdk } from "../from-sdk.ts";
+import type { SdkMessage } from "../sdk-message.ts";
+import { toldMeta } from "./notice-text.ts";
+import { type OpenCall, resultsFor } from "./open-calls.ts";
+import type { SessionContext } from "./options.ts";
+import type { Say } from "./relay.ts";
+import { TextOutput } from "./text-output.ts";
+import { takeTold } from "./told-notices.ts";
+
+/** What each step of a run is made with. */
+export interface StepParts {
+  readonly context: SessionContext;
+  readonly settings: Parameters<typeof streamText>[0];
+  readonly say: Say;
+  readonly signal: AbortSignal;
+  /** The calls of the reply that was stored last; undefined before there is one. */
+  readonly reply: { calls: readonly OpenCall[] | undefined };
+}
+
+/** How often an answer that breaks off is asked for again; it has had no effect. */
+const MOST_BROKEN = 3;
+const FIRST_PAUSE_MS = 500;
+
+/** One call to the model and the tools that it asks for; everything is in the log when it resolves. */
+export async function takeStep(parts: StepParts): Promise<StepResult<ToolSet>> {
+  const { say, signal, reply } = parts;
+  await say({ type: "step" });
+  for (let broken = 1; ; broken++) {
+    reply.calls = undefined;
+    const output = new TextOutput(say);
+    try {
+      return await attempt(parts, output);
+    } catch (error) {
+      signal.throwIfAborted();
+      // What failed before a word was said has been tried again by the AI SDK already.
+      const mayAskAgain = output.hasBegun && reply.calls === undefined && !isLonghaulError(error);
+      if (!mayAskAgain || broken === MOST_BROKEN) throw error;
+      await output.flush("\n[the answer broke off and is asked for again]\n");
+      await sleep(FIRST_PAUSE_MS * 2 ** (broken - 1), undefined, { signal });
+    }
+  }
+}
+
+async function attempt(parts: StepParts, output: TextOutput): Promise<StepResult<ToolSet>> {
+  const { context, settings, say, signal, reply } = parts;
+  const stop = new AbortController();
+  const abort = () => stop.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    const result = streamText({
+      ...settings,
+      stopWhen: isStepCount(1),
+      abortSignal: stop.signal,
+      // Errors are seen in the stream; the default would print them.
+      onError: () => undefined,
+    });
+    for await (const part of result.stream) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "abort") throw signal.reason ?? new Error("The step was aborted.");
+      await output.see(part);
+    }
+    await output.flush();
+    const step = await result.finalStep;
+    const results = (await result.responseMessages).filter(({ role }) => role === "tool");
+    const answered = new Set<string>();
+    for (const sdk of results) {
+      const message = messageOfSdk(sdk as SdkMessage);
+      const ids = (message.parts ?? []).flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
+      for (const id of ids) answered.add(id);
+      const told = takeTold(context, ids);
+      const meta = { ...message.meta, ...(told.length > 0 && toldMeta(told)) };
+      await say({ type: "message", message: { ...message, meta } });
+    }
+    const undone = (reply.calls ?? []).filter(({ callId }) => !answered.has(callId));
+    if (undone.length > 0) await say({ type: "message", message: resultsFor(undone, "undone") });
+    return step;
+  } finally {
+    signal.removeEventListener("abort", abort);
+    // A stream that nobody reads to its end must not go on.
+    stop.abort();
+  }
+}

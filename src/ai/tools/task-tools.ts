@@ -1,0 +1,104 @@
+import { tool } from "ai";
+import { z } from "zod";
+import type { Agent, AgentContext, Json, Kernel, Session, StartOptions, TaskStatus } from "../../index.ts";
+import { noticeText } from "../agent/notice-text.ts";
+import { tellBy } from "../agent/told-notices.ts";
+import { childOutput } from "./child-output.ts";
+import { waitForChild } from "./wait-for-child.ts";
+
+/** An agent that a model may start. */
+export interface ChildAgent {
+  /** The agent, or the name of a registered one. */
+  readonly agent: Agent<Session> | string;
+  /** What it is good for, in a sentence for the model. */
+  readonly description: string;
+  /** How its tasks are started: isolation, deadline, budget. */
+  readonly start?: Omit<StartOptions, "id" | "mode" | "signal" | "title">;
+  /** What becomes of the model's words; they are the input as they are by default. */
+  readonly inputOf?: (instructions: string) => Json;
+}
+
+/** Which agents a model may start. */
+export interface TaskToolsOptions {
+  readonly kernel: Kernel;
+  readonly agents: readonly ChildAgent[];
+}
+
+const TASK = z.string().describe("the id of a task that start_task has returned");
+const MOST_WAIT_SECONDS = 600;
+
+/**
+ * Tools of an agent for tasks of its own: start_task, task_output, wait_task, kill_task. Tasks run in the background and
+ * end with the agent's task at the latest; what they said is fenced. Only children of the task can be named.
+ */
+export function taskTools(context: AgentContext<Session>, { kernel, agents }: TaskToolsOptions) {
+  const byName = new Map(agents.map((child) => [nameOf(child), child]));
+  const names = [...byName.keys()];
+  const list = names.map((name) => `${name}: ${byName.get(name)?.description}`).join("\n");
+  const childNamed = async (id: string): Promise<TaskStatus | undefined> => {
+    const children = await context.children();
+    return children.some((child) => child.id === id) ? kernel.tasks.status(id) : undefined;
+  };
+  return {
+    start_task: tool({
+      description: `Starts another agent on a piece of work of its own, in the background; you go on meanwhile. A notice comes when it has ended. Agents:\n${list}`,
+      inputSchema: z.object({
+        agent: z.enum(names as [string, ...string[]]).describe("who does it"),
+        instructions: z.string().describe("everything it has to know; it sees nothing of this conversation"),
+        title: z.string().max(200).optional().describe("the work in a few words"),
+      }),
+      execute: async ({ agent, instructions, title }) => {
+        const child = byName.get(agent);
+        if (!child) return `There is no agent ${agent}; there are ${names.join(", ")}.`;
+        const input = child.inputOf ? child.inputOf(instructions) : instructions;
+        const { id } = await context.start(child.agent, input, {
+          ...child.start,
+          mode: "background",
+          ...(title !== undefined && { title }),
+        });
+        return `Started as task ${id}. Its notice will come by itself; wait_task waits for it.`;
+      },
+    }),
+    task_output: tool({
+      description: "Shows where a task of yours stands and the end of what it has said so far.",
+      inputSchema: z.object({ task: TASK }),
+      execute: async ({ task }) => {
+        const status = await childNamed(task);
+        return status ? childOutput(kernel, status) : unknownTask(task);
+      },
+    }),
+    wait_task: tool({
+      description: "Waits until a task of yours has ended, and shows what it hands over.",
+      inputSchema: z.object({
+        task: TASK,
+        seconds: z.number().min(0).max(MOST_WAIT_SECONDS).optional().describe("at most; 60 unless given"),
+      }),
+      execute: async ({ task, seconds = 60 }, { toolCallId, abortSignal }) => {
+        if (!(await childNamed(task))) return unknownTask(task);
+        const limits = { timeoutMs: Math.round(seconds * 1_000), signal: abortSignal };
+        const { status, notice } = await waitForChild(kernel, await context.session(), task, limits);
+        if (!status.outcome) return `Task ${task} has not ended yet; it is ${status.state}.`;
+        if (!notice) return `Task ${task} has ended: ${status.state}. Its notice is on the way.`;
+        tellBy(context, toolCallId, notice);
+        return noticeText(notice);
+      },
+    }),
+    kill_task: tool({
+      description: "Ends a task of yours, and all that it has started, at once. What it has said is kept.",
+      inputSchema: z.object({ task: TASK }),
+      execute: async ({ task }) => {
+        if (!(await childNamed(task))) return unknownTask(task);
+        const { state } = await kernel.tasks.kill(task, "asked by its parent");
+        return `Task ${task}: ${state}.`;
+      },
+    }),
+  };
+}
+
+function nameOf({ agent }: ChildAgent): string {
+  return typeof agent === "string" ? agent : agent.name;
+}
+
+function unknownTask(task: string): string {
+  return `There is no task ${JSON.stringify(task.slice(0, 80))} of yours.`;
+}

@@ -1,0 +1,18 @@
+import type { Session } from "../index.ts";
+
+const LOOKED_THROUGH = 100;
+
+/** The model that the latest usage report or message of an assistant names; undefined if none of the latest does. */
+export async function lastModel(session: Session): Promise<string | undefined> {
+  const { entries } = await session.page({ kinds: ["usage", "message"], limit: LOOKED_THROUGH });
+  for (const entry of entries.toReversed()) {
+    const model = entry.kind === "usage" ? entry.model : entry.kind === "message" ? entry.message.model : "";
+    if (isModel(model)) return model;
+  }
+  return undefined;
+}
+
+/** Some tools write a word in brackets for messages that no model said. */
+function isModel(model: string | undefined): model is string {
+  return model !== undefined && model !== "" && !model.startsWith("<");
+}

@@ -1,0 +1,59 @@
+import {
+  asConversation,
+  type Kernel,
+  type Message,
+  type Part,
+  type SaidMessage,
+  type Session,
+  type SessionId,
+} from "../index.ts";
+
+const PAGE_ENTRIES = 500;
+
+/** What was said on the active line of a session, as an API would have been sent it. */
+export async function loadConversation(kernel: Kernel, id: SessionId): Promise<readonly SaidMessage[]> {
+  await using session = await kernel.session(id);
+  const [line] = await session.lines(1);
+  const said: SaidMessage[] = [];
+  for (const { from, to, session: owner } of line?.ranges ?? []) {
+    if (owner === id) await readInto(said, kernel, session, from, to);
+    else {
+      await using other = await kernel.session(owner);
+      await readInto(said, kernel, other, from, to);
+    }
+  }
+  return [...asConversation(said)];
+}
+
+async function readInto(
+  said: SaidMessage[],
+  kernel: Kernel,
+  session: Session,
+  from: number,
+  to: number,
+): Promise<void> {
+  for (let next = from; next <= to; ) {
+    const entries = await session.read({ from: next, to, limit: PAGE_ENTRIES, kinds: ["message"] });
+    for (const entry of entries) {
+      if (entry.kind !== "message") continue;
+      const { at: own } = entry.message.meta ?? {};
+      const at = typeof own === "number" ? own : entry.at;
+      said.push({ seq: entry.seq, at, message: await whole(kernel, entry.message) });
+    }
+    const last = entries.at(-1);
+    if (!last) return;
+    next = last.seq + 1;
+  }
+}
+
+/** The message with the parts that were too large for the log. */
+async function whole(kernel: Kernel, message: Message): Promise<Message> {
+  const restore = async <P extends Part>(part: P): Promise<P> =>
+    part.type === "blob" && part.of !== undefined ? ((await kernel.blobs.restore(part)) as P) : part;
+  const parts: Part[] = [];
+  for (const part of message.parts) {
+    if (part.type !== "tool-result") parts.push(await restore(part));
+    else parts.push({ ...part, output: await Promise.all(part.output.map(restore)) });
+  }
+  return { ...message, parts };
+}

@@ -1,0 +1,42 @@
+import type { Message } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
+import type { Pass, Proposal } from "../pass.ts";
+import { protectedSeqs } from "../protected.ts";
+import type { Slot } from "../slot.ts";
+
+/** Takes the reasoning of all but the latest turns that have any out of the window, whole. */
+export function clearReasoning({ keepTurns }: { readonly keepTurns: number }): Pass {
+  return (slots, { tokensOf, pins }) => {
+    const turns = turnsOf(slots);
+    const thinking = new Set(turns.filter((_, index) => hasReasoning((slots[index] as Slot).message)));
+    const kept = new Set(keepTurns > 0 ? [...thinking].slice(-keepTurns) : []);
+    const spared = protectedSeqs(slots, pins);
+    return slots.flatMap((slot, index): readonly Proposal[] => {
+      const { seq, message, isNote, tokens } = slot;
+      if (isNote || kept.has(turns[index] as number) || spared.has(seq)) return [];
+      const parts = message.parts.filter((part) => !isReasoning(part));
+      // A message without a word would be refused.
+      if (parts.length === message.parts.length || parts.length === 0) return [];
+      const freedTokens = tokens - tokensOf({ ...message, parts });
+      return [{ edit: { type: "replace", target: { seq }, parts }, reason: "old reasoning", freedTokens }];
+    });
+  };
+}
+
+/** The turn of each slot. One begins where the user says something; what answers calls goes on with the turn. */
+export function turnsOf(slots: readonly Slot[]): readonly number[] {
+  let turn = 0;
+  return slots.map(({ message, original = message, isNote }) => {
+    const isSaid = original.role === "user" && !original.parts.some(({ type }) => type === "tool-result");
+    return !isNote && isSaid ? ++turn : turn;
+  });
+}
+
+/** Tells whether a model's thoughts are in a message. */
+export function hasReasoning({ parts }: Message): boolean {
+  return parts.some(isReasoning);
+}
+
+function isReasoning(part: Part): boolean {
+  return part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning");
+}
