@@ -1,3 +1,5 @@
+export { type Cleared, clearedIn } from "./compact/cleared.ts";
+export { type ClientEdits, type ClientEditsOptions, clientEdits } from "./compact/client-edits.ts";
 export type { Compacted } from "./compact/compactor.ts";
 export { type SummaryPrompt, type SummaryRequest, summaryPrompt } from "./compact/contract/prompt.ts";
 export { SECTIONS, type SectionKey } from "./compact/contract/sections.ts";
@@ -78,6 +80,7 @@ export type { Json } from "./model/json.ts";
 export type { Line, SeqRange } from "./model/line.ts";
 export { flatParts, type Message, type MessageInput, type Role, textOfMessage } from "./model/message.ts";
 export { sniffMime } from "./model/mime.ts";
+export { editDistance, nearestWords } from "./model/nearest.ts";
 export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "./model/overlay.ts";
 export type {
   BlobPart,
@@ -94,6 +97,15 @@ export type {
 } from "./model/part.ts";
 export type { CacheState, Compared, Receipt } from "./model/receipt.ts";
 export type { CensusCount } from "./model/scope.ts";
+export {
+  isTerminal,
+  TASK_STATES,
+  type TaskId,
+  type TaskNotice,
+  type TaskOutcome,
+  type TaskPlan,
+  type TaskState,
+} from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
 export type { ChildrenQuery, DescendantOptions } from "./session/family.ts";
 export type { Session } from "./session/session.ts";
@@ -113,21 +125,22 @@ export type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./task/afte
 export type { Agent, AgentCause, AgentContext, AgentEvent, AgentFunction } from "./task/agent.ts";
 export { commandChannel } from "./task/channels/command.ts";
 export { webhookChannel } from "./task/channels/webhook.ts";
+export type { TaskDetails, TaskSketch } from "./task/describe.ts";
 export { cleanUpOnExit } from "./task/exit-registry.ts";
 export type { Startable, TaskOptions } from "./task/options.ts";
 export type { OutputOptions, TaskEntry } from "./task/output.ts";
 export { processCleanups } from "./task/process/cleanups.ts";
-export { commandAgent } from "./task/process/command-agent.ts";
+export { type CommandInputJson, commandAgent } from "./task/process/command-agent.ts";
 export { reapStep } from "./task/process/reap-step.ts";
 export { runCommand, startCommand } from "./task/process/run-command.ts";
-export { findTagged, reapTagged } from "./task/process/tagged.ts";
+export { findTagged, listTagged, reapTagged } from "./task/process/tagged.ts";
 export type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./task/start-options.ts";
 export type { Tasks } from "./task/tasks.ts";
 export { createWorktree } from "./task/worktree/create.ts";
 export { holdWorktree } from "./task/worktree/hold.ts";
 export { worktreeIsolation } from "./task/worktree/isolation.ts";
 export { type Removal, removeIfUnchanged } from "./task/worktree/remove.ts";
-export { type Collected, collectStale } from "./task/worktree/stale.ts";
+export { type Collected, type CollectStaleOptions, collectStale } from "./task/worktree/stale.ts";
 export { type Verdict, verdict } from "./task/worktree/verdict.ts";
 export { openWorktree, type Worktree } from "./task/worktree/worktree.ts";
 export type { Cursor } from "./view/cursor.ts";
@@ -136,6 +149,7 @@ export type { RangeOptions } from "./view/range.ts";
 export type { TailOptions } from "./view/tail.ts";
 export { type FittedMessages, fitMessages } from "./window/fit-messages.ts";
 export type { ProviderFailure } from "./window/limits/failure.ts";
+export { type Overflow, overflowOf } from "./window/limits/overflow.ts";
 export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
 export type { Fitted, Planned } from "./window/live/fitted.ts";
 export type { WindowOptions } from "./window/live/options.ts";

@@ -17,4 +17,9 @@ export interface Context {
   readonly rows: number;
   /** Fires on Ctrl-C, and when nobody reads the output any more. */
   readonly signal: AbortSignal;
+  /**
+   * Has SIGHUP tell a listener instead of ending the process, as servers do; with a terminal it still ends. Returns what
+   * takes that back.
+   */
+  readonly onHangUp?: (listener: () => void) => () => void;
 }

@@ -13,8 +13,15 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 export function processContext(): { readonly context: Context; readonly stop: Stop } {
   const controller = new AbortController();
   const stop: { exitCode: number | undefined } = { exitCode: undefined };
+  const hangUps = new Set<() => void>();
   for (const [signal, exitCode] of Object.entries(SIGNALS)) {
     process.on(signal as NodeJS.Signals, () => {
+      // A terminal that closes takes its programs along; without one, the signal can only have been meant.
+      const isTold = signal === "SIGHUP" && !process.stdin.isTTY && !process.stdout.isTTY && hangUps.size > 0;
+      if (isTold) {
+        for (const tell of hangUps) tell();
+        return;
+      }
       if (stop.exitCode !== undefined) process.exit(exitCode);
       stop.exitCode = exitCode;
       controller.abort();
@@ -39,6 +46,10 @@ export function processContext(): { readonly context: Context; readonly stop: St
     columns: { stdout: stdout.columns || UNLIMITED, stderr: stderr.columns || UNLIMITED },
     rows: stdout.rows || UNLIMITED,
     signal: controller.signal,
+    onHangUp(listener) {
+      hangUps.add(listener);
+      return () => void hangUps.delete(listener);
+    },
   };
   return { context, stop };
 }

@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   task: async () => (await import("./commands/task.ts")).taskCommands,
   export: async () => (await import("./commands/export.ts")).exportCommand,
   replay: async () => (await import("./commands/replay.ts")).replayCommand,
+  serve: async () => (await import("./commands/serve.ts")).serveCommand,
 };
 
 /** What can stand where no command does. */

@@ -1,8 +1,8 @@
+import { lastModel } from "../../conversation/last-model.ts";
 import { POLICIES, type Session, type SessionWindow, type WindowOptions } from "../../index.ts";
 import type { OptionSpecs, OptionValues } from "../command.ts";
 import { findNamed } from "../named.ts";
 import { tokensOption } from "../tokens.ts";
-import { lastModel } from "../../conversation/last-model.ts";
 
 /** Options that say what is sent to whom. */
 export const WINDOW_OPTIONS = {

@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import type { LoadedConfig } from "../../gateway/config/load-config.ts";
+import type { Environment } from "../../gateway/config/settings.ts";
+import { connectLines } from "../../gateway/pages/agents.ts";
+import { missingUpstreams } from "../../gateway/pages/overview.ts";
+import { escapeLine } from "../escape.ts";
+import type { Paint } from "../paint.ts";
+import { padTo } from "../width.ts";
+
+/** A gateway that has just begun to listen. */
+export interface Listening {
+  readonly url: string;
+  readonly store: string;
+  readonly loaded: LoadedConfig;
+  readonly env: Environment;
+}
+
+/** What people are told when the gateway listens: its address, what to paste, where requests go and how. */
+export function greetingLines(listening: Listening, paint: Paint, isQuiet: boolean): readonly string[] {
+  const { url, store } = listening;
+  const first = `longhaul ${version()} listens on ${paint("bold", url)}`;
+  if (isQuiet) return [first];
+  return [
+    `${first}, store ${escapeLine(store)}`,
+    "",
+    "Point an agent here:",
+    ...agentLines(listening, paint),
+    "",
+    "Requests go to:",
+    ...upstreamLines(listening, paint),
+    "",
+    ...settingLines(listening),
+    `Status, recall and import: ${paint("bold", `${url}/`)}   Ctrl-C ends.`,
+  ];
+}
+
+/** The same for programs. */
+export function greetingJson(listening: Listening): object {
+  const { url, store, loaded, env } = listening;
+  const { config, path, warnings } = loaded;
+  const { policy, dryRun, threshold, recall, redact } = config;
+  return {
+    type: "listening",
+    version: version(),
+    url,
+    store,
+    config: path ?? null,
+    settings: { policy, dryRun, threshold, recall, redact },
+    upstreams: config.upstreams.map(({ name, baseUrl, apis, keyEnv }) => ({
+      name,
+      baseUrl,
+      apis,
+      keyEnv,
+      hasKey: hasKey(keyEnv, env),
+    })),
+    missing: missingUpstreams(config, env),
+    agents: connectLines({ url, needsToken: config.tokens.length > 0 }),
+    warnings,
+  };
+}
+
+function agentLines({ url, loaded }: Listening, paint: Paint): readonly string[] {
+  const agents = connectLines({ url, needsToken: loaded.config.tokens.length > 0 });
+  return agents.flatMap(({ agent, place, lines }) => {
+    const [first = "", ...rest] = lines.split("\n");
+    const name = paint("cyan", padTo(agent, 12));
+    if (rest.length === 0 && place === "shell") return [`  ${name} ${first}`];
+    return [`  ${name} ${paint("dim", place)}`, ...[first, ...rest].map((line) => `    ${line}`)];
+  });
+}
+
+function upstreamLines({ loaded: { config }, env }: Listening, paint: Paint): readonly string[] {
+  const width = Math.max(...config.upstreams.map(({ name }) => name.length));
+  const lines = config.upstreams.map(({ name, baseUrl, prefix, models, keyEnv }) => {
+    const which = [prefix && `${prefix}…`, ...(models ?? [])].filter(Boolean).join(", ");
+    const key = hasKey(keyEnv, env)
+      ? `key of ${keyEnv}`
+      : `the agent's own key${keyEnv === undefined ? "" : `, or ${keyEnv}`}`;
+    return `  ${paint("cyan", padTo(escapeLine(name), width))} ${escapeLine(baseUrl)}${which && ` for ${escapeLine(which)}`} ${paint("dim", `(${escapeLine(key)})`)}`;
+  });
+  const missing = missingUpstreams(config, env).filter(
+    ({ name }) => !config.upstreams.some((one) => one.name === name),
+  );
+  const words = missing.map(({ name, variable }) => `${variable} for ${name}`).join(", ");
+  return [...lines, ...(words === "" ? [] : [paint("dim", `  more with ${words}`)])];
+}
+
+function settingLines({ loaded: { config, path } }: Listening): readonly string[] {
+  const { policy, dryRun, threshold, recall, redact, tokens } = config;
+  const edits =
+    policy === "none"
+      ? "Requests are passed through as they are"
+      : `Windows are edited by ${policy} from ${threshold}% on${dryRun ? ", as a dry run: nothing is changed" : ""}`;
+  const recalled = [recall.tools && "tools", recall.context && "context"].filter(Boolean).join(" and ");
+  const more = [
+    `recall ${recalled || "off"}`,
+    `redaction ${redact ? "on" : "off"}`,
+    tokens.length > 0
+      ? `tokens of ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
+      : "no token needed",
+  ];
+  return [
+    `${edits}; ${more.join(", ")}.`,
+    ...(path === undefined ? [] : [`Settings of ${escapeLine(path)}.`]),
+  ];
+}
+
+function hasKey(keyEnv: string | undefined, env: Environment): boolean {
+  return keyEnv !== undefined && Boolean(env[keyEnv]);
+}
+
+function version(): string {
+  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")).version;
+}

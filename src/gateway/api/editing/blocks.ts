@@ -1,0 +1,103 @@
+import { arrayOf, objectOf } from "../../../formats/content/fields.ts";
+import type { BlobPart, Part, PartInput, RawPart } from "../../../index.ts";
+import type { Base64Of, JsonObject } from "../api.ts";
+import type { EditedPiece, OwnPiece } from "./edited-pieces.ts";
+
+/** A block of content that a client wrote. */
+export interface OwnBlock extends OwnPiece {
+  readonly block: unknown;
+}
+
+/** How a place of an API holds text, media and what is only known there. */
+export interface BlockForm {
+  text(text: string): JsonObject;
+  /** Undefined where media cannot stand. */
+  media(part: BlobPart, base64: string): JsonObject | undefined;
+  /** Undefined where it cannot stand. */
+  raw(part: RawPart): JsonObject | undefined;
+}
+
+/** Blocks of content as a client wrote it, with what they say: one part for each. */
+export function ownBlocks(
+  content: unknown,
+  parts: readonly PartInput[],
+  form: BlockForm,
+): readonly OwnBlock[] {
+  const blocks = typeof content === "string" ? [form.text(content)] : arrayOf(content);
+  return parts.map((part, index) => ({ part, block: blocks[index] }));
+}
+
+/** A block of an edited piece of content; undefined for what no content can hold. */
+export async function editedBlock(
+  edited: EditedPiece<OwnBlock>,
+  form: BlockForm,
+  base64Of: Base64Of,
+): Promise<unknown> {
+  if (edited.type === "own") return edited.piece.block;
+  const { part } = edited;
+  if (edited.type === "new") return newBlock(part, form, base64Of);
+  const own = objectOf(edited.piece.block);
+  if (part.type === "text" && edited.piece.part.type === "text" && own) return { ...own, text: part.text };
+  const block = await newBlock(part, form, base64Of);
+  const mark = own?.cache_control;
+  return block && mark !== undefined ? { ...block, cache_control: mark } : block;
+}
+
+/** A block that a client has none of; undefined for what no content can hold. */
+export async function newBlock(
+  part: Part,
+  form: BlockForm,
+  base64Of: Base64Of,
+): Promise<JsonObject | undefined> {
+  switch (part.type) {
+    case "text":
+      return form.text(part.text);
+    case "raw":
+      return form.raw(part) ?? form.text(JSON.stringify(part.value));
+    case "blob":
+      return blobBlock(part, form, base64Of);
+    default:
+      return undefined;
+  }
+}
+
+async function blobBlock(
+  part: BlobPart,
+  form: BlockForm,
+  base64Of: Base64Of,
+): Promise<JsonObject | undefined> {
+  if (part.of === "reasoning" || part.of === "tool-call") return undefined;
+  const base64 = await base64Of(part.digest);
+  if (part.of === undefined) {
+    const media = base64 === undefined ? undefined : form.media(part, base64);
+    return media ?? form.text(wordFor(part));
+  }
+  if (base64 === undefined) return form.text(part.preview ?? "");
+  const text = Buffer.from(base64, "base64").toString("utf8");
+  return part.of === "text" ? form.text(text) : (form.raw(JSON.parse(text)) ?? form.text(text));
+}
+
+/** Stands for media that cannot be had, or cannot stand here. */
+function wordFor({ mime, sizeBytes, name }: BlobPart): string {
+  return `[${name ?? "file"}: ${mime}, ${sizeBytes} bytes, not shown here]`;
+}
+
+/**
+ * Blocks as content: a string where the client wrote one, or nothing, and all of them are plain text. `join` says whether
+ * several texts become one string.
+ */
+export function contentOf(
+  own: unknown,
+  blocks: readonly unknown[],
+  join: boolean,
+): string | readonly unknown[] {
+  const texts = blocks.map(plainText);
+  const isPlain = !Array.isArray(own) && texts.every((text) => text !== undefined);
+  return isPlain && (join || texts.length <= 1) ? texts.join("\n\n") : blocks;
+}
+
+function plainText(value: unknown): string | undefined {
+  const block = objectOf(value);
+  if (!block || typeof block.text !== "string") return undefined;
+  return Object.keys(block).every((field) => field === "type" || field === "text") ? block.text : undefined;
+}

@@ -1,0 +1,83 @@
+import type { Part, PartInput } from "../../../index.ts";
+import { type Match, matchParts } from "./match-parts.ts";
+import { kindOf } from "./part-kind.ts";
+import { type TracedPart, traceParts } from "./trace-parts.ts";
+
+/** A piece of what a client wrote, with the part that it says. */
+export interface OwnPiece {
+  readonly part: PartInput;
+}
+
+/** A piece of an edited message: the client's own, the client's own with other content, or a new one. */
+export type EditedPiece<P extends OwnPiece> =
+  | { readonly type: "own"; readonly piece: P }
+  | { readonly type: "changed"; readonly piece: P; readonly part: Part; readonly original: Part }
+  | { readonly type: "new"; readonly part: Part };
+
+/**
+ * What becomes of a client's pieces. Those that the edit left alone stay, also those that the log does not know, as long as
+ * anything stays. Reasoning stays as it is or leaves, and does not come back to a client who has dropped it.
+ */
+export function editedPieces<P extends OwnPiece>(
+  edited: readonly Part[],
+  original: readonly Part[],
+  pieces: readonly P[],
+): readonly EditedPiece<P>[] {
+  const matches = matchParts(
+    original,
+    pieces.map(({ part }) => part),
+  );
+  const byOriginal = new Map(
+    matches.flatMap((match) => match.originals.map((place) => [place, match] as const)),
+  );
+  const known = new Set(matches.flatMap(({ own }) => own));
+  const traced = traceParts(edited, original);
+  const members = Map.groupBy(traced, ({ from }) => (from === undefined ? undefined : byOriginal.get(from)));
+  const result: EditedPiece<P>[] = [];
+  const pieceAt = (place: number | undefined) => pieces[place as number] as P;
+  let next = 0;
+  const bringUnknown = (end: number) => {
+    for (; next < end; next++) if (!known.has(next)) result.push({ type: "own", piece: pieceAt(next) });
+  };
+  const told = new Set<Match>();
+  for (const trace of traced) {
+    const { part, from, isSame } = trace;
+    const match = from === undefined ? undefined : byOriginal.get(from);
+    if (!match) {
+      if (!isSame && kindOf(part) !== "reasoning" && (from === undefined || isSaying(part)))
+        result.push({ type: "new", part });
+      continue;
+    }
+    if (told.has(match)) continue;
+    told.add(match);
+    bringUnknown(match.own[0] as number);
+    const stayed = members.get(match) ?? [];
+    if (stayed.length === match.originals.length && stayed.every((one) => one.isSame))
+      result.push(...match.own.map((place) => ({ type: "own" as const, piece: pieceAt(place) })));
+    else if (kindOf(part) !== "reasoning")
+      result.push({
+        type: "changed",
+        piece: pieceAt(match.own[0]),
+        part: joined(stayed),
+        original: original[from as number] as Part,
+      });
+  }
+  if (told.size > 0) bringUnknown(pieces.length);
+  return result;
+}
+
+/** Texts that a client has joined, or cut otherwise, are changed together. */
+function joined(stayed: readonly TracedPart[]): Part {
+  const [first] = stayed as readonly [TracedPart];
+  if (stayed.length === 1) return first.part;
+  const texts = stayed.map(({ part }) =>
+    part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "",
+  );
+  return { type: "text", text: texts.join("\n") };
+}
+
+/** True for a part that stands for itself: a call needs its result, and the reverse. */
+function isSaying(part: Part): boolean {
+  const kind = kindOf(part);
+  return kind !== "call" && kind !== "result";
+}

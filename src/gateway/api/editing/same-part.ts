@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { BlobPart, Message } from "../../../index.ts";
+import { type AnyPart, base64In, isSpilled, kindOf, outputOf } from "./part-kind.ts";
+
+/** Tells whether nothing of a message was edited. */
+export function isUnedited(message: Message, original: Message): boolean {
+  if (message === original) return true;
+  return message.role === original.role && areSame(message.parts, original.parts);
+}
+
+/** Tells whether two parts are the same word by word; one that was too large for the log is what it was before. */
+export function isSamePart(one: AnyPart, other: AnyPart): boolean {
+  if (one === other) return true;
+  if (kindOf(one) !== kindOf(other)) return false;
+  if (one.type === "blob" && other.type === "blob") return one.digest === other.digest;
+  if (one.type === "blob") return isBlobOf(one, other);
+  if (other.type === "blob") return isBlobOf(other, one);
+  if (one.type === "tool-result" && other.type === "tool-result") {
+    const isAlike = one.callId === other.callId && (one.isError ?? false) === (other.isError ?? false);
+    return isAlike && areSame(outputOf(one), outputOf(other));
+  }
+  return isDeepStrictEqual(one, other);
+}
+
+/** Tells whether a client's call is one of the log, whose id it may have rewritten. */
+export function isSameCall(one: AnyPart, other: AnyPart): boolean {
+  if (one.type !== "tool-call" || other.type !== "tool-call") return false;
+  return one.name === other.name && isDeepStrictEqual(one.input, other.input);
+}
+
+function areSame(some: readonly AnyPart[], others: readonly AnyPart[]): boolean {
+  return (
+    some.length === others.length && some.every((part, index) => isSamePart(part, others[index] as AnyPart))
+  );
+}
+
+/** Tells whether a blob holds a part that is at hand. */
+function isBlobOf(blob: BlobPart, part: AnyPart): boolean {
+  if (part.type === "data") {
+    const base64 = base64In(part);
+    return base64 !== undefined && digestOf(Buffer.from(base64, "base64")) === blob.digest;
+  }
+  if (!isSpilled(blob)) return false;
+  return digestOf(part.type === "text" ? part.text : JSON.stringify(part)) === blob.digest;
+}
+
+function digestOf(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}

@@ -1,0 +1,87 @@
+import type { Part } from "../../../index.ts";
+import { callIdOf, kindOf } from "./part-kind.ts";
+import { isSamePart } from "./same-part.ts";
+
+/** A part of an edited message, and where it comes from. */
+export interface TracedPart {
+  readonly part: Part;
+  /** Index of the original part that it stands for; undefined if it was added. */
+  readonly from: number | undefined;
+  readonly isSame: boolean;
+}
+
+/**
+ * Finds for each part of an edited message the original that it stands for. Parts that stayed hold the others in their
+ * places; between them calls and results are known by their ids, and what is left by its kind and order.
+ */
+export function traceParts(edited: readonly Part[], original: readonly Part[]): readonly TracedPart[] {
+  const anchors = anchorsOf(edited, original);
+  const from: (number | undefined)[] = [...anchors];
+  let gap: number[] = [];
+  let begin = 0;
+  for (let index = 0; index <= edited.length; index++) {
+    const anchor = index === edited.length ? original.length : anchors[index];
+    if (anchor === undefined) {
+      gap.push(index);
+      continue;
+    }
+    pairGap(edited, gap, original, begin, anchor, from);
+    gap = [];
+    begin = anchor + 1;
+  }
+  return edited.map((part, index) => ({ part, from: from[index], isSame: anchors[index] !== undefined }));
+}
+
+/** Originals of the parts that stayed, in ascending order. */
+function anchorsOf(edited: readonly Part[], original: readonly Part[]): readonly (number | undefined)[] {
+  const anchors: (number | undefined)[] = edited.map(() => undefined);
+  let tail = 0;
+  const isTailSame = () => {
+    const [one, other] = [edited.at(-1 - tail), original.at(-1 - tail)];
+    return one !== undefined && other !== undefined && isSamePart(one, other);
+  };
+  while (isTailSame()) {
+    tail++;
+    anchors[edited.length - tail] = original.length - tail;
+  }
+  const end = original.length - tail;
+  let next = 0;
+  for (let index = 0; index < edited.length - tail; index++) {
+    for (let at = next; at < end; at++) {
+      if (!isSamePart(edited[index] as Part, original[at] as Part)) continue;
+      anchors[index] = at;
+      next = at + 1;
+      break;
+    }
+  }
+  return anchors;
+}
+
+/** Pairs what was changed between two parts that stayed. Nothing takes the place of reasoning. */
+function pairGap(
+  edited: readonly Part[],
+  gap: readonly number[],
+  original: readonly Part[],
+  begin: number,
+  end: number,
+  from: (number | undefined)[],
+): void {
+  const free = new Set<number>();
+  for (let at = begin; at < end; at++) if (kindOf(original[at] as Part) !== "reasoning") free.add(at);
+  const pair = (isPair: (part: Part, other: Part) => boolean) => {
+    for (const index of gap) {
+      if (from[index] !== undefined) continue;
+      const at = [...free].find((place) => isPair(edited[index] as Part, original[place] as Part));
+      if (at === undefined) continue;
+      from[index] = at;
+      free.delete(at);
+    }
+  };
+  pair((part, other) => {
+    const callId = callIdOf(part);
+    return callId !== undefined && callId === callIdOf(other) && kindOf(part) === kindOf(other);
+  });
+  const isEven = gap.filter((index) => from[index] === undefined).length === free.size;
+  if (!isEven) pair((part, other) => kindOf(part) === kindOf(other) && callIdOf(part) === undefined);
+  pair((part) => ["text", "blank", "media", "raw"].includes(kindOf(part)));
+}

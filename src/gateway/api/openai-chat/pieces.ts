@@ -1,0 +1,40 @@
+import { arrayOf, objectOf } from "../../../formats/content/fields.ts";
+import type { JsonObject } from "../api.ts";
+import type { OwnBlock } from "../editing/blocks.ts";
+import { messageOf } from "./decode.ts";
+
+/** A piece of a message, and the field that it stands in. */
+export interface ChatPiece extends OwnBlock {
+  readonly field: "reasoning" | "content" | "refusal" | "tool_calls" | "function_call" | "result";
+}
+
+/** The pieces of a message in the order of its parts. */
+export function piecesOf(element: JsonObject | undefined): readonly ChatPiece[] {
+  if (!element) return [];
+  const { parts = [] } = messageOf(element);
+  const [only] = parts;
+  if (only?.type === "tool-result") return [{ part: only, block: element, field: "result" }];
+  const calls = arrayOf(element.tool_calls);
+  const legacy = objectOf(element.function_call);
+  const behind: Omit<ChatPiece, "part">[] = [
+    ...(typeof element.refusal === "string" ? [{ block: element.refusal, field: "refusal" as const }] : []),
+    ...calls.map((block) => ({ block, field: "tool_calls" as const })),
+    ...(legacy ? [{ block: legacy, field: "function_call" as const }] : []),
+  ];
+  const content = contentBlocks(element, calls.length > 0 || legacy !== undefined);
+  const hasReasoning = parts.length > content.length + behind.length;
+  const before: Omit<ChatPiece, "part">[] = [
+    ...(hasReasoning ? [{ block: undefined, field: "reasoning" as const }] : []),
+    ...content.map((block) => ({ block, field: "content" as const })),
+  ];
+  const places = [...before, ...behind];
+  return parts.flatMap((part, index) => {
+    const place = places[index];
+    return place ? [{ part, ...place }] : [];
+  });
+}
+
+function contentBlocks({ content }: JsonObject, isCalling: boolean): readonly unknown[] {
+  if (typeof content !== "string") return arrayOf(content);
+  return isCalling && content === "" ? [] : [{ type: "text", text: content }];
+}

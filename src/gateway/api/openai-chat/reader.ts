@@ -1,0 +1,111 @@
+import { arrayOf, objectOf, textOf } from "../../../formats/content/fields.ts";
+import { openaiUsage } from "../../../formats/wire/usage.ts";
+import type { MessageInput, ProviderFailure, Usage } from "../../../index.ts";
+import type { JsonObject, ReplyReader } from "../api.ts";
+import { isNothingSaid } from "../nothing-said.ts";
+import { failureIn } from "../replies/failure.ts";
+import { type Assembly, replyReader } from "../replies/reply-reader.ts";
+import { messageOf } from "./decode.ts";
+import { StreamCalls } from "./stream-calls.ts";
+import { StreamDetails } from "./stream-details.ts";
+
+/** A reader of replies of Chat Completions, and of the servers that follow it. */
+export function makeReader(): ReplyReader {
+  return replyReader(new ChatAssembly());
+}
+
+/** Text that comes piece by piece, by the field of a delta that brings it. */
+type Texts = { [field in "content" | "reasoning_content" | "reasoning" | "refusal"]: string };
+
+class ChatAssembly implements Assembly {
+  readonly #texts: Texts = { content: "", reasoning_content: "", reasoning: "", refusal: "" };
+  readonly #calls = new StreamCalls();
+  /** The one call of the old field "function_call". */
+  readonly #legacy = new StreamCalls();
+  readonly #details = new StreamDetails();
+  #usage: unknown;
+  #isEnded = false;
+  failure: ProviderFailure | undefined;
+  stopReason: string | undefined;
+  responseId: string | undefined;
+  model: string | undefined;
+
+  takeEvent(_type: string, chunk: JsonObject): void {
+    this.#take(chunk, "delta");
+  }
+
+  takeBody(body: JsonObject): void {
+    this.#take(body, "message");
+  }
+
+  takeEnd(): void {
+    this.#isEnded = true;
+  }
+
+  message(): MessageInput | undefined {
+    const { content, refusal, reasoning, reasoning_content } = this.#texts;
+    const calls = this.#hasEnded ? this.#calls.whole(this.#isCutShort) : [];
+    const [legacy] = this.#hasEnded ? this.#legacy.whole(this.#isCutShort) : [];
+    const details = this.#hasEnded ? this.#details.all : [];
+    const message = messageOf({
+      role: "assistant",
+      content: content === "" ? null : content,
+      model: this.model,
+      ...(reasoning_content !== "" && { reasoning_content }),
+      ...(reasoning !== "" && { reasoning }),
+      ...(details.length > 0 && { reasoning_details: details }),
+      ...(refusal !== "" && { refusal }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(legacy && { function_call: legacy.function }),
+    });
+    return isNothingSaid(message) ? undefined : message;
+  }
+
+  get isComplete(): boolean {
+    return this.#hasEnded && this.failure === undefined;
+  }
+
+  get hasBegun(): boolean {
+    const isSaid = Object.values(this.#texts).some((text) => text !== "");
+    return isSaid || this.#calls.hasAny || this.#legacy.hasAny || this.#details.all.length > 0;
+  }
+
+  get usage(): Usage | undefined {
+    const body = openaiUsage(this.#usage, {});
+    return body?.kind === "usage" ? body.usage : undefined;
+  }
+
+  /** The reason why it stopped is the end of what is said; the usage and the mark of the end come behind it. */
+  get #hasEnded(): boolean {
+    return this.#isEnded || (this.stopReason !== undefined && this.stopReason !== "error");
+  }
+
+  get #isCutShort(): boolean {
+    return this.stopReason === undefined || this.stopReason === "length";
+  }
+
+  #take(chunk: JsonObject, field: "delta" | "message"): void {
+    if (chunk.error !== undefined && chunk.error !== null) this.failure = failureIn(chunk);
+    this.responseId = textOf(chunk.id) ?? this.responseId;
+    this.model = textOf(chunk.model) ?? this.model;
+    this.#usage = objectOf(chunk.usage) ?? objectOf(objectOf(chunk.x_groq)?.usage) ?? this.#usage;
+    for (const value of arrayOf(chunk.choices)) {
+      const choice = objectOf(value);
+      if (!choice || (choice.index ?? 0) !== 0) continue;
+      this.#usage = objectOf(choice.usage) ?? this.#usage;
+      this.#add(objectOf(choice[field]) ?? {});
+      this.stopReason = textOf(choice.finish_reason) ?? this.stopReason;
+    }
+  }
+
+  #add(delta: JsonObject): void {
+    for (const field of Object.keys(this.#texts) as (keyof Texts)[])
+      this.#texts[field] += typeof delta[field] === "string" ? delta[field] : "";
+    // A server may send content in parts.
+    for (const part of arrayOf(delta.content)) this.#texts.content += textOf(objectOf(part)?.text) ?? "";
+    this.#calls.add(delta.tool_calls);
+    const legacy = objectOf(delta.function_call);
+    if (legacy) this.#legacy.add([{ index: 0, id: "function", function: legacy }]);
+    this.#details.add(delta.reasoning_details);
+  }
+}

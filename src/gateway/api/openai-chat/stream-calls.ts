@@ -1,0 +1,70 @@
+import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
+import type { JsonObject } from "../api.ts";
+import { valueIn } from "../replies/event-json.ts";
+
+interface OpenCall {
+  id: string;
+  name: string;
+  /** Arguments, or the input of a custom tool, as far as they have come. */
+  input: string;
+  isCustom: boolean;
+  /** Fields that servers want to have back. */
+  rest: { [field: string]: unknown };
+}
+
+/** The tool calls of a streamed message. */
+export class StreamCalls {
+  readonly #calls: OpenCall[] = [];
+  readonly #byIndex = new Map<number, OpenCall>();
+
+  get hasAny(): boolean {
+    return this.#calls.length > 0;
+  }
+
+  /** Takes in the `tool_calls` of a delta. */
+  add(value: unknown): void {
+    for (const entry of arrayOf(value)) {
+      const delta = objectOf(entry);
+      if (delta) this.#addTo(this.#callFor(delta), delta);
+    }
+  }
+
+  /** Calls that came to their end, as entries of `tool_calls`. */
+  whole(isCutShort: boolean): readonly JsonObject[] {
+    return this.#calls.flatMap(({ id, name, input, isCustom, rest }): readonly JsonObject[] => {
+      if (name === "" || id === "") return [];
+      if (isCustom) return isCutShort ? [] : [{ ...rest, id, type: "custom", custom: { name, input } }];
+      const isWhole = input.trim() === "" ? !isCutShort : valueIn(input) !== undefined;
+      return isWhole ? [{ ...rest, id, type: "function", function: { name, arguments: input } }] : [];
+    });
+  }
+
+  #callFor(delta: JsonObject): OpenCall {
+    const id = textOf(delta.id);
+    const index = numberOf(delta.index);
+    const known =
+      index === undefined
+        ? id === undefined
+          ? this.#calls.at(-1)
+          : this.#calls.find((call) => call.id === id)
+        : this.#byIndex.get(index);
+    // Some servers number all of their calls 0.
+    const isOther = known && id !== undefined && known.id !== "" && known.id !== id;
+    if (known && !isOther) return known;
+    const call: OpenCall = { id: "", name: "", input: "", isCustom: false, rest: {} };
+    this.#calls.push(call);
+    this.#byIndex.set(index ?? this.#calls.length - 1, call);
+    return call;
+  }
+
+  #addTo(call: OpenCall, { id, type, index: _, function: called, custom, ...rest }: JsonObject): void {
+    if (call.id === "") call.id = textOf(id) ?? "";
+    call.isCustom ||= type === "custom" || objectOf(custom) !== undefined;
+    const target = objectOf(custom) ?? objectOf(called);
+    if (call.name === "") call.name = textOf(target?.name) ?? "";
+    const piece = target?.arguments ?? target?.input;
+    if (typeof piece === "string") call.input += piece;
+    else if (objectOf(piece)) call.input = JSON.stringify(piece);
+    Object.assign(call.rest, rest);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Fault } from "../api.ts";
+import { errorOf } from "../openai/faults.ts";
+
+/** The field of a request that an overflow is about. */
+export const FIELD = "input";
+
+/** An error inside a stream: clients look for either of the two events. */
+export function faultEvent(fault: Fault): string {
+  const error = errorOf(fault, FIELD);
+  const { message, param, type } = error;
+  const code = error.code ?? type;
+  const failed = {
+    object: "response",
+    status: "failed",
+    error: { code, message },
+    incomplete_details: null,
+    output: [],
+    usage: null,
+  };
+  return [
+    { type: "error", sequence_number: 0, code, message, param, error: { ...error, code } },
+    { type: "response.failed", sequence_number: 1, response: { id: "resp_failed", ...failed } },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../api.ts";
+import type { EditedPiece } from "../editing/edited-pieces.ts";
+import { kindOf } from "../editing/part-kind.ts";
+import type { ItemPiece } from "./pieces.ts";
+
+/** What may stay of a turn whose reasoning is bound to the items that follow it. */
+export interface BoundPieces {
+  readonly edited: readonly EditedPiece<ItemPiece>[];
+  /** Items whose reasoning has left: known by their id they would be refused without it. */
+  readonly unbound: ReadonlySet<JsonObject>;
+}
+
+/** Takes out reasoning whose next item has left, for the API wants both or neither. */
+export function withBoundReasoning(
+  edited: readonly EditedPiece<ItemPiece>[],
+  pieces: readonly ItemPiece[],
+): BoundPieces {
+  const staying = new Set(edited.flatMap((piece) => (isStaying(piece) ? [piece.piece.item] : [])));
+  const isReasoning = ({ part }: ItemPiece) => kindOf(part) === "reasoning";
+  const leaving = new Set<JsonObject>();
+  const unbound = new Set<JsonObject>();
+  let isLost = false;
+  for (const [index, piece] of pieces.entries()) {
+    const before = pieces[index - 1];
+    if (!isReasoning(piece)) {
+      if (isLost) unbound.add(piece.item);
+      continue;
+    }
+    const follower = pieces.slice(index + 1).find((later) => !isReasoning(later));
+    const isFollowed = follower !== undefined && staying.has(follower.item);
+    if (!before || !isReasoning(before)) isLost = false;
+    if (isFollowed && staying.has(piece.item)) continue;
+    leaving.add(piece.item);
+    isLost = true;
+  }
+  return {
+    edited: edited.filter((piece) => piece.type === "new" || !leaving.has(piece.piece.item)),
+    unbound,
+  };
+}
+
+/** True for a piece whose item is still of its own kind. */
+function isStaying(edited: EditedPiece<ItemPiece>): edited is Exclude<typeof edited, { type: "new" }> {
+  if (edited.type !== "changed") return edited.type === "own";
+  return edited.piece.isContent || kindOf(edited.part) === kindOf(edited.piece.part);
+}

@@ -1,0 +1,42 @@
+import type { Fault } from "../api.ts";
+
+/** The error object that OpenAI's APIs share. */
+export interface OpenaiError {
+  readonly [field: string]: string | null;
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+type Words = readonly [type: string, code: string | null];
+
+const WORDS: Readonly<Record<Fault["kind"], Words>> = {
+  invalid_request: ["invalid_request_error", null],
+  unauthorized: ["invalid_request_error", "invalid_api_key"],
+  forbidden: ["invalid_request_error", "insufficient_permissions"],
+  not_found: ["invalid_request_error", "not_found"],
+  too_large: ["invalid_request_error", "request_too_large"],
+  overflow: ["invalid_request_error", "context_length_exceeded"],
+  rate_limit: ["requests", "rate_limit_exceeded"],
+  stopped: ["invalid_request_error", "stopped"],
+  unavailable: ["server_error", "server_is_overloaded"],
+  timeout: ["server_error", "timeout"],
+  internal: ["server_error", "server_error"],
+};
+
+/** Clients that read messages know an overflow by these words. */
+const OVERFLOW = /exceeds the context window|maximum context length is \d+ tokens/i;
+
+/** An error as OpenAI writes it; `field` is that of the messages. */
+export function errorOf({ kind, message }: Fault, field: string): OpenaiError {
+  const [type, code] = WORDS[kind];
+  const isOverflow = kind === "overflow";
+  const isNamed = !isOverflow || OVERFLOW.test(message);
+  return {
+    message: isNamed ? message : `Your input exceeds the context window of this model. ${message}`,
+    type,
+    param: isOverflow ? field : null,
+    code,
+  };
+}

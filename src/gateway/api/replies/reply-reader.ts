@@ -1,0 +1,68 @@
+import { textOf } from "../../../formats/content/fields.ts";
+import type { MessageInput, ProviderFailure, Usage } from "../../../index.ts";
+import type { JsonObject, ReplyReader } from "../api.ts";
+import { objectIn } from "./event-json.ts";
+
+/** A reply while it is put together, by the rules of one API. */
+export interface Assembly {
+  takeEvent(type: string, event: JsonObject): void;
+  takeBody(body: JsonObject): void;
+  /** Takes in that the stream has said its last word, where an API says so outside its events. */
+  takeEnd(): void;
+  message(): MessageInput | undefined;
+  readonly usage: Usage | undefined;
+  readonly isComplete: boolean;
+  readonly hasBegun: boolean;
+  readonly failure: ProviderFailure | undefined;
+  readonly stopReason: string | undefined;
+  readonly responseId: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** Characters of a reply that are kept track of; nobody waits for a longer one. */
+const MOST_CHARACTERS = 64 * 1024 * 1024;
+
+/** Reads a reply into an assembly: events that hold no object are left out, and a reply without end never completes. */
+export function replyReader(assembly: Assembly, mostCharacters: number = MOST_CHARACTERS): ReplyReader {
+  let left = mostCharacters;
+  const objectWithin = (data: string): JsonObject | undefined => {
+    left -= data.length;
+    return left < 0 ? undefined : objectIn(data);
+  };
+  return {
+    take({ event, data }) {
+      if (data.trim() === "[DONE]") {
+        if (left >= 0) assembly.takeEnd();
+        return;
+      }
+      const value = objectWithin(data);
+      if (value) assembly.takeEvent(textOf(value.type) ?? event ?? "", value);
+    },
+    takeWhole(body) {
+      const value = objectWithin(body);
+      if (value) assembly.takeBody(value);
+    },
+    message: () => assembly.message(),
+    get usage() {
+      return assembly.usage;
+    },
+    get isComplete() {
+      return assembly.isComplete;
+    },
+    get hasBegun() {
+      return assembly.hasBegun;
+    },
+    get failure() {
+      return assembly.failure;
+    },
+    get stopReason() {
+      return assembly.stopReason;
+    },
+    get responseId() {
+      return assembly.responseId;
+    },
+    get model() {
+      return assembly.model;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { numberOf, objectOf } from "../../formats/content/fields.ts";
+import type { JsonObject } from "./api.ts";
+import { objectIn } from "./replies/event-json.ts";
+
+/** The same usage with fewer input tokens; undefined if it is within what it may be. */
+export type Cap = (usage: JsonObject) => JsonObject | undefined;
+
+/**
+ * An event or body with the usage in it capped, at the paths where it can be; undefined if nothing has to change. Most
+ * events report none and are told from the others without being read.
+ */
+export function capUsageAt(
+  data: string,
+  paths: readonly (readonly string[])[],
+  cap: Cap,
+): string | undefined {
+  if (!data.includes('_tokens"')) return undefined;
+  const event = objectIn(data);
+  if (!event) return undefined;
+  let capped: JsonObject = event;
+  for (const path of paths) capped = capAt(capped, path, cap) ?? capped;
+  return capped === event ? undefined : JSON.stringify(capped);
+}
+
+function capAt(value: JsonObject, [field, ...rest]: readonly string[], cap: Cap): JsonObject | undefined {
+  if (field === undefined) return cap(value);
+  const inner = value[field];
+  if (Array.isArray(inner)) {
+    const capped = inner.map((element) => {
+      const object = objectOf(element);
+      return (object && capAt(object, rest, cap)) ?? element;
+    });
+    return capped.some((element, index) => element !== inner[index])
+      ? { ...value, [field]: capped }
+      : undefined;
+  }
+  const object = objectOf(inner);
+  const capped = object && capAt(object, rest, cap);
+  return capped && { ...value, [field]: capped };
+}
+
+/** The counts of some fields, made smaller alike so that together they are `most`; fields that hold none stay out. */
+export function shrinkCounts(
+  counts: JsonObject,
+  fields: readonly string[],
+  most: number,
+): { readonly [field: string]: number } {
+  const known = fields.flatMap((field) => {
+    const count = numberOf(counts[field]);
+    return count === undefined ? [] : [[field, count] as const];
+  });
+  const sum = known.reduce((total, [, count]) => total + count, 0);
+  if (sum <= most) return Object.fromEntries(known);
+  const shrunk = known.map(([field, count]) => [field, Math.floor((count * most) / sum)] as const);
+  const rest = most - shrunk.reduce((total, [, count]) => total + count, 0);
+  const largest = shrunk.reduce(
+    (best, [, count], index) => (count > (shrunk[best]?.[1] ?? 0) ? index : best),
+    0,
+  );
+  return Object.fromEntries(
+    shrunk.map(([field, count], index) => [field, index === largest ? count + rest : count]),
+  );
+}
+
+/** The sum of some counts. */
+export function sumOf(counts: JsonObject, fields: readonly string[]): number {
+  return fields.reduce((total, field) => total + (numberOf(counts[field]) ?? 0), 0);
+}

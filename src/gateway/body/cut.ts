@@ -1,0 +1,212 @@
+/** Bytes of a body: `from` up to before `to`. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A request's body, cut where its fields and the elements of its list lie. Nothing of it is parsed. */
+export interface CutBody {
+  readonly bytes: Buffer;
+  /** Values of the top level by name. */
+  readonly fields: ReadonlyMap<string, Range>;
+  /** Where the list begins; undefined if the field is absent or no list. */
+  readonly listFrom: number | undefined;
+  readonly elements: readonly Range[];
+  /** How many of the first elements are those of `like`, byte for byte. */
+  readonly same: number;
+  /** The earlier body that begins alike. */
+  readonly like: CutBody | undefined;
+}
+
+/** Finds an earlier body whose list may begin like the one at `from`. */
+export type FindLike = (bytes: Buffer, from: number) => CutBody | undefined;
+
+/** A body that is no JSON object of the form that every API wants. */
+export class BodyError extends Error {}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+/**
+ * Finds the fields of a body and the elements of its list. Clients send the whole conversation again with every request:
+ * what an earlier body began with is compared, which costs next to nothing, and only the rest is read.
+ */
+export function cutBody(bytes: Buffer, list: string, findLike?: FindLike): CutBody {
+  return new Cutter(bytes).cut(list, findLike);
+}
+
+class Cutter {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  cut(list: string, findLike: FindLike | undefined): CutBody {
+    const bytes = this.#bytes;
+    const fields = new Map<string, Range>();
+    let listed: Pick<CutBody, "listFrom" | "elements" | "same" | "like"> = NOT_LISTED;
+    this.#expect(OPEN_OBJECT);
+    for (let isFirst = true; this.#next() !== CLOSE_OBJECT; isFirst = false) {
+      if (!isFirst) this.#expect(COMMA);
+      const name = this.#name();
+      if (fields.has(name)) throw new BodyError(`the field ${JSON.stringify(name)} stands there twice`);
+      this.#expect(COLON);
+      this.#next();
+      const from = this.#at;
+      if (name === list && bytes[from] === OPEN_LIST) listed = this.#list(from, findLike?.(bytes, from));
+      else this.#skip();
+      fields.set(name, { from, to: this.#at });
+    }
+    this.#at++;
+    if (this.#next() !== undefined) throw this.#unexpected();
+    return { bytes, fields, ...listed };
+  }
+
+  #list(
+    from: number,
+    candidate: CutBody | undefined,
+  ): Pick<CutBody, "listFrom" | "elements" | "same" | "like"> {
+    const same = candidate ? sameElements(this.#bytes, from, candidate) : 0;
+    const like = same > 0 ? candidate : undefined;
+    const elements = like ? moved(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
+    this.#at = elements.at(-1)?.to ?? from + 1;
+    while (this.#next() !== CLOSE_LIST) {
+      if (elements.length > 0) this.#expect(COMMA);
+      this.#next();
+      const start = this.#at;
+      this.#skip();
+      elements.push({ from: start, to: this.#at });
+    }
+    this.#at++;
+    return { listFrom: from, elements, same, like };
+  }
+
+  /** The byte that comes next, behind white space; undefined at the end. */
+  #next(): number | undefined {
+    const bytes = this.#bytes;
+    for (;;) {
+      const byte = bytes[this.#at];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
+      this.#at++;
+    }
+  }
+
+  #expect(byte: number): void {
+    if (this.#next() !== byte) throw this.#unexpected();
+    this.#at++;
+  }
+
+  #name(): string {
+    if (this.#next() !== QUOTE) throw this.#unexpected();
+    const from = this.#at;
+    this.#string();
+    return parsed(this.#bytes, { from, to: this.#at }) as string;
+  }
+
+  #string(): void {
+    const bytes = this.#bytes;
+    let at = this.#at + 1;
+    for (;;) {
+      const byte = bytes[at++];
+      if (byte === QUOTE) break;
+      if (byte === BACKSLASH) at++;
+      else if (byte === undefined) throw new BodyError("it ends inside a string");
+    }
+    this.#at = at;
+  }
+
+  /** Goes behind the value that begins here. */
+  #skip(): void {
+    const first = this.#bytes[this.#at];
+    if (first === QUOTE) this.#string();
+    else if (first === OPEN_OBJECT || first === OPEN_LIST) this.#nested();
+    else this.#word();
+  }
+
+  #nested(): void {
+    const bytes = this.#bytes;
+    let depth = 0;
+    for (;;) {
+      const byte = bytes[this.#at];
+      if (byte === QUOTE) {
+        this.#string();
+        continue;
+      }
+      this.#at++;
+      if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+        if (--depth === 0) return;
+      } else if (byte === undefined) throw new BodyError("it ends before it is whole");
+    }
+  }
+
+  /** A number, true, false or null. */
+  #word(): void {
+    const from = this.#at;
+    const bytes = this.#bytes;
+    for (;;) {
+      const byte = bytes[this.#at] ?? COMMA;
+      if (byte <= 0x20 || byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST) break;
+      this.#at++;
+    }
+    if (this.#at === from) throw this.#unexpected();
+  }
+
+  #unexpected(): BodyError {
+    return new BodyError(
+      this.#at >= this.#bytes.length ? "it ends before it is whole" : `byte ${this.#at} is out of place`,
+    );
+  }
+}
+
+const NOT_LISTED = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;
+
+/** How many elements both lists begin with, byte for byte: found by halving, for comparing is cheap and counting is not. */
+function sameElements(bytes: Buffer, from: number, like: CutBody): number {
+  if (like.listFrom === undefined) return 0;
+  const ends = like.elements;
+  const origin = like.listFrom;
+  const isSame = (count: number): boolean => {
+    const last = ends[count - 1];
+    if (!last) return true;
+    const length = last.to - origin;
+    if (from + length > bytes.length) return false;
+    return bytes.compare(like.bytes, origin, last.to, from, from + length) === 0;
+  };
+  let same = 0;
+  let beyond = ends.length + 1;
+  // The last few are the ones that change; most bodies go on where the one before them ended.
+  for (const count of [ends.length, ends.length - 1, ends.length - 2, ends.length - 4]) {
+    if (count <= same) break;
+    if (isSame(count)) same = count;
+    else beyond = count;
+    if (same > 0) break;
+  }
+  while (beyond - same > 1) {
+    const middle = (same + beyond) >> 1;
+    if (isSame(middle)) same = middle;
+    else beyond = middle;
+  }
+  return same;
+}
+
+function moved(ranges: readonly Range[], by: number): Range[] {
+  return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
+}
+
+/** The value at a range. */
+export function parsed(bytes: Buffer, { from, to }: Range): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8", from, to));
+  } catch (error) {
+    throw new BodyError(`between bytes ${from} and ${to} it is no JSON`, { cause: error });
+  }
+}

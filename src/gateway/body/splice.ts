@@ -1,0 +1,26 @@
+import type { Range } from "./cut.ts";
+
+/** Bytes that stand in place of others. */
+export interface Change {
+  readonly range: Range;
+  readonly bytes: Uint8Array;
+}
+
+/** A body with changes made, as pieces to be sent one after the other: all else are slices of the body that came. */
+export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let at = 0;
+  for (const { range, bytes } of changes.toSorted((one, other) => one.range.from - other.range.from)) {
+    if (range.from < at) throw new RangeError(`changes overlap at byte ${range.from}`);
+    if (range.from > at) pieces.push(body.subarray(at, range.from));
+    if (bytes.length > 0) pieces.push(bytes);
+    at = range.to;
+  }
+  if (at < body.length) pieces.push(body.subarray(at));
+  return pieces;
+}
+
+/** Bytes of all pieces together. */
+export function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}

@@ -1,0 +1,100 @@
+import { nearestWords } from "../../index.ts";
+import type { UpstreamConfig } from "./config.ts";
+import type { GivenAs } from "./schema-problems.ts";
+import type { ConfigFlags, Environment } from "./settings.ts";
+import { USUAL_UPSTREAMS, usualUpstream } from "./usual-upstreams.ts";
+import { API_NAMES } from "./values.ts";
+
+const VARIABLE = "LONGHAUL_UPSTREAM";
+
+interface Choice {
+  /** Undefined for the one that takes everything. */
+  readonly name: string | undefined;
+  readonly baseUrl: string;
+  readonly label: string;
+  readonly from: "flags" | "environment";
+}
+
+/** Upstreams after options and variables had their say. */
+export interface ChosenUpstreams {
+  readonly upstreams: readonly unknown[];
+  /** Where addresses came from, by key. */
+  readonly given: ReadonlyMap<string, GivenAs>;
+  readonly from: "flags" | "environment" | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Puts the addresses of options and variables into a list of upstreams, which may not be valid yet. */
+export function chosenUpstreams(
+  listed: readonly unknown[],
+  flags: ConfigFlags,
+  env: Environment,
+): ChosenUpstreams {
+  const choices = [...fromEnvironment(env), ...fromFlags(flags)];
+  const given = new Map<string, GivenAs>();
+  const warnings: string[] = [];
+  let upstreams = [...listed];
+  for (const { name, baseUrl, label } of choices) {
+    if (name === undefined) upstreams = [{ name: "upstream", baseUrl, apis: API_NAMES }];
+    else {
+      const index = upstreams.findIndex((one) => isNamed(one, name));
+      const own = index === -1 ? otherUpstream(name, env) : (upstreams[index] as object);
+      upstreams.splice(index === -1 ? upstreams.length : index, 1, { ...own, baseUrl });
+      const [nearest] =
+        index === -1 && !usual(name)
+          ? nearestWords(
+              name,
+              USUAL_UPSTREAMS.map((one) => one.name),
+            )
+          : [];
+      if (nearest !== undefined) {
+        warnings.push(`${label} makes an upstream of its own; did you mean ${nearest}?`);
+      }
+    }
+    const at = name === undefined ? 0 : upstreams.findIndex((one) => isNamed(one, name));
+    if (name === undefined) given.clear();
+    given.set(`upstreams[${at}].baseUrl`, { label });
+  }
+  return { upstreams, given, from: choices.at(-1)?.from, warnings };
+}
+
+function fromFlags({ upstream = [] }: ConfigFlags): readonly Choice[] {
+  const choices = upstream.map((words): Choice => {
+    const [, name, baseUrl = words] = /^([\w.-]+)=(.*)$/s.exec(words) ?? [];
+    return { name, baseUrl, label: name === undefined ? "--upstream" : `--upstream ${name}`, from: "flags" };
+  });
+  return allFirst(choices);
+}
+
+function fromEnvironment(env: Environment): readonly Choice[] {
+  const choices = Object.entries(env).flatMap(([variable, baseUrl]): readonly Choice[] => {
+    if (!baseUrl || (variable !== VARIABLE && !variable.startsWith(`${VARIABLE}_`))) return [];
+    const name = variable === VARIABLE ? undefined : variable.slice(VARIABLE.length + 1).toLowerCase();
+    return [{ name, baseUrl, label: variable, from: "environment" }];
+  });
+  return allFirst(choices);
+}
+
+/** The one that takes everything replaces the list, so those with a name come after it. */
+function allFirst(choices: readonly Choice[]): readonly Choice[] {
+  return choices.toSorted((one, other) => Number(one.name !== undefined) - Number(other.name !== undefined));
+}
+
+function otherUpstream(name: string, env: Environment): Partial<UpstreamConfig> {
+  const known = usual(name);
+  return known ? usualUpstream(known, env) : { name, apis: API_NAMES, prefix: `${name}/` };
+}
+
+function usual(name: string) {
+  return USUAL_UPSTREAMS.find((one) => plain(one.name) === plain(name));
+}
+
+function isNamed(one: unknown, name: string): boolean {
+  const own = (one as { readonly name?: unknown } | null)?.name;
+  return typeof own === "string" && plain(own) === plain(name);
+}
+
+/** A name as it can stand in a variable. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "_");
+}

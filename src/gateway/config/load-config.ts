@@ -1,0 +1,102 @@
+import { dirname, resolve } from "node:path";
+import { checkConfig, warningsOf } from "./check-config.ts";
+import { chosenUpstreams } from "./chosen-upstreams.ts";
+import { configSchema, type GatewayConfig, type UpstreamConfig } from "./config.ts";
+import { type FilePlaces, findFile, readFile } from "./find-file.ts";
+import { configInvalid } from "./problem.ts";
+import { type GivenAs, schemaProblems } from "./schema-problems.ts";
+import { type ConfigFlags, type Environment, setValues } from "./settings.ts";
+import { usualUpstreams } from "./usual-upstreams.ts";
+
+/** Where settings come from: options count more than variables, these more than the file, that more than defaults. */
+export interface ConfigRequest extends FilePlaces {
+  readonly env: Environment;
+  readonly flags: ConfigFlags;
+}
+
+/** Who decided a setting. */
+export type ConfigSource = "flags" | "environment" | "file" | "defaults";
+
+/** A configuration, complete and valid. */
+export interface LoadedConfig {
+  readonly config: GatewayConfig;
+  /** What may be meant so, but had better be known. */
+  readonly warnings: readonly string[];
+  readonly sources: Readonly<Record<keyof GatewayConfig, ConfigSource>>;
+  /** The file that was read; undefined if there is none. */
+  readonly path: string | undefined;
+}
+
+const TOKEN_VARIABLE = "LONGHAUL_TOKEN";
+
+/** Loads the configuration; throws CONFIG_INVALID with all that is wrong with it. */
+export function loadConfig(request: ConfigRequest): LoadedConfig {
+  const { env, flags } = request;
+  const path = findFile(request);
+  const file = path === undefined ? {} : readFile(path);
+  if (typeof file !== "object" || file === null || Array.isArray(file))
+    throw configInvalid([{ key: "the file", message: "the file is no JSON object; expected { … }." }], path);
+  const raw: Record<string, unknown> = structuredClone(file) as Record<string, unknown>;
+  const from = new Map<string, ConfigSource>(Object.keys(raw).map((key) => [key, "file"]));
+  const given = new Map<string, GivenAs>();
+  for (const { path: keys, value, from: source, as } of setValues(flags, env)) {
+    put(raw, keys, value);
+    from.set(keys[0], source);
+    given.set(keys.join("."), as);
+  }
+  const listed = raw.upstreams ?? usualUpstreams(env);
+  const chosen = Array.isArray(listed) ? chosenUpstreams(listed, flags, env) : undefined;
+  raw.upstreams = chosen?.upstreams ?? listed;
+  for (const [key, as] of chosen?.given ?? []) given.set(key, as);
+  if (chosen?.from) from.set("upstreams", chosen.from);
+  if (env[TOKEN_VARIABLE] && addToken(raw)) from.set("tokens", "environment");
+
+  const parsed = configSchema.safeParse(raw);
+  if (!parsed.success) throw configInvalid(schemaProblems(parsed.error.issues, raw, given), path);
+  const { $schema: _, ...settings } = parsed.data;
+  const config: GatewayConfig = { ...settings, upstreams: settings.upstreams.map(withDefaults) };
+  const problems = checkConfig(config, env);
+  if (problems.length > 0) throw configInvalid(problems, path);
+  const sources = Object.fromEntries(Object.keys(config).map((key) => [key, from.get(key) ?? "defaults"]));
+  return {
+    config,
+    sources: sources as LoadedConfig["sources"],
+    path,
+    warnings: [...foundHere(request, path, from), ...(chosen?.warnings ?? []), ...warningsOf(config)],
+  };
+}
+
+/** Sets a value, inside of objects where they are; what is no object is left for the schema to complain about. */
+function put(raw: Record<string, unknown>, keys: readonly [string, ...string[]], value: unknown): void {
+  const [first, second] = keys;
+  if (second === undefined) raw[first] = value;
+  else {
+    const inner = raw[first] ?? {};
+    if (typeof inner === "object") raw[first] = { ...inner, [second]: value };
+  }
+}
+
+function addToken(raw: Record<string, unknown>): boolean {
+  const tokens = raw.tokens ?? [];
+  if (!Array.isArray(tokens)) return false;
+  if (tokens.some((token) => (token as { readonly env?: unknown } | null)?.env === TOKEN_VARIABLE))
+    return false;
+  raw.tokens = [...tokens, { name: "default", env: TOKEN_VARIABLE }];
+  return true;
+}
+
+function withDefaults(upstream: UpstreamConfig): UpstreamConfig {
+  const isOwn = new URL(upstream.baseUrl).hostname === "api.anthropic.com";
+  return { contextManagement: isOwn ? "upstream" : "gateway", ...upstream };
+}
+
+/** A folder that came from elsewhere may hold a file that sends keys elsewhere. */
+function foundHere(
+  { path, cwd }: FilePlaces,
+  found: string | undefined,
+  from: ReadonlyMap<string, ConfigSource>,
+): readonly string[] {
+  if (path !== undefined || found === undefined || dirname(found) !== resolve(cwd)) return [];
+  if (from.get("upstreams") !== "file") return [];
+  return [`${found} decides where requests and keys go; --config names another file.`];
+}

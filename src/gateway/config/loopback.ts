@@ -1,0 +1,5 @@
+/** Tells whether only this computer can reach what listens there. */
+export function isLoopback(host: string): boolean {
+  const plain = host.toLowerCase().replace(/^\[|\]$/g, "");
+  return plain === "localhost" || plain === "::1" || /^127(?:\.\d{1,3}){3}$/.test(plain);
+}

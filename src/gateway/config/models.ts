@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { policyName, whole } from "./values.ts";
+
+const PRICE = "US dollars per million tokens";
+const price = () => z.number({ error: PRICE }).min(0, { error: PRICE }).exactOptional();
+const tokens = () => whole(1, 1_000_000_000, "(tokens)");
+
+/** What is known better of models, by id or by a beginning of ids followed by "*". */
+export const modelsSchema = z
+  .record(
+    z.string().regex(/^[^*]+\*?$|^\*$/, { error: 'a model id, or the beginning of ids followed by "*"' }),
+    z.strictObject(
+      {
+        window: tokens().describe("tokens of prompt and output together").exactOptional(),
+        maxOutput: tokens().describe("most tokens of a reply").exactOptional(),
+        prices: z
+          .strictObject(
+            {
+              input: price(),
+              output: price(),
+              cacheRead: price(),
+              cacheWrite: price(),
+              cacheWriteHour: price(),
+            },
+            { error: "an object" },
+          )
+          .describe(PRICE)
+          .exactOptional(),
+        threshold: whole(5, 100, "(percent)").describe("instead of `threshold`").exactOptional(),
+        reserveTokens: whole(0, 1_000_000_000, "(tokens)")
+          .describe("kept free for the reply")
+          .exactOptional(),
+        maxMessages: whole(2, 1_000_000_000).describe("most messages of a window").exactOptional(),
+        policy: policyName().describe("instead of `policy`").exactOptional(),
+      },
+      { error: "an object" },
+    ),
+    { error: "an object by model id" },
+  )
+  .default({})
+  .describe("what you know better of models");

@@ -1,0 +1,73 @@
+import type { z } from "zod";
+import { nearestWords } from "../../index.ts";
+import { configSchemaJson } from "./config.ts";
+import { type ConfigProblem, keyAt } from "./problem.ts";
+
+/** What a value was given as, where that is not by its key in the file: an option or a variable. */
+export interface GivenAs {
+  readonly label: string;
+  /** What would be right there, where that differs from the file. */
+  readonly expected?: string;
+}
+
+type Issue = z.core.$ZodIssue;
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly propertyNames?: { readonly enum?: readonly string[] };
+}
+
+/** What the schema objects to, for people. `given` holds what came by options and variables, by key. */
+export function schemaProblems(
+  issues: readonly Issue[],
+  raw: unknown,
+  given: ReadonlyMap<string, GivenAs>,
+): readonly ConfigProblem[] {
+  return issues.flatMap((issue): readonly ConfigProblem[] => {
+    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(issue.path, key));
+    const inner = issue.code === "invalid_key" ? issue.issues[0]?.message : undefined;
+    const name = keyAt(issue.path);
+    const as = given.get(name);
+    const key = as?.label ?? (name === "" ? "the file" : name);
+    const expected = as?.expected ?? inner ?? issue.message;
+    const value = inner === undefined ? shownAt(raw, issue.path) : "a key that cannot be";
+    return [{ key, message: `${key} is ${value}; expected ${expected}.` }];
+  });
+}
+
+function unknownKey(path: readonly PropertyKey[], key: string): ConfigProblem {
+  const known = knownKeys(path).filter((one) => one !== "$schema");
+  const [nearest] = nearestWords(key, known);
+  const hint =
+    nearest === undefined
+      ? `there are ${known.join(", ")}.`
+      : `did you mean ${nearest}? Otherwise take it out.`;
+  const secret = /token|key|secret|password/i.test(key)
+    ? " Secrets are never written here: name the variable that holds them."
+    : "";
+  const place = path.length === 0 ? "there is no setting" : `${keyAt(path)} has no setting`;
+  return { key: keyAt([...path, key]), message: `${place} ${JSON.stringify(key)}; ${hint}${secret}` };
+}
+
+function knownKeys(path: readonly PropertyKey[]): readonly string[] {
+  const node = path.reduce<SchemaNode | undefined>((above, step) => {
+    const other = typeof above?.additionalProperties === "object" ? above.additionalProperties : undefined;
+    return typeof step === "number" ? above?.items : (above?.properties?.[String(step)] ?? other);
+  }, configSchemaJson());
+  return Object.keys(node?.properties ?? {}).concat(node?.propertyNames?.enum ?? []);
+}
+
+/** A value as it was given, without what may be a secret. */
+function shownAt(raw: unknown, path: readonly PropertyKey[]): string {
+  if (path[0] === "tokens" && path.length > 2) return "something else";
+  let value: unknown = raw;
+  for (const step of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[step];
+  if (value === undefined) return "missing";
+  if (typeof value === "string") {
+    return JSON.stringify(value.replace(/\/\/[^@/]*@/, "//…@").slice(0, 80));
+  }
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+}

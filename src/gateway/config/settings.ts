@@ -1,0 +1,85 @@
+import type { GivenAs } from "./schema-problems.ts";
+
+/** Settings of the command line, as they were typed. */
+export interface ConfigFlags {
+  readonly host?: string;
+  readonly port?: string;
+  readonly policy?: string;
+  readonly dryRun?: boolean;
+  readonly threshold?: string;
+  readonly recall?: string;
+  readonly redact?: boolean;
+  readonly log?: string;
+  /** "name=address", or an address alone for one upstream that takes everything. */
+  readonly upstream?: readonly string[];
+}
+
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Setting {
+  readonly path: readonly [string, ...string[]];
+  readonly flag: Exclude<keyof ConfigFlags, "upstream">;
+  readonly option: string;
+  readonly variable: string;
+  readonly expected?: string;
+  read(given: string | boolean): unknown;
+}
+
+const RECALLED: Readonly<Record<string, object>> = {
+  all: { tools: true, context: true },
+  none: { tools: false, context: false },
+  tools: { tools: true, context: false },
+  context: { tools: false, context: true },
+};
+const TRUTHS: Readonly<Record<string, boolean>> = { "1": true, true: true, "0": false, false: false };
+
+const asIs = (given: string | boolean) => given;
+const number = (given: string | boolean) => (/^\d+$/.test(String(given)) ? Number(given) : given);
+const truth = (given: string | boolean) => TRUTHS[String(given)] ?? given;
+
+/** What can be set without a file. What cannot be read is left as it was given: the schema says what is wrong with it. */
+const SETTINGS: readonly Setting[] = [
+  { path: ["host"], flag: "host", option: "--host", variable: "LONGHAUL_HOST", read: asIs },
+  { path: ["port"], flag: "port", option: "--port", variable: "LONGHAUL_PORT", read: number },
+  { path: ["policy"], flag: "policy", option: "--policy", variable: "LONGHAUL_POLICY", read: asIs },
+  { path: ["dryRun"], flag: "dryRun", option: "--dry-run", variable: "LONGHAUL_DRY_RUN", read: truth },
+  {
+    path: ["threshold"],
+    flag: "threshold",
+    option: "--threshold",
+    variable: "LONGHAUL_THRESHOLD",
+    read: number,
+  },
+  {
+    path: ["recall"],
+    flag: "recall",
+    option: "--recall",
+    variable: "LONGHAUL_RECALL",
+    expected: `one of ${Object.keys(RECALLED).join(", ")}`,
+    read: (given) => RECALLED[String(given)] ?? given,
+  },
+  { path: ["redact"], flag: "redact", option: "--redact", variable: "LONGHAUL_REDACT", read: truth },
+  { path: ["log", "level"], flag: "log", option: "--log", variable: "LONGHAUL_LOG", read: asIs },
+];
+
+/** A value that an option or a variable sets. */
+export interface SetValue {
+  readonly path: readonly [string, ...string[]];
+  readonly value: unknown;
+  readonly from: "flags" | "environment";
+  readonly as: GivenAs;
+}
+
+/** What options and variables set; an option counts more than a variable. */
+export function setValues(flags: ConfigFlags, env: Environment): readonly SetValue[] {
+  return SETTINGS.flatMap(({ path, flag, option, variable, expected, read }): readonly SetValue[] => {
+    const given = flags[flag];
+    const other = env[variable];
+    const more = expected === undefined ? {} : { expected };
+    if (given !== undefined)
+      return [{ path, value: read(given), from: "flags", as: { label: option, ...more } }];
+    if (other === undefined || other === "") return [];
+    return [{ path, value: read(other), from: "environment", as: { label: variable, ...more } }];
+  });
+}

@@ -1,0 +1,93 @@
+import type { UpstreamConfig } from "./config.ts";
+import type { Environment } from "./settings.ts";
+import { API_NAMES } from "./values.ts";
+
+/** A provider that needs no more than its key, or its address, to be there. */
+export interface UsualUpstream extends Omit<UpstreamConfig, "keyEnv"> {
+  /** Variables that may hold its key; the first that is set does. */
+  readonly keys: readonly string[];
+  /** The variable that holds its address, for those that run anywhere. */
+  readonly addressEnv?: string;
+  /** There without a key: the client's own goes through. */
+  readonly isAlways?: true;
+}
+
+/** The providers that are known by name. */
+export const USUAL_UPSTREAMS: readonly UsualUpstream[] = [
+  {
+    name: "anthropic",
+    baseUrl: "https://api.anthropic.com",
+    apis: ["anthropic"],
+    keys: ["ANTHROPIC_API_KEY"],
+    isAlways: true,
+  },
+  {
+    name: "openai",
+    baseUrl: "https://api.openai.com",
+    apis: ["openai-chat", "openai-responses"],
+    keys: ["OPENAI_API_KEY"],
+    isAlways: true,
+  },
+  {
+    name: "google",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
+    apis: ["openai-chat"],
+    prefix: "google/",
+    models: ["gemini*"],
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+  },
+  {
+    name: "openrouter",
+    baseUrl: "https://openrouter.ai/api/v1",
+    apis: API_NAMES,
+    prefix: "openrouter/",
+    keys: ["OPENROUTER_API_KEY"],
+  },
+  {
+    name: "ollama",
+    baseUrl: "http://127.0.0.1:11434",
+    apis: API_NAMES,
+    prefix: "ollama/",
+    keys: ["OLLAMA_API_KEY"],
+    addressEnv: "OLLAMA_HOST",
+  },
+  {
+    name: "llama.cpp",
+    baseUrl: "http://127.0.0.1:8080",
+    apis: API_NAMES,
+    prefix: "llama.cpp/",
+    keys: ["LLAMA_API_KEY"],
+    addressEnv: "LLAMA_CPP_URL",
+  },
+];
+
+/** The upstreams that there are where none are configured: those of the environment. */
+export function usualUpstreams(env: Environment): readonly UpstreamConfig[] {
+  return USUAL_UPSTREAMS.filter(
+    ({ isAlways, addressEnv, keys }) =>
+      isAlways || (addressEnv === undefined ? keys.some((key) => env[key]) : env[addressEnv]),
+  ).map((usual) => usualUpstream(usual, env));
+}
+
+/** One of the usual upstreams as the environment has it. */
+export function usualUpstream(usual: UsualUpstream, env: Environment): UpstreamConfig {
+  const { keys, addressEnv, isAlways: _, ...upstream } = usual;
+  const given = addressEnv === undefined ? undefined : env[addressEnv];
+  const keyEnv = keys.find((key) => env[key]) ?? keys[0];
+  return {
+    ...upstream,
+    ...(given && { baseUrl: reachable(given, upstream.baseUrl) }),
+    ...(keyEnv !== undefined && { keyEnv }),
+  };
+}
+
+/** An address as servers are told theirs, "0.0.0.0" or "box:11434", as one that can be called. */
+function reachable(given: string, usual: string): string {
+  const text = /^[a-z]+:\/\//i.test(given) ? given : `http://${given}`;
+  if (!URL.canParse(text)) return given;
+  const url = new URL(text);
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
+  const hasPort = url.port !== "" || /:(80|443)\b/.test(given) || url.protocol === "https:";
+  if (!hasPort) url.port = new URL(usual).port;
+  return url.href.replace(/\/$/, "");
+}

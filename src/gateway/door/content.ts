@@ -1,0 +1,38 @@
+import { zstdDecompress } from "node:zlib";
+import { badRequest, type Refusal } from "./refusal.ts";
+import { headerOf, type RequestFacts } from "./request-facts.ts";
+import type { Route } from "./route.ts";
+
+/** How a body was packed. */
+export type ContentEncoding = "identity" | "gzip" | "zstd" | "br" | "deflate";
+
+const ENCODINGS: Readonly<Record<string, ContentEncoding>> = {
+  "": "identity",
+  identity: "identity",
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  br: "br",
+  deflate: "deflate",
+  // Node before 22.15 has no zstd.
+  ...(typeof zstdDecompress === "function" ? { zstd: "zstd" as const } : {}),
+};
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset=(?:utf-?8|"utf-?8"))?\s*;?$/i;
+/** Files go through to providers in forms of many parts. */
+const FORM_TYPE = /^multipart\/form-data\s*;\s*boundary=(?:[\w'()+,./:=?-]{1,70}|"[\w'()+,./:=? -]{1,70}")$/i;
+
+/** Refuses bodies of other types than the route takes: JSON, and forms where files pass through. */
+export function checkContentType(request: RequestFacts, route: Route): Refusal | undefined {
+  const types = request.headers.get("content-type") ?? [];
+  const type = types[0] ?? "";
+  if (types.length > 1) return badRequest("Content-Type was sent more than once.", 415);
+  if (JSON_TYPE.test(type) || (route.type === "pass" && FORM_TYPE.test(type))) return undefined;
+  return badRequest("The body has to be JSON: send Content-Type: application/json, in UTF-8.", 415);
+}
+
+/** How the body of a request is packed, or why that is not understood. */
+export function encodingOf(request: RequestFacts): ContentEncoding | Refusal {
+  const sent = request.headers.get("content-encoding") ?? [];
+  const name = (headerOf(request, "content-encoding") ?? "").toLowerCase();
+  const encoding = sent.length < 2 && Object.hasOwn(ENCODINGS, name) ? ENCODINGS[name] : undefined;
+  return encoding ?? badRequest("Content-Encoding has to be one of identity, gzip, zstd, br, deflate.", 415);
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { bareAnswer, clientErrorAnswer, hangUp } from "./client-error.ts";
+import type { DoorConfig } from "./door-config.ts";
+
+/** Connections accepted beyond the limit while those that give way for them are still closing. */
+const HEADROOM = 64;
+const MOST_HEADERS = 200;
+
+/** What a guarded server shows of its connections. */
+export interface ServerGuard {
+  /** Open connections. */
+  readonly connections: number;
+  /** Those that no request is being answered on: new, idle, or still in the middle of a head. */
+  readonly waiting: number;
+}
+
+/**
+ * Guards a server that was made with httpServerOptions, and hands its requests to `handle`, those that ask before they send a
+ * body included. Where connections run out, the one that has waited longest without a request gives way to a new one, so
+ * that sockets which only hold a place hold none. Upgrades and CONNECT are refused; bytes that are no request get a bare
+ * answer.
+ */
+export function guardServer(server: Server, config: () => DoorConfig, handle: RequestListener): ServerGuard {
+  const open = new Set<Socket>();
+  const waiting = new Set<Socket>();
+  /** Answers that are not finished, by connection: a client may send requests without waiting for them. */
+  const answering = new WeakMap<Duplex, Set<ServerResponse>>();
+
+  const admitConnection = (socket: Socket) => {
+    const { maxConnections } = config().limits;
+    server.maxConnections = maxConnections + HEADROOM;
+    if (open.size >= maxConnections) {
+      const [oldest] = waiting;
+      if (!oldest) return socket.destroy();
+      forget(oldest);
+      oldest.destroy();
+    }
+    open.add(socket);
+    waiting.add(socket);
+    socket.once("close", () => forget(socket));
+  };
+  const forget = (socket: Socket) => {
+    open.delete(socket);
+    waiting.delete(socket);
+  };
+  const begin = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const responses = answering.get(socket) ?? new Set();
+    answering.set(socket, responses.add(response));
+    waiting.delete(socket);
+    response.once("close", () => {
+      responses.delete(response);
+      if (responses.size === 0 && open.has(socket)) waiting.add(socket);
+    });
+    handle(request, response);
+  };
+  const answerError = (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const isAnswering = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent);
+    if (isAnswering || error.code === "ECONNRESET") socket.destroy();
+    else hangUp(socket, clientErrorAnswer(error.code));
+  };
+
+  server.maxHeadersCount = MOST_HEADERS;
+  server.maxConnections = config().limits.maxConnections + HEADROOM;
+  server.on("connection", admitConnection);
+  server.on("request", begin).on("checkContinue", begin);
+  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+    response.writeHead(417, { connection: "close", "content-length": "0" }).end();
+  });
+  server.on("clientError", answerError);
+  server.on("upgrade", (_request: IncomingMessage, socket: Duplex) =>
+    hangUp(socket, bareAnswer("426 Upgrade Required", "Upgrade: HTTP/1.1\r\n")),
+  );
+  server.on("connect", (_request: IncomingMessage, socket: Duplex) =>
+    hangUp(socket, bareAnswer("405 Method Not Allowed")),
+  );
+  return {
+    get connections() {
+      return open.size;
+    },
+    get waiting() {
+      return waiting.size;
+    },
+  };
+}

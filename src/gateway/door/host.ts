@@ -1,0 +1,51 @@
+import type { DoorConfig } from "./door-config.ts";
+import { badRequest, forbidden, type Refusal, shown } from "./refusal.ts";
+import type { RequestFacts } from "./request-facts.ts";
+
+interface HostAndPort {
+  readonly host: string;
+  readonly port: string | undefined;
+}
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+const WILDCARDS = ["0.0.0.0", "[::]"];
+const DEFAULT_PORT = "80";
+
+/**
+ * Lets in only requests whose Host names this gateway. A page whose name was rebound to our address sends its own name, so
+ * names count only if they are configured; an address literal counts if it is the one that was connected to.
+ */
+export function checkHost(request: RequestFacts, config: DoorConfig): Refusal | undefined {
+  const sent = request.headers.get("host") ?? [];
+  if (sent.length !== 1 || !sent[0])
+    return badRequest("A request needs exactly one Host header that is not empty.");
+  const named = parseHost(sent[0]);
+  if (!named) return badRequest("The Host header is no host name with an optional port.");
+  if (isOurs(named, request, config)) return undefined;
+  return forbidden(
+    `The gateway does not answer to the host ${shown(sent[0])}; use the address it listens on, or add the name to allowedHosts.`,
+  );
+}
+
+function isOurs(named: HostAndPort, request: RequestFacts, config: DoorConfig): boolean {
+  const allowed = config.allowedHosts.map(parseHost).filter((host) => host !== undefined);
+  if (allowed.some(({ host, port }) => host === named.host && (port ?? named.port) === named.port))
+    return true;
+  if ((named.port ?? DEFAULT_PORT) !== String(request.localPort)) return false;
+  const ours = [...LOOPBACK, literal(config.host), literal(request.localAddress ?? "")];
+  return ours.includes(named.host) && !WILDCARDS.includes(named.host);
+}
+
+/** Reads "name", "name:port" or "[address]:port"; undefined for all else. */
+export function parseHost(text: string): HostAndPort | undefined {
+  const match = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/.exec(text.toLowerCase());
+  if (!match?.[1]) return undefined;
+  const host = match[1].endsWith(".") ? match[1].slice(0, -1) : match[1];
+  return { host, port: match[2] };
+}
+
+/** An address as it stands in a Host header: IPv6 in brackets, IPv4 also where it came in mapped into IPv6. */
+function literal(address: string): string {
+  const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
+  return plain.includes(":") && !plain.startsWith("[") ? `[${plain}]` : plain;
+}

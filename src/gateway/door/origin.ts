@@ -1,0 +1,81 @@
+import type { DoorConfig } from "./door-config.ts";
+import { badRequest, forbidden, type Refusal, type ReplyHeaders } from "./refusal.ts";
+import { headerOf, type RequestFacts } from "./request-facts.ts";
+
+/** Where a request comes from: no page of a browser or our own page, an allowed page elsewhere, or one that may not ask. */
+export type Origin =
+  | { readonly type: "own" }
+  | { readonly type: "allowed"; readonly origin: string }
+  | { readonly type: "refused"; readonly refusal: Refusal };
+
+const METHODS = "GET, HEAD, POST, DELETE";
+const EXPOSED = "x-request-id, request-id, x-longhaul-session";
+const PREFLIGHT_SECONDS = "600";
+const MOST_HEADERS = 64;
+
+/**
+ * Judges Origin and Sec-Fetch-Site. Programs send neither; some send Sec-Fetch-Mode alone, which says nothing. The same site
+ * is not the same origin: every page on localhost is of our site.
+ */
+export function originOf(request: RequestFacts, config: DoorConfig): Origin {
+  const sent = request.headers.get("origin") ?? [];
+  if (sent.length > 1) return { type: "refused", refusal: badRequest("Origin was sent more than once.") };
+  const origin = sent[0];
+  const site = headerOf(request, "sec-fetch-site")?.toLowerCase();
+  if (origin === undefined) return isOwnSite(site) ? { type: "own" } : refused();
+  if (config.allowedOrigins.some((allowed) => sameOrigin(allowed, origin)))
+    return { type: "allowed", origin };
+  const host = headerOf(request, "host")?.toLowerCase();
+  const isOwn = [`http://${host}`, `https://${host}`].includes(origin.toLowerCase());
+  return isOwn && isOwnSite(site) ? { type: "own" } : refused();
+}
+
+/** "none" is a person who typed the address. */
+function isOwnSite(site: string | undefined): boolean {
+  return site === undefined || site === "same-origin" || site === "none";
+}
+
+function sameOrigin(allowed: string, origin: string): boolean {
+  return (
+    allowed !== "*" && allowed !== "null" && allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase()
+  );
+}
+
+function refused(): Origin {
+  return {
+    type: "refused",
+    refusal: forbidden(
+      "Pages of other origins may not use the gateway; add the page's origin to allowedOrigins.",
+    ),
+  };
+}
+
+/** True for the question that a browser asks before the request itself. */
+export function isPreflight(request: RequestFacts): boolean {
+  return request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+}
+
+/** The answer to a preflight of an allowed page. */
+export function preflightHeaders(request: RequestFacts, origin: string): ReplyHeaders {
+  const asked = (headerOf(request, "access-control-request-headers") ?? "")
+    .split(",")
+    .map((name) => name.trim());
+  const names = asked.filter((name) => /^[\w-]{1,64}$/.test(name)).slice(0, MOST_HEADERS);
+  const isPrivate = headerOf(request, "access-control-request-private-network") === "true";
+  return {
+    ...allowedHeaders(origin),
+    "access-control-allow-methods": METHODS,
+    ...(names.length > 0 ? { "access-control-allow-headers": names.join(", ") } : {}),
+    ...(isPrivate ? { "access-control-allow-private-network": "true" } : {}),
+    "access-control-max-age": PREFLIGHT_SECONDS,
+  };
+}
+
+/** What lets an allowed page read an answer. */
+export function allowedHeaders(origin: string): ReplyHeaders {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": EXPOSED,
+    vary: "Origin",
+  };
+}

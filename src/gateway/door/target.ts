@@ -1,0 +1,53 @@
+import { badRequest, type Refusal } from "./refusal.ts";
+
+/** A request target in its two halves, as they were sent. */
+export interface TargetParts {
+  /** Begins with "/" and holds no empty, "." or ".." segment, besides that of a slash at the end. */
+  readonly path: string;
+  /** With its "?"; empty if there is none. */
+  readonly query: string;
+}
+
+const MOST_CHARACTERS = 4_096;
+/** Names under which keys are put into URLs, where they end up in logs and histories. */
+const TOKEN_NAMES =
+  /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|password|credentials?)$/i;
+const TOKEN_VALUES = /^(?:sk-|rk-|bearer\s)/i;
+
+/** Splits a target in origin form; refuses every other form and all that could name another path to whoever reads it next. */
+export function readTarget(target: string): TargetParts | Refusal {
+  if (target.length > MOST_CHARACTERS)
+    return badRequest(`The request target is longer than ${MOST_CHARACTERS} characters.`, 414);
+  if (!target.startsWith("/"))
+    return badRequest("The request target has to be a path that begins with a slash.");
+  if (!/^[\x21-\x7e]*$/.test(target) || /[\\#]/.test(target))
+    return badRequest("The request target holds characters that do not belong into a path or a query.");
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? "" : target.slice(mark);
+  return pathProblem(path) ?? queryProblem(query) ?? { path, query };
+}
+
+function pathProblem(path: string): Refusal | undefined {
+  if (path.includes("//"))
+    return badRequest("The path holds two slashes in a row; take the slash off the end of the base URL.");
+  if (/%(?![0-9a-f]{2})/i.test(path) || /%(?:2e|5c|25|7f|[01][0-9a-f])/i.test(path) || hasEncodedSlash(path))
+    return badRequest("The path holds encoded slashes, dots or control characters; write them plainly.");
+  if (path.split("/").some((segment) => segment === "." || segment === ".."))
+    return badRequest('The path holds "." or ".." segments; write it without them.');
+  return undefined;
+}
+
+/** Ids of sessions, behind pages of our own, may hold slashes. */
+function hasEncodedSlash(path: string): boolean {
+  return /%2f/i.test(path) && !/^\/api\/sessions\/[^/]/.test(path);
+}
+
+function queryProblem(query: string): Refusal | undefined {
+  for (const [name, value] of new URLSearchParams(query))
+    if (TOKEN_NAMES.test(name) || TOKEN_VALUES.test(value))
+      return badRequest(
+        "A key or a token stands in the URL, where it would end up in logs. Send it as Authorization: Bearer, x-api-key or x-longhaul-token, and replace it: it has been exposed.",
+      );
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import type { JsonObject } from "../api/api.ts";
+import { blocksOf, isEmptyText, isThinking } from "./blocks.ts";
+import { MOST_MARKERS, markersIn } from "./markers.ts";
+import type { Violation } from "./violation.ts";
+
+/** Consecutive messages of one speaker, which the provider takes as one. */
+interface Said {
+  readonly role: unknown;
+  readonly elements: readonly { readonly element: number; readonly own: JsonObject }[];
+}
+
+/** Rules of Anthropic's Messages that elements break; `leadMarkers` are the markers of system and tools. */
+export function anthropicViolations(elements: readonly JsonObject[], leadMarkers = 0): readonly Violation[] {
+  const turns = turnsOf(elements);
+  const markers = markersIn(elements);
+  const found: Violation[] = turns.flatMap((turn, place) =>
+    pairing(turn, turns[place - 1], turns[place + 1]),
+  );
+  for (const [element, own] of elements.entries()) {
+    const blocks = blocksOf(own);
+    if (blocks.some(isEmptyText)) found.push({ rule: "empty-text", element });
+    if (blocks.length === 0) found.push({ rule: "empty-message", element });
+  }
+  const [first] = turns;
+  const opening = first?.elements[0];
+  if (opening && first.role !== "user") found.push({ rule: "first-not-user", element: opening.element });
+  if (leadMarkers + markers.length > MOST_MARKERS)
+    found.push({ rule: "too-many-markers", element: markers.at(-1)?.element ?? 0 });
+  return found;
+}
+
+/** The thoughts of the latest message of the assistant, as bytes would have them. */
+export function latestThinking(elements: readonly JsonObject[]): string {
+  const latest = elements.findLast(({ role }) => role === "assistant");
+  return JSON.stringify(latest ? blocksOf(latest).filter(isThinking) : []);
+}
+
+function pairing(turn: Said, before: Said | undefined, after: Said | undefined): readonly Violation[] {
+  const found: Violation[] = [];
+  const seen = new Set<string>();
+  const called = before?.role === "assistant" ? idsIn(before, "tool_use") : undefined;
+  const answered = after?.role === "user" ? idsIn(after, "tool_result") : undefined;
+  for (const { element, own } of turn.elements) {
+    for (const { type, id, tool_use_id: of } of blocksOf(own)) {
+      if (type === "tool_use" && typeof id === "string" && !answered?.has(id))
+        found.push({ rule: "call-without-result", element, id });
+      if (type !== "tool_result" || typeof of !== "string") continue;
+      if (!called?.has(of)) found.push({ rule: "result-without-call", element, id: of });
+      else if (seen.has(of)) found.push({ rule: "result-twice", element, id: of });
+      seen.add(of);
+    }
+  }
+  return found;
+}
+
+function idsIn({ elements }: Said, type: "tool_use" | "tool_result"): ReadonlySet<unknown> {
+  const blocks = elements.flatMap(({ own }) => blocksOf(own).filter((block) => block.type === type));
+  return new Set(blocks.map(({ id, tool_use_id }) => (type === "tool_use" ? id : tool_use_id)));
+}
+
+/** Messages of the system may stand anywhere and are no turn. */
+function turnsOf(elements: readonly JsonObject[]): readonly Said[] {
+  const turns: { role: unknown; elements: { element: number; own: JsonObject }[] }[] = [];
+  for (const [element, own] of elements.entries()) {
+    if (own.role === "system") continue;
+    const last = turns.at(-1);
+    if (last && last.role === own.role) last.elements.push({ element, own });
+    else turns.push({ role: own.role, elements: [{ element, own }] });
+  }
+  return turns;
+}

@@ -1,0 +1,96 @@
+import { type Cleared, clearedIn, type Slot } from "../../index.ts";
+import type { ApiName, JsonObject } from "../api/api.ts";
+import { isObject } from "./blocks.ts";
+import { CONTEXT_MANAGEMENT, type ContextEdit } from "./context-edit.ts";
+
+/** What was done to a request, as Anthropic's replies tell it. */
+export type AppliedEdit =
+  | {
+      readonly type: "clear_tool_uses_20250919";
+      readonly cleared_tool_uses: number;
+      readonly cleared_input_tokens: number;
+    }
+  | {
+      readonly type: "clear_thinking_20251015";
+      readonly cleared_thinking_turns: number;
+      readonly cleared_input_tokens: number;
+    }
+  | { readonly type: "compact_20260112" };
+
+/** Which of the edits show in a window, beside what the client itself has sent; tokens as estimated. */
+export function appliedEdits(edits: readonly ContextEdit[], slots: readonly Slot[]): readonly AppliedEdit[] {
+  if (edits.length === 0) return [];
+  const cleared = clearedIn(slots);
+  return edits.flatMap(({ type }) => REPORTS[type](cleared) ?? []);
+}
+
+const REPORTS: Readonly<Record<ContextEdit["type"], (cleared: Cleared) => AppliedEdit | undefined>> = {
+  clear_tool_uses_20250919: ({ toolUses, toolTokens }) =>
+    toolUses === 0
+      ? undefined
+      : {
+          type: "clear_tool_uses_20250919",
+          cleared_tool_uses: toolUses,
+          cleared_input_tokens: Math.round(toolTokens),
+        },
+  clear_thinking_20251015: ({ reasoningTurns, reasoningTokens }) =>
+    reasoningTurns === 0
+      ? undefined
+      : {
+          type: "clear_thinking_20251015",
+          cleared_thinking_turns: reasoningTurns,
+          cleared_input_tokens: Math.round(reasoningTokens),
+        },
+  compact_20260112: ({ isCompacted }) => (isCompacted ? { type: "compact_20260112" } : undefined),
+};
+
+/**
+ * The event of a stream, or the body of a reply, that tells of edits, with what was applied; undefined for any other. All
+ * else in it stays as the provider wrote it, byte by byte, but in the Responses API, where the place is inside an object.
+ */
+export function withAppliedEdits(
+  api: ApiName,
+  data: string,
+  applied: readonly AppliedEdit[],
+): string | undefined {
+  if (!MAY_TELL[api].test(data)) return undefined;
+  const told = objectIn(data);
+  if (!told || !TELLS[api](told)) return undefined;
+  const report = { applied_edits: applied };
+  const { response } = told;
+  if (isObject(response))
+    return JSON.stringify({ ...told, response: { ...response, [CONTEXT_MANAGEMENT]: report } });
+  if (CONTEXT_MANAGEMENT in told) return JSON.stringify({ ...told, [CONTEXT_MANAGEMENT]: report });
+  const end = data.lastIndexOf("}");
+  return `${data.slice(0, end)},${JSON.stringify(CONTEXT_MANAGEMENT)}:${JSON.stringify(report)}${data.slice(end)}`;
+}
+
+/** Cheap, as most events of a stream tell nothing. */
+const MAY_TELL: Readonly<Record<ApiName, RegExp>> = {
+  anthropic: /"message(?:_delta)?"/,
+  "openai-chat": /"finish_reason"\s*:\s*"/,
+  "openai-responses": /"object"\s*:\s*"response"/,
+};
+
+const TELLS: Readonly<Record<ApiName, (told: JsonObject) => boolean>> = {
+  anthropic: ({ type }) => type === "message" || type === "message_delta",
+  "openai-chat": ({ choices }) => Array.isArray(choices) && choices.some(hasFinished),
+  "openai-responses": ({ type, object }) =>
+    object === "response" ||
+    type === "response.completed" ||
+    type === "response.incomplete" ||
+    type === "response.failed",
+};
+
+function hasFinished(choice: unknown): boolean {
+  return isObject(choice) && typeof choice.finish_reason === "string";
+}
+
+function objectIn(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

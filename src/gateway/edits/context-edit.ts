@@ -1,0 +1,30 @@
+/** Clears results of old tool calls; tokens as the provider counts them. */
+export interface ClearToolUses {
+  readonly type: "clear_tool_uses_20250919";
+  readonly trigger: { readonly tokens: number } | { readonly calls: number };
+  /** How many of the latest calls keep their results. */
+  readonly keep: number;
+  readonly clearAtLeast?: number;
+  readonly excludeTools: readonly string[];
+  readonly clearInputs: boolean | readonly string[];
+}
+
+/** Clears old reasoning. */
+export interface ClearThinking {
+  readonly type: "clear_thinking_20251015";
+  readonly keep: "all" | number;
+}
+
+/** Puts a summary in place of what is old. */
+export interface Compact {
+  readonly type: "compact_20260112";
+  readonly triggerTokens: number;
+  readonly instructions?: string;
+  readonly pausesAfter: boolean;
+}
+
+/** An edit of Anthropic's `context_management`, with its defaults filled in. */
+export type ContextEdit = ClearToolUses | ClearThinking | Compact;
+
+/** The field of a request that asks for edits, and of a reply that tells of them. */
+export const CONTEXT_MANAGEMENT = "context_management";

@@ -1,0 +1,104 @@
+import type { ApiName, Fault } from "../api/api.ts";
+import { isObject } from "./blocks.ts";
+import type { ClearThinking, ClearToolUses, Compact, ContextEdit } from "./context-edit.ts";
+import { Unreadable, type Value, valueAt } from "./value.ts";
+
+const DEFAULT_CLEAR_TOKENS = 100_000;
+const DEFAULT_KEPT_CALLS = 3;
+const DEFAULT_KEPT_TURNS = 1;
+const DEFAULT_COMPACT_TOKENS = 150_000;
+const LEAST_COMPACT_TOKENS = 50_000;
+
+/** What becomes of a request's `context_management`. */
+export type ReadContextManagement =
+  /** Nothing for the gateway to do: the field is not there, is not Anthropic's, or is the upstream's business. */
+  | { readonly type: "none" }
+  | { readonly type: "edits"; readonly edits: readonly ContextEdit[] }
+  | { readonly type: "fault"; readonly fault: Fault };
+
+/**
+ * Reads the `context_management` of a request. Fields that nobody knows are passed over, values that mean nothing are a
+ * fault that names them, and so is an edit that the gateway cannot carry out where it has to.
+ */
+export function readContextManagement(
+  value: unknown,
+  { api, by }: { readonly api: ApiName; readonly by: "upstream" | "gateway" },
+): ReadContextManagement {
+  if (by === "upstream" || value === undefined || value === null) return { type: "none" };
+  // OpenAI's own field of that name is a list, or has no edits.
+  if (api !== "anthropic" && !(isObject(value) && "edits" in value)) return { type: "none" };
+  try {
+    return { type: "edits", edits: editsOf(valueAt("context_management", value)) };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { type: "fault", fault: { status: 400, kind: "invalid_request", message: error.message } };
+  }
+}
+
+/** Edits as a key: a window that was made for the same key is carried on with. */
+export function contextManagementKey(edits: readonly ContextEdit[]): string {
+  return edits.length === 0 ? "" : JSON.stringify(edits);
+}
+
+function editsOf(value: Value): readonly ContextEdit[] {
+  const edits = value.object().list("edits", editOf);
+  const twice = edits.find(({ type }, index) => edits.findIndex((edit) => edit.type === type) !== index);
+  if (twice) throw new Unreadable(`context_management.edits: ${twice.type} is there twice; send it once`);
+  return edits;
+}
+
+const READERS: Readonly<Record<ContextEdit["type"], (value: Value) => ContextEdit>> = {
+  clear_tool_uses_20250919: clearToolUses,
+  clear_thinking_20251015: clearThinking,
+  compact_20260112: compact,
+};
+
+function editOf(value: Value): ContextEdit {
+  const edit = value.object();
+  const type = edit.field("type").text();
+  if (!Object.hasOwn(READERS, type)) {
+    const known = Object.keys(READERS).join(", ");
+    throw new Unreadable(
+      `${edit.path}.type: ${JSON.stringify(type)} is no edit that this gateway can carry out for this upstream; it knows ${known}`,
+    );
+  }
+  return READERS[type as ContextEdit["type"]](edit);
+}
+
+function clearToolUses(edit: Value): ClearToolUses {
+  const trigger = edit.field("trigger").measure(["input_tokens", "tool_uses"]);
+  const keep = edit.field("keep").measure(["tool_uses"]);
+  const least = edit.field("clear_at_least").measure(["input_tokens"]);
+  const inputs = edit.field("clear_tool_inputs");
+  return {
+    type: "clear_tool_uses_20250919",
+    trigger:
+      trigger?.type === "tool_uses"
+        ? { calls: trigger.value }
+        : { tokens: trigger?.value ?? DEFAULT_CLEAR_TOKENS },
+    keep: keep?.value ?? DEFAULT_KEPT_CALLS,
+    ...(least && { clearAtLeast: least.value }),
+    excludeTools: edit.field("exclude_tools").texts() ?? [],
+    clearInputs: inputs.isList
+      ? (inputs.texts() ?? [])
+      : (inputs.flag("true, false or a list of names") ?? false),
+  };
+}
+
+function clearThinking(edit: Value): ClearThinking {
+  const keep = edit.field("keep");
+  const type = "clear_thinking_20251015";
+  if (keep.is("all") || (keep.isObject && keep.field("type").is("all"))) return { type, keep: "all" };
+  return { type, keep: keep.measure(["thinking_turns"], 1)?.value ?? DEFAULT_KEPT_TURNS };
+}
+
+function compact(edit: Value): Compact {
+  const trigger = edit.field("trigger").measure(["input_tokens"], LEAST_COMPACT_TOKENS);
+  const instructions = edit.field("instructions").optionalText();
+  return {
+    type: "compact_20260112",
+    triggerTokens: trigger?.value ?? DEFAULT_COMPACT_TOKENS,
+    ...(instructions !== undefined && { instructions }),
+    pausesAfter: edit.field("pause_after_compaction").flag() ?? false,
+  };
+}

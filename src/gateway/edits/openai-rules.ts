@@ -1,0 +1,87 @@
+import type { JsonObject } from "../api/api.ts";
+import { isObject } from "./blocks.ts";
+import type { Violation } from "./violation.ts";
+
+/** Rules of OpenAI's Chat Completions that messages break: calls are answered at once, and only calls are answered. */
+export function chatViolations(elements: readonly JsonObject[]): readonly Violation[] {
+  const found: Violation[] = [];
+  let open = new Map<string, number>();
+  let called = new Set<string>();
+  const close = () => {
+    for (const [id, element] of open) found.push({ rule: "call-without-result", element, id });
+    open = new Map();
+    called = new Set();
+  };
+  for (const [element, { role, tool_calls, tool_call_id: of }] of elements.entries()) {
+    if (role === "tool") {
+      const id = String(of);
+      if (!called.has(id)) found.push({ rule: "result-without-call", element, id });
+      open.delete(id);
+      continue;
+    }
+    close();
+    if (role !== "assistant" || !Array.isArray(tool_calls)) continue;
+    for (const { id } of tool_calls.filter(isObject)) {
+      open.set(String(id), element);
+      called.add(String(id));
+    }
+  }
+  close();
+  return found;
+}
+
+/** What the model says, as opposed to what is said to it. */
+const isOutput = ({ type, role }: JsonObject): boolean =>
+  type === undefined || type === "message" ? role === "assistant" : String(type).endsWith("_call");
+
+const isCall = ({ type }: JsonObject) => type === "function_call" || type === "custom_tool_call";
+const isAnswer = ({ type }: JsonObject) =>
+  type === "function_call_output" || type === "custom_tool_call_output";
+const isReasoning = ({ type }: JsonObject) => type === "reasoning";
+
+/**
+ * Rules of OpenAI's Responses that items break. Of a request that goes on with a stored response, what the calls of results
+ * are, is not known here: `isContinued`.
+ */
+export function responsesViolations(
+  elements: readonly JsonObject[],
+  isContinued = false,
+): readonly Violation[] {
+  const found: Violation[] = [];
+  const called = new Set<unknown>();
+  const answered = new Set(elements.filter(isAnswer).map(({ call_id }) => call_id));
+  for (const [element, own] of elements.entries()) {
+    const id = String(own.call_id);
+    if (isCall(own)) {
+      called.add(own.call_id);
+      if (!answered.has(own.call_id)) found.push({ rule: "call-without-result", element, id });
+    }
+    if (isAnswer(own) && !called.has(own.call_id) && !isContinued)
+      found.push({ rule: "result-without-call", element, id });
+    if (!isReasoning(own)) continue;
+    const next = elements.slice(element + 1).find((item) => !isReasoning(item));
+    if (!next || !isOutput(next)) found.push({ rule: "reasoning-without-item", element, id: String(own.id) });
+  }
+  return found;
+}
+
+/** Items that had reasoning before them and have lost it: stored ones are refused without. */
+export function itemsWithoutReasoning(
+  before: readonly JsonObject[],
+  after: readonly JsonObject[],
+): readonly Violation[] {
+  const reasonOf = (elements: readonly JsonObject[]) =>
+    new Map(
+      elements.flatMap((own, element): readonly (readonly [string, string])[] => {
+        const previous = elements[element - 1];
+        const isLed = previous && isReasoning(previous) && !isReasoning(own);
+        return isLed && typeof own.id === "string" ? [[own.id, String(previous.id)]] : [];
+      }),
+    );
+  const had = reasonOf(before);
+  const has = reasonOf(after);
+  return after.flatMap(({ id }, element): readonly Violation[] => {
+    const isLost = typeof id === "string" && had.has(id) && has.get(id) !== had.get(id);
+    return isLost ? [{ rule: "item-without-reasoning", element, id }] : [];
+  });
+}

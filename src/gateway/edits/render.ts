@@ -1,0 +1,54 @@
+import type { Given, Placed } from "../../conversation/conversation.ts";
+import { type EntryId, entryId, type Fitted, type Message, type SessionId, type Slot } from "../../index.ts";
+import { keyOf } from "../thread/stored.ts";
+
+/** A message of a request, and which of them it is. */
+export interface GivenMessage extends Given {
+  readonly index: number;
+}
+
+/** What goes out in one place of a window. */
+export type Outgoing =
+  /** A message of the client as it came. */
+  | { readonly type: "same"; readonly index: number }
+  /** One that was edited; `original` is what the log holds. */
+  | {
+      readonly type: "changed";
+      readonly index: number;
+      readonly message: Message;
+      readonly original: Message;
+    }
+  /** One that the client did not send: a summary, an extract, or words of the log that it has no longer. */
+  | { readonly type: "note"; readonly message: Message };
+
+/** What a window is written from. */
+export interface OutgoingSource<G extends GivenMessage> extends Pick<Fitted, "slots" | "messages"> {
+  readonly session: SessionId;
+  readonly placed: Placed<G>;
+}
+
+/** The messages of a fitted window in their order: the client's own wherever nothing was changed. */
+export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>): readonly Outgoing[] {
+  const { slots, messages, session, placed } = source;
+  return slots.map((slot, place): Outgoing => {
+    const message = messages[place] ?? slot.message;
+    const given = slot.isNote ? undefined : placed.byId.get(idOf(slot, session));
+    if (!given) return { type: "note", message };
+    const { index } = given;
+    const original = slot.logged ?? slot.original;
+    if (original && !isEqual(original, slot.message)) return { type: "changed", index, message, original };
+    // A lasting summary stands where the first message was that it stands for.
+    const isSame = given.parts === slot.message.parts.length && given.key === keyOf(slot.message);
+    return isSame ? { type: "same", index } : { type: "note", message };
+  });
+}
+
+function idOf({ seq, cite }: Slot, session: SessionId): EntryId {
+  if (cite === undefined) return entryId(session, seq);
+  return cite.startsWith("#") ? `${session}${cite}` : cite;
+}
+
+/** By all that they say and not by keys: a key may leave out just what was edited, as the input of a call. */
+function isEqual(one: Message, other: Message): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,18 @@
+/** A rule of a provider that a request breaks. */
+export interface Violation {
+  readonly rule:
+    | "call-without-result"
+    | "result-without-call"
+    | "result-twice"
+    | "first-not-user"
+    | "empty-text"
+    | "empty-message"
+    | "too-many-markers"
+    | "thinking-changed"
+    | "reasoning-without-item"
+    | "item-without-reasoning";
+  /** Index of the element. */
+  readonly element: number;
+  /** What it is about: the id of a call or of an item. */
+  readonly id?: string;
+}

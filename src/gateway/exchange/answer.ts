@@ -1,0 +1,125 @@
+import type { Api } from "../api/api.ts";
+import { type RelayOptions, relay } from "../stream/relay.ts";
+import type { SseEvent } from "../stream/sse-event.ts";
+import { SseSplitter } from "../stream/sse-splitter.ts";
+import type { Recorder } from "../thread/recorder.ts";
+import { answerHeaders, filterHeaders, headerOf } from "../upstream/hop-by-hop.ts";
+import { readWhole } from "../upstream/read-whole.ts";
+import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+
+/** How an answer is handed on. */
+export interface Answering {
+  readonly api: Api;
+  readonly recorder: Recorder;
+  /** Most input tokens that the client may be told; undefined leaves every byte as it is. */
+  readonly mostTokens: number | undefined;
+  /** Changes an event besides. */
+  readonly change?: ((data: string) => string | undefined) | undefined;
+}
+
+/** Hands an answer to the client while it is written down. */
+export async function answer(
+  admitted: Admitted,
+  parts: ExchangeParts,
+  upstream: UpstreamAnswer,
+  answering: Answering,
+): Promise<void> {
+  const { trace, response, signal } = admitted;
+  const { idleMs } = parts.config().limits;
+  trace.status = upstream.status;
+  const isStream = /^\s*text\/event-stream\b/i.test(headerOf(upstream.rawHeaders, "content-type") ?? "");
+  try {
+    if (!isStream && answering.mostTokens !== undefined)
+      return await answerWhole(admitted, parts, upstream, answering);
+    const how: Partial<RelayOptions> = isStream ? ofStream(answering) : ofBody(answering, parts);
+    const { ending, bytes, firstByteMs, failure } = await relay({
+      answer: upstream,
+      response,
+      signal,
+      idleMs,
+      startedAt: trace.startedMs,
+      ...how,
+    });
+    trace.ending = ending;
+    trace.bytesOut = bytes;
+    if (firstByteMs !== undefined) trace.firstByteMs = firstByteMs;
+    if (failure) trace.error = failure.reason;
+  } finally {
+    await answering.recorder.end();
+  }
+}
+
+function ofStream({ api, recorder, mostTokens, change }: Answering): Partial<RelayOptions> {
+  if (mostTokens === undefined) {
+    const splitter = new SseSplitter();
+    const take = (event: SseEvent) => {
+      if (event.hasData) recorder.take(event);
+    };
+    return { tap: (bytes) => splitter.push(bytes).forEach(take) };
+  }
+  return {
+    transform: (event) => {
+      const { data } = event;
+      recorder.take(event);
+      const capped = api.capUsage(data, mostTokens);
+      const changed = change?.(capped ?? data) ?? capped;
+      return changed === undefined ? event.raw : eventBytes(event.event, changed);
+    },
+  };
+}
+
+/** A body that is no stream is read as it passes. */
+function ofBody({ recorder }: Answering, parts: ExchangeParts): Partial<RelayOptions> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const { maxBodyBytes } = parts.config().limits;
+  return {
+    tap: (bytes) => {
+      size += bytes.length;
+      if (size <= maxBodyBytes) chunks.push(Buffer.from(bytes));
+    },
+    continues: () => {
+      if (size <= maxBodyBytes) recorder.takeWhole(Buffer.concat(chunks).toString("utf8"));
+      return false;
+    },
+  };
+}
+
+/** A body whose usage may have to be changed is sent when it is whole. */
+async function answerWhole(
+  { response, trace, signal }: Admitted,
+  parts: ExchangeParts,
+  upstream: UpstreamAnswer,
+  { api, recorder, mostTokens = 0, change }: Answering,
+): Promise<void> {
+  const { idleMs, maxBodyBytes } = parts.config().limits;
+  const { raw, decoded } = await readWhole(upstream.body, maxBodyBytes, { idleMs, signal });
+  const text = decoded?.toString("utf8");
+  if (text !== undefined) recorder.takeWhole(text);
+  const capped = text === undefined ? undefined : api.capUsage(text, mostTokens);
+  const changed = text === undefined ? undefined : (change?.(capped ?? text) ?? capped);
+  sendWhole(response, upstream, raw, changed);
+  trace.ending = "complete";
+  trace.bytesOut = raw.length;
+}
+
+/** Sends an answer that was read; with `changed` in place of its body. */
+export function sendWhole(
+  response: Admitted["response"],
+  { status, statusMessage, rawHeaders }: UpstreamAnswer,
+  raw: Buffer,
+  changed?: string,
+): void {
+  const isOfBytes = (name: string) =>
+    name === "content-length" || (changed !== undefined && name === "content-encoding");
+  const headers = filterHeaders(answerHeaders(rawHeaders), (name) => !isOfBytes(name));
+  const body = changed === undefined ? raw : Buffer.from(changed);
+  response.sendDate = false;
+  response.writeHead(status, statusMessage, [...headers, "Content-Length", String(body.length)]);
+  response.end(body);
+}
+
+function eventBytes(name: string | undefined, data: string): string {
+  return `${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
+}

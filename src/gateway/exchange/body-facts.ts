@@ -1,0 +1,62 @@
+import type { Api, JsonObject } from "../api/api.ts";
+import { type CutBody, parsed, type Range } from "../body/cut.ts";
+import { elementAt, type WireMessages } from "../body/wire-message.ts";
+import { type Shape, shapeOf } from "../identity/shape.ts";
+import { isSameField, leadText } from "./request-fields.ts";
+
+/** What the system prompt and the tools of a body say about the agent that sent it. */
+export interface BodyFacts {
+  /** The beginning of the system prompt. */
+  readonly lead: string;
+  readonly toolNames: readonly string[];
+  readonly shape: Shape;
+}
+
+/** Agents are told apart by how their system prompt begins. */
+const LEAD_LENGTH = 8_000;
+
+const known = new WeakMap<CutBody, BodyFacts>();
+
+/** The facts of a body; those of the body that it goes on from hold, if both say the same. */
+export function bodyFacts(api: Api, said: WireMessages): BodyFacts {
+  const { cut, lead: count } = said;
+  const { like } = cut;
+  const earlier = like && known.get(like);
+  const fields = [...api.leadFields, "tools", "functions"];
+  if (earlier && cut.same >= count && fields.every((name) => isSameField(cut, like, name))) return earlier;
+  const lead = leadOf(api, said).slice(0, LEAD_LENGTH);
+  const toolNames = toolNamesOf(cut);
+  return { lead, toolNames, shape: shapeOf({ lead, toolNames }) };
+}
+
+/** Remembers the facts of a body that is kept. */
+export function rememberFacts(kept: CutBody, facts: BodyFacts): void {
+  known.set(kept, facts);
+}
+
+/** The whole system prompt: fields, and elements before anything is said. */
+export function leadOf({ leadFields }: Api, { cut, lead }: WireMessages): string {
+  const fields = leadFields.flatMap((name) => {
+    const range = cut.fields.get(name);
+    return range ? [leadText(parsed(cut.bytes, range))] : [];
+  });
+  const elements = Array.from({ length: lead }, (_, index) => leadText(elementAt(cut, index)));
+  return [...fields, ...elements].join("\n");
+}
+
+/** Bytes of the system prompt. */
+export function leadBytes({ leadFields }: Api, { cut, lead }: WireMessages): number {
+  const ranges = [...leadFields.map((name) => cut.fields.get(name)), ...cut.elements.slice(0, lead)];
+  return ranges.reduce((sum, range) => sum + (range ? range.to - range.from : 0), 0);
+}
+
+function toolNamesOf({ bytes, fields }: CutBody): readonly string[] {
+  const range: Range | undefined = fields.get("tools") ?? fields.get("functions");
+  const tools = range ? parsed(bytes, range) : [];
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool: JsonObject | null) => {
+    const { name, type, function: inner } = tool ?? {};
+    const own = name ?? (inner as JsonObject | undefined)?.name ?? type;
+    return typeof own === "string" ? [own] : [];
+  });
+}

@@ -1,0 +1,145 @@
+import { overflowOf, type ProviderFailure } from "../../index.ts";
+import type { Api } from "../api/api.ts";
+import { apiOf } from "../api/apis.ts";
+import { lengthOf } from "../body/splice.ts";
+import type { Call } from "../thread/call.ts";
+import { chooseUpstream } from "../upstream/choose-upstream.ts";
+import { readWhole } from "../upstream/read-whole.ts";
+import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
+import { answer, sendWhole } from "./answer.ts";
+import { askedOf, type Destination, managedBy } from "./ask.ts";
+import { rememberFacts } from "./body-facts.ts";
+import { FaultError } from "./fault-error.ts";
+import { findThread } from "./find-thread.ts";
+import { type BodyChanges, outgoingBody } from "./outgoing-body.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+import { type ReadRequest, readRequest } from "./read-request.ts";
+import { send } from "./send.ts";
+import { traceBody, traceCall, traceReply } from "./trace-call.ts";
+
+/** Errors of providers are short. */
+const MOST_ERROR_BYTES = 1_024 * 1_024;
+
+/** Answers one request of an API: its conversation is found, its window fitted, its reply handed on and written down. */
+export async function exchange(admitted: Admitted, parts: ExchangeParts): Promise<void> {
+  const api = apiOf(admitted.route.api);
+  const { principal, trace } = admitted;
+  const read = readRequest(api, admitted.body, principal.id, parts);
+  const { fields, facts, said, reading } = read;
+  trace.isStreamed = fields.isStreamed;
+  const destination = destinationOf(api, fields.model, parts);
+  trace.model = destination.model;
+  const asked = askedOf(api, read, destination, admitted, parts);
+  const thread = await findThread(api, read, admitted, parts);
+  trace.session = thread.session.id;
+  trace.kind = thread.kind;
+  let call: Call;
+  try {
+    stopLoops(thread.session.id, thread.kind, said.messages.length, parts);
+    call = await thread.begin(asked);
+  } catch (error) {
+    thread.ended(false);
+    throw error;
+  }
+  try {
+    traceCall(trace, call);
+    const kept = parts.bodies.keep(`${principal.id} ${api.name}`, reading, said);
+    if (kept) rememberFacts(kept, facts);
+    thread.kept(kept);
+    await converse(admitted, parts, { api, read, destination, call });
+  } finally {
+    call.end();
+  }
+}
+
+interface Conversing {
+  readonly api: Api;
+  readonly read: ReadRequest;
+  readonly destination: Destination;
+  readonly call: Call;
+}
+
+/** Sends a call until it is answered, or refused for a reason that no other window would change. */
+async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Conversing): Promise<void> {
+  const { api, read, destination, call } = conversing;
+  const { upstream, clientModel } = destination;
+  const isRead = call.asked.policy !== "none" && !call.asked.isDryRun;
+  for (;;) {
+    const body = outgoingBody(read.said, changesOf(conversing));
+    const isSame = body[0] === read.said.cut.bytes;
+    traceBody(admitted.trace, admitted.body.length, lengthOf(body));
+    const whole = isSame && !isRead ? [admitted.raw] : body;
+    const answered = await send(admitted, parts, { upstream, body: whole, isEdited: !isSame || isRead });
+    if (answered.status < 400 || !isRead) {
+      const recorder = call.recorder();
+      const mostTokens = isRead ? parts.rooms.clientWindow(clientModel) : undefined;
+      await answer(admitted, parts, answered, { api, recorder, mostTokens });
+      afterReply(admitted, parts, conversing, recorder);
+      return;
+    }
+    if (await refused(admitted, parts, conversing, answered)) return;
+  }
+}
+
+/** Deals with an error: true if the client was told, false if another window is to be tried. */
+async function refused(
+  { response, signal, trace }: Admitted,
+  parts: ExchangeParts,
+  { call, destination }: Conversing,
+  answered: UpstreamAnswer,
+): Promise<boolean> {
+  const { idleMs } = parts.config().limits;
+  const { raw, decoded } = await readWhole(answered.body, MOST_ERROR_BYTES, { idleMs, signal });
+  const failure: ProviderFailure = { status: answered.status, body: decoded?.toString("utf8") ?? "" };
+  const limit = overflowOf(failure)?.limitTokens;
+  if (limit !== undefined) parts.rooms.learn(destination.upstream, destination.model, limit);
+  if (await call.heals(failure)) {
+    traceCall(trace, call);
+    return false;
+  }
+  trace.status = answered.status;
+  trace.ending = "refused";
+  sendWhole(response, answered, raw);
+  return true;
+}
+
+/** What of the body is not as it came. */
+function changesOf({ read, destination, call }: Conversing): BodyChanges {
+  const { model, clientModel, upstream } = destination;
+  const isManaged = read.fields.all.context_management !== undefined && managedBy(upstream) === "gateway";
+  return {
+    pieces: call.pieces,
+    ...(model !== clientModel && { fields: new Map([["model", model]]) }),
+    ...(isManaged && call.asked.policy !== "none" && { without: ["context_management"] }),
+  };
+}
+
+function destinationOf(api: Api, clientModel: string | undefined, { config }: ExchangeParts): Destination {
+  const chosen = chooseUpstream(config().upstreams, { api: api.name, model: clientModel });
+  if (chosen.fault) throw new FaultError(chosen.fault);
+  if (clientModel === undefined)
+    throw new FaultError({ status: 400, kind: "invalid_request", message: 'The body names no "model".' });
+  return { upstream: chosen.upstream, model: chosen.model ?? clientModel, clientModel };
+}
+
+/** A client that runs in a circle is told so, instead of paying for it. */
+function stopLoops(session: string, kind: string, messages: number, { loops }: ExchangeParts): void {
+  const family = session.split("/").slice(0, 2).join("/");
+  const fault = kind === "compaction" ? loops.compacts(family, messages) : loops.fault(session);
+  if (kind === "main") loops.said(family, messages);
+  if (fault) throw new FaultError(fault);
+}
+
+function afterReply(
+  { trace, principal }: Admitted,
+  { loops, responses }: ExchangeParts,
+  { call, read }: Conversing,
+  { reader }: ReturnType<Call["recorder"]>,
+): void {
+  traceReply(trace, reader);
+  const { thread } = call;
+  if (reader.responseId !== undefined) responses.set(principal.id, reader.responseId, thread);
+  if (!reader.isComplete) return;
+  const { messages } = read.said;
+  loops.answered(thread.session.id, `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key}`);
+}

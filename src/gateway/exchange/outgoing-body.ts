@@ -1,0 +1,69 @@
+import type { Range } from "../body/cut.ts";
+import { type Change, splice } from "../body/splice.ts";
+import type { WireMessages } from "../body/wire-message.ts";
+import { listBytes, type Piece } from "../thread/outgoing.ts";
+
+/** What is to be changed of a body. */
+export interface BodyChanges {
+  /** The elements to be sent; as they came if undefined. */
+  readonly pieces: readonly Piece[] | undefined;
+  /** Fields with another value, or that are new. */
+  readonly fields?: ReadonlyMap<string, unknown>;
+  /** Fields that are left out. */
+  readonly without?: readonly string[];
+}
+
+/** A body with changes made, in pieces; the very bytes that came where nothing is changed. */
+export function outgoingBody({ cut }: WireMessages, changes: BodyChanges): readonly Uint8Array[] {
+  const { bytes, fields, listFrom } = cut;
+  const made: Change[] = [];
+  for (const [name, value] of changes.fields ?? []) {
+    const range = fields.get(name);
+    if (range) made.push({ range, bytes: Buffer.from(JSON.stringify(value)) });
+    else made.push({ range: atStart(bytes), bytes: newField(name, value, fields.size === 0) });
+  }
+  for (const name of changes.without ?? []) {
+    const range = fields.get(name);
+    if (range) made.push({ range: wholeField(bytes, range), bytes: NOTHING });
+  }
+  const { pieces } = changes;
+  if (pieces && listFrom !== undefined) {
+    const list = [...fields.values()].find(({ from }) => from === listFrom);
+    if (list) made.push({ range: list, bytes: listBytes(cut, pieces) });
+  }
+  return made.length === 0 ? [bytes] : splice(bytes, made);
+}
+
+const NOTHING = Buffer.alloc(0);
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** The place of a field before all others. */
+function atStart(bytes: Buffer): Range {
+  const from = bytes.indexOf("{") + 1;
+  return { from, to: from };
+}
+
+function newField(name: string, value: unknown, isOnly: boolean): Buffer {
+  return Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}${isOnly ? "" : ","}`);
+}
+
+/** A field with its name, and the comma that parts it from its neighbour. */
+function wholeField(bytes: Buffer, value: Range): Range {
+  let from = value.from - 1;
+  // Back over the colon to the closing quote of the name, and on to its opening one.
+  while (bytes[from] !== QUOTE) from--;
+  do from--;
+  while (bytes[from] !== QUOTE || bytes[from - 1] === BACKSLASH);
+  let { to } = value;
+  while (isSpace(bytes[to])) to++;
+  if (bytes[to] === COMMA) return { from, to: to + 1 };
+  let before = from - 1;
+  while (isSpace(bytes[before])) before--;
+  return bytes[before] === COMMA ? { from: before, to: value.to } : { from, to: value.to };
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

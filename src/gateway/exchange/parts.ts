@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Kernel, MessageInput } from "../../index.ts";
+import type { RecentBodies } from "../body/recent-bodies.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import type { Principal } from "../door/principal.ts";
+import type { Route } from "../door/route.ts";
+import type { LoopStates } from "../edits/loop-states.ts";
+import type { Threads } from "../thread/threads.ts";
+import type { Agents } from "../upstream/agents.ts";
+import type { ResponseIds } from "./response-ids.ts";
+import type { Rooms } from "./rooms.ts";
+import type { Trace } from "./trace.ts";
+
+/** What all requests of a gateway share. */
+export interface ExchangeParts {
+  readonly kernel: Kernel;
+  readonly config: () => GatewayConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly threads: Threads;
+  readonly bodies: RecentBodies;
+  readonly rooms: Rooms;
+  readonly loops: LoopStates;
+  readonly responses: ResponseIds;
+  readonly agents: Agents;
+  /** A message as it is stored. */
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** True for a token of the gateway itself. */
+  readonly isGatewayToken: (credential: string) => boolean;
+}
+
+/** A request that was let in, with its body. */
+export interface Admitted {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly principal: Principal;
+  readonly route: Extract<Route, { readonly api: unknown }>;
+  readonly query: string;
+  /** Unpacked. */
+  readonly body: Buffer;
+  /** As it came. */
+  readonly raw: Buffer;
+  /** Fires when the client has gone, or the gateway closes. */
+  readonly signal: AbortSignal;
+  readonly trace: Trace;
+}

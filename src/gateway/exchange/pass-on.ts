@@ -1,0 +1,22 @@
+import { chooseUpstream } from "../upstream/choose-upstream.ts";
+import { FaultError } from "./fault-error.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+import { passThrough } from "./pass-through.ts";
+
+/** Endpoints whose requests go on as they came: the upstream is that of the model they name, if they name one. */
+export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<void> {
+  const { route, body } = admitted;
+  const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: modelIn(body) });
+  if (chosen.fault) throw new FaultError(chosen.fault);
+  await passThrough(admitted, parts, chosen.upstream);
+}
+
+function modelIn(body: Buffer): string | undefined {
+  if (body.length === 0) return undefined;
+  try {
+    const { model } = JSON.parse(body.toString("utf8"));
+    return typeof model === "string" ? model : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import type { UpstreamConfig } from "../config/config.ts";
+import { relay } from "../stream/relay.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+import { send } from "./send.ts";
+
+/** Hands a request on as it came, and its answer back as it comes; nothing of either is read. */
+export async function passThrough(
+  admitted: Admitted,
+  parts: ExchangeParts,
+  upstream: UpstreamConfig,
+): Promise<void> {
+  const { response, raw, request, signal, trace } = admitted;
+  const hasBody = raw.length > 0 || request.headers["content-length"] !== undefined;
+  const answer = await send(admitted, parts, {
+    upstream,
+    body: hasBody ? [raw] : undefined,
+    isEdited: false,
+  });
+  trace.status = answer.status;
+  const { idleMs } = parts.config().limits;
+  const relayed = await relay({ answer, response, signal, idleMs, startedAt: trace.startedMs });
+  trace.ending = relayed.ending;
+  trace.bytesOut = relayed.bytes;
+  if (relayed.firstByteMs !== undefined) trace.firstByteMs = relayed.firstByteMs;
+}

@@ -1,0 +1,56 @@
+import type { MessageInput } from "../../index.ts";
+import type { Api } from "../api/api.ts";
+import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
+import { type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
+import { canonicalKey } from "../identity/canonical-key.ts";
+import { type BodyFacts, bodyFacts } from "./body-facts.ts";
+import { FaultError } from "./fault-error.ts";
+import type { ExchangeParts } from "./parts.ts";
+import { type RequestFields, requestFields } from "./request-fields.ts";
+
+/** A request, read as far as it has to be. */
+export interface ReadRequest {
+  readonly said: WireMessages;
+  readonly fields: RequestFields;
+  readonly facts: BodyFacts;
+  readonly reading: Reading;
+}
+
+/** Reads a body. Throws `FaultError` if it is not what the API takes. */
+export function readRequest(
+  api: Api,
+  body: Buffer,
+  principal: string,
+  { bodies, stored }: Pick<ExchangeParts, "bodies" | "stored">,
+): ReadRequest {
+  const reading = { api, stored };
+  const who = `${principal} ${api.name}`;
+  let earlier: WireMessages | undefined;
+  try {
+    const cut = cutBody(body, api.messagesField, (bytes, from) => {
+      earlier = bodies.find(who, bytes, from);
+      return earlier?.cut;
+    });
+    const fields = requestFields(api, cut);
+    const said = cut.listFrom === undefined ? plainInput(reading, cut) : wireMessages(reading, cut, earlier);
+    return { said, fields, facts: bodyFacts(api, said), reading };
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    const message = `The body is not what ${api.name} takes: ${error.message}.`;
+    throw new FaultError({ status: 400, kind: "invalid_request", message }, error);
+  }
+}
+
+/** A body without a list: Responses take a plain text, too. */
+function plainInput({ api, stored }: Reading, cut: CutBody): WireMessages {
+  const range = cut.fields.get(api.messagesField);
+  const text = range && parsed(cut.bytes, range);
+  if (typeof text !== "string") return { cut, lead: 0, messages: [] };
+  const input: MessageInput = { role: "user", text };
+  const key = canonicalKey(input);
+  return {
+    cut,
+    lead: 0,
+    messages: [{ input: () => stored(input, key), key, role: "user", index: 0, from: 0, to: 0 }],
+  };
+}

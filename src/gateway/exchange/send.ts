@@ -1,0 +1,55 @@
+import { lengthOf } from "../body/splice.ts";
+import type { UpstreamConfig } from "../config/config.ts";
+import { keyOf, missingCredential } from "../upstream/credential.ts";
+import { faultOfUpstream } from "../upstream/fault-of.ts";
+import { sendUpstream, type UpstreamAnswer } from "../upstream/send-upstream.ts";
+import { UpstreamError } from "../upstream/upstream-error.ts";
+import { upstreamHeaders } from "../upstream/upstream-headers.ts";
+import { upstreamUrl } from "../upstream/upstream-url.ts";
+import { FaultError } from "./fault-error.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+
+/** What is sent, and how. */
+export interface Sent {
+  readonly upstream: UpstreamConfig;
+  /** Undefined for a request without a body. */
+  readonly body: readonly Uint8Array[] | undefined;
+  /** True if the body is not the one that came, or the answer has to be read on its way. */
+  readonly isEdited: boolean;
+}
+
+/** Sends a request on to its upstream and waits for the head of the answer. Throws `FaultError`. */
+export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent): Promise<UpstreamAnswer> {
+  const { request, route, query, signal, trace } = admitted;
+  const { upstream, body, isEdited } = sent;
+  const url = upstreamUrl(upstream, route.path, query);
+  const rawHeaders = upstreamHeaders(request.rawHeaders, {
+    api: route.api,
+    host: url.host,
+    key: keyOf(upstream, parts.env),
+    isGatewayToken: parts.isGatewayToken,
+    bodyLength: body && lengthOf(body),
+    isEdited,
+  });
+  const missing = missingCredential(upstream, rawHeaders);
+  if (missing) throw new FaultError(missing);
+  trace.upstream = upstream.name;
+  trace.host = url.host;
+  trace.overheadMs ??= performance.now() - trace.startedMs;
+  try {
+    const { limits } = parts.config();
+    const method = request.method ?? "POST";
+    return await sendUpstream({
+      agents: parts.agents,
+      url,
+      method,
+      rawHeaders,
+      body: body ?? [],
+      signal,
+      limits,
+    });
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    throw new FaultError(faultOfUpstream(error, upstream), error);
+  }
+}

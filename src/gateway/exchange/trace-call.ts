@@ -1,0 +1,30 @@
+import type { ReplyReader } from "../api/api.ts";
+import type { Call } from "../thread/call.ts";
+import type { Trace } from "./trace.ts";
+
+/** Notes what was made of a request. */
+export function traceCall(trace: Trace, { fitted, healed, asked }: Call): void {
+  if (asked.isDryRun) trace.isDryRun = true;
+  if (healed > 0) trace.healed = healed;
+  if (!fitted) return;
+  trace.tokensAfter = Math.round(fitted.tokens);
+  const receipt = fitted.plan?.receipt;
+  if (!receipt) return;
+  trace.isPlanned = true;
+  trace.savedDollars = receipt.thisCall.without - receipt.thisCall.with;
+}
+
+/** Notes how much of a body went out. Tokens are taken to lie as thick in what was left out as in what was sent. */
+export function traceBody(trace: Trace, cameBytes: number, sentBytes: number): void {
+  trace.bytesIn = cameBytes;
+  if (trace.tokensAfter === undefined) return;
+  trace.tokensBefore = Math.round((trace.tokensAfter * cameBytes) / Math.max(1, sentBytes));
+}
+
+/** Notes what came back. */
+export function traceReply(trace: Trace, reader: ReplyReader): void {
+  if (reader.usage) trace.usage = reader.usage;
+  if (reader.model !== undefined) trace.responseModel = reader.model;
+  if (reader.responseId !== undefined) trace.responseId = reader.responseId;
+  if (reader.stopReason !== undefined) trace.stopReason = reader.stopReason;
+}

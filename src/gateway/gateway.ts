@@ -1,0 +1,147 @@
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Kernel, MessageInput } from "../index.ts";
+import { RecentBodies } from "./body/recent-bodies.ts";
+import type { GatewayConfig } from "./config/config.ts";
+import { guardServer } from "./door/guard-server.ts";
+import { httpServerOptions } from "./door/server-options.ts";
+import { matchToken } from "./door/token.ts";
+import { LoopStates } from "./edits/loop-states.ts";
+import { ResponseIds } from "./exchange/response-ids.ts";
+import { Rooms } from "./exchange/rooms.ts";
+import { makeGatewayLog } from "./observe/gateway-log.ts";
+import { makeMetrics } from "./observe/metrics.ts";
+import { Observer } from "./observe/observer.ts";
+import { openSpans } from "./observe/spans.ts";
+import { Pages } from "./pages/pages.ts";
+import type { GatewayStatus } from "./pages/status.ts";
+import { Reception } from "./reception.ts";
+import { redactInput } from "./redact/redact-input.ts";
+import { withKey } from "./thread/stored.ts";
+import { Threads } from "./thread/threads.ts";
+import { closeAgents, openAgents } from "./upstream/agents.ts";
+
+/** What a gateway is made of. */
+export interface GatewayOptions {
+  readonly kernel: Kernel;
+  /** The settings that hold now. */
+  readonly config: () => GatewayConfig;
+  /** Takes lines of the log; standard error by default. */
+  readonly log?: (line: string) => void;
+  /** "json" by default; "pretty" is for a terminal. */
+  readonly logForm?: "json" | "pretty";
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A gateway that listens. */
+export interface Gateway extends AsyncDisposable {
+  readonly url: string;
+  /** Lets requests under way end, within `limits.drainMs`. Idempotent. */
+  close(): Promise<void>;
+  /** Told that the settings have changed. */
+  reload(config: GatewayConfig): void;
+  status(): GatewayStatus;
+}
+
+/** A share of the memory that conversations may take is for bodies, so that they need not be read again. */
+const BODIES_SHARE = 0.25;
+
+/** Opens the gateway and listens. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { kernel, config, env = process.env, logForm = "json" } = options;
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const startedAt = Date.now();
+  const log = makeGatewayLog({
+    level: () => config().log.level,
+    content: () => config().log.content,
+    form: logForm,
+    ...(options.log && { stream: { write: options.log } }),
+  });
+  const stored = (message: MessageInput, key: string) =>
+    withKey(config().redact ? redactInput(message).message : message, key);
+  const rooms = new Rooms(kernel);
+  const threads = new Threads({ kernel, stored }, () => config().limits.maxThreads);
+  const agents = openAgents({ keepAliveMs: config().limits.keepAliveMs });
+  const metrics = makeMetrics({
+    version,
+    activeStreams: () => reception.inFlight,
+    openThreads: () => threads.count,
+    connections: () => guard.connections,
+  });
+  const observer = new Observer({ log, metrics, clientWindow: (model) => rooms.clientWindow(model) });
+  const { telemetry } = config();
+  const spans = await openSpans({ ...telemetry, version, environment: env });
+  let url = "";
+  let isOpen = true;
+  const status = (): GatewayStatus => ({
+    url,
+    startedAt,
+    isOpen,
+    inFlight: reception.inFlight,
+    totals: observer.totals,
+    upstreams: observer.upstreams,
+    threads: observer.threads,
+  });
+  const onError = (error: unknown) => log.error("unexpected", { message: textOf(error) });
+  const pages = new Pages({ kernel, config, status, env, version, onError });
+  const reception = new Reception({
+    exchange: {
+      kernel,
+      config,
+      env,
+      threads,
+      bodies: new RecentBodies(config().limits.maxThreadBytes * BODIES_SHARE),
+      rooms,
+      loops: new LoopStates({ limits: () => config().breaker, now: Date.now }),
+      responses: new ResponseIds(),
+      agents,
+      stored,
+      isGatewayToken: (secret) =>
+        matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
+    },
+    pages,
+    metrics,
+    observer,
+    spans,
+    onError,
+  });
+  const server = createServer(httpServerOptions(config()));
+  const guard = guardServer(server, config, (request, response) => void reception.handle(request, response));
+  url = await listen(server, config());
+
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    isOpen = false;
+    const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    await reception.drain(config().limits.drainMs);
+    server.closeAllConnections();
+    await ended;
+    await pages.close();
+    await threads.close();
+    closeAgents(agents);
+    await spans.close();
+  };
+  const closeOnce = () => {
+    closing ??= close();
+    return closing;
+  };
+  return { url, status, reload: () => undefined, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+}
+
+async function listen(server: Server, { host, port }: GatewayConfig): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,175 @@
+import type { Said } from "./align-request.ts";
+import type { Kind } from "./kind.ts";
+import { type Likeness, likenessOf } from "./likeness.ts";
+import { isSameShape, type Shape } from "./shape.ts";
+
+/** What a thread is for: a request's kind, or the conversation of a sub-agent. */
+export type ThreadKind = Kind | "agent";
+
+/** A thread that a request may belong to. */
+export interface Candidate extends Said {
+  readonly id: string;
+  readonly shape: Shape;
+  readonly kind: ThreadKind;
+  /** The session id that its client gave, and the sub-agent's. */
+  readonly explicit?: string | undefined;
+  readonly agent?: string | undefined;
+  /** How many messages its last request had. */
+  readonly lastRequestLength: number;
+  readonly isInFlight: boolean;
+  readonly lastReplyWasDelivered: boolean;
+}
+
+/** A request that belongs to some thread. */
+export interface ThreadRequest extends Said {
+  readonly shape: Shape;
+  readonly kind: Kind;
+  readonly explicit?: string | undefined;
+  readonly agent?: string | undefined;
+  /** The thread whose compaction it carries on, as `isContinuedFrom` says. */
+  readonly continues?: string | undefined;
+}
+
+/** Whose conversation a request is. */
+export type Choice =
+  /** That of a thread, with which it shares the first `keep` messages. */
+  | { readonly type: "continue"; readonly id: string; readonly keep: number }
+  | { readonly type: "new-main" }
+  /** One beside a thread; `parent` is missing if none is known yet. */
+  | { readonly type: "new-child"; readonly kind: ThreadKind; readonly parent?: string };
+
+interface Compared {
+  readonly thread: Candidate;
+  readonly like: Likeness;
+}
+
+/** Finds the thread of a request among those of the same asker, the latest used first. */
+export function chooseThread(candidates: readonly Candidate[], request: ThreadRequest): Choice {
+  const own = candidates.filter(({ explicit }) => explicit === request.explicit);
+  const compared = own.map((thread): Compared => ({ thread, like: likenessOf(thread, request) }));
+  if (request.kind !== "main") return besideMain(compared, request);
+  const talks = compared.filter(
+    ({ thread }) =>
+      (thread.kind === "main" || thread.kind === "agent") && thread.agent === (request.agent ?? undefined),
+  );
+  return (
+    askedAgain(talks, request) ??
+    next(talks) ??
+    carriedOn(own, request) ??
+    atOnce(talks, request) ??
+    anotherEnd(talks, request) ??
+    beyond(talks) ??
+    (request.explicit === undefined ? { type: "new-main" } : underSameId(compared, request))
+  );
+}
+
+/** Titles, summaries and the like never continue a conversation; only the same question again is the same thread. */
+function besideMain(compared: readonly Compared[], request: ThreadRequest): Choice {
+  const same = compared.filter(({ thread }) => thread.kind === request.kind);
+  const again = askedAgain(same, request);
+  if (again) return again;
+  const mains = compared.filter(({ thread }) => thread.kind === "main" || thread.kind === "agent");
+  const parent = mostOf(mains, ({ like }) => [like.same]);
+  const isKnown = parent && (request.explicit !== undefined || parent.like.prefix > 0);
+  return { type: "new-child", kind: request.kind, ...(isKnown && { parent: parent.thread.id }) };
+}
+
+/** The same request once more, whose reply did not arrive. */
+function askedAgain(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
+  const length = request.keys.length;
+  const again = compared.find(
+    ({ thread, like }) =>
+      like.prefix === length &&
+      thread.lastRequestLength === length &&
+      !thread.lastReplyWasDelivered &&
+      !thread.isInFlight,
+  );
+  return again && { type: "continue", id: again.thread.id, keep: length };
+}
+
+/** The thread that ends with the reply which the request answers, and waits for that. */
+function next(compared: readonly Compared[]): Choice | undefined {
+  const fitting = compared.filter(({ thread, like }) => like.isNext && !thread.isInFlight);
+  const best = mostOf(fitting, ({ like }) => [like.same, like.prefix]);
+  return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
+}
+
+/** The thread that is answering the same request right now; another one beside it is a fork. */
+function atOnce(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
+  const fitting = compared.filter(({ thread, like }) => like.isNext && thread.isInFlight);
+  const best = mostOf(fitting, ({ like }) => [like.same, like.prefix]);
+  return best && whileAnswering(best, request);
+}
+
+function whileAnswering({ thread, like }: Compared, request: ThreadRequest): Choice {
+  const length = request.keys.length;
+  const isSame = like.prefix === length && thread.lastRequestLength === length;
+  return isSame
+    ? { type: "continue", id: thread.id, keep: length }
+    : { type: "new-child", kind: "agent", parent: thread.id };
+}
+
+/** The thread that knows only the beginning: some replies have passed it by. */
+function beyond(compared: readonly Compared[]): Choice | undefined {
+  const fitting = compared.filter(
+    ({ thread, like }) =>
+      like.isBeyond &&
+      !thread.isInFlight &&
+      (thread.roles.includes("assistant") || !thread.lastReplyWasDelivered),
+  );
+  const best = mostOf(fitting, ({ like }) => [like.prefix]);
+  return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
+}
+
+function carriedOn(own: readonly Candidate[], { continues }: ThreadRequest): Choice | undefined {
+  const thread = own.find(({ id }) => id === continues);
+  return thread && !thread.isInFlight ? { type: "continue", id: thread.id, keep: 0 } : undefined;
+}
+
+/** The thread of which a turn was edited, or is asked for again; while it is still answering, a fork of it. */
+function anotherEnd(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
+  const fitting = compared.filter(
+    ({ thread, like }) => like.isAnotherEnd && isSameShape(thread.shape, request.shape),
+  );
+  const best = mostOf(fitting, ({ like }) => [like.prefix]);
+  if (!best) return undefined;
+  if (best.thread.isInFlight) return whileAnswering(best, request);
+  return { type: "continue", id: best.thread.id, keep: best.like.prefix };
+}
+
+/** The client says whose session it is, but the request does not follow what was said there. */
+function underSameId(compared: readonly Compared[], request: ThreadRequest): Choice {
+  const main = compared.find(({ thread }) => thread.kind === "main");
+  if (!main) return { type: "new-main" };
+  const { thread, like } = main;
+  const child: Choice = { type: "new-child", kind: "agent", parent: thread.id };
+  const agent = request.agent ?? undefined;
+  if (agent !== thread.agent) {
+    const own = compared.find((other) => other.thread.agent === agent && other.thread.kind === "agent");
+    return own && agent !== undefined
+      ? { type: "continue", id: own.thread.id, keep: own.like.prefix }
+      : child;
+  }
+  if (isSameShape(thread.shape, request.shape))
+    return thread.isInFlight ? child : { type: "continue", id: thread.id, keep: like.prefix };
+  // What came first was a question of the client itself that nobody recognised as such.
+  const isOneQuestion = thread.shape.tools.length === 0 && !thread.roles.slice(0, -1).includes("assistant");
+  if (isOneQuestion && request.shape.tools.length > 0) return { type: "new-main" };
+  const isMostOfIt = like.prefix >= 2 && like.prefix * 2 >= thread.keys.length;
+  return isMostOfIt && !thread.isInFlight ? { type: "continue", id: thread.id, keep: like.prefix } : child;
+}
+
+/** The first one of those with the highest scores, of which the first counts most. */
+function mostOf<T>(all: readonly T[], scoresOf: (one: T) => readonly number[]): T | undefined {
+  let best: { readonly one: T; readonly scores: readonly number[] } | undefined;
+  for (const one of all) {
+    const scores = scoresOf(one);
+    if (!best || isHigher(scores, best.scores)) best = { one, scores };
+  }
+  return best?.one;
+}
+
+function isHigher(scores: readonly number[], others: readonly number[]): boolean {
+  const at = scores.findIndex((score, index) => score !== others[index]);
+  return at >= 0 && (scores[at] as number) > (others[at] as number);
+}

@@ -1,0 +1,151 @@
+import type { JsonObject } from "../api/api.ts";
+import { clientOf } from "./client.ts";
+import { type Headers, headerOf } from "./headers.ts";
+
+/** What a request itself says about the conversation it belongs to. */
+export interface ExplicitId {
+  readonly id: string;
+  /** The header or field that says so. */
+  readonly source: string;
+  readonly client?: string;
+  /** Set for a sub-agent: its own id inside the session. */
+  readonly agent?: string;
+  /** The session or agent that started this one. */
+  readonly parent?: string;
+  /** What the client says the request is for: "compact", "review". */
+  readonly purpose?: string;
+}
+
+/** Our own header: whoever sends it knows what a session is, so that every value is taken. */
+export const SESSION_HEADER = "x-longhaul-session";
+
+/** Headers that name a session, the surest first. */
+const ID_HEADERS = [
+  "x-claude-code-session-id",
+  "session-id",
+  "session_id",
+  "x-opencode-session",
+  "x-session-id",
+  "x-session-affinity",
+  "agent-session-id",
+  "x-agent-session-id",
+  "goose-session-id",
+  "x-amp-thread-id",
+  "x-kilocode-taskid",
+  "x-roo-task-id",
+  "x-task-id",
+  "x-litellm-session-id",
+  "helicone-session-id",
+  "conversation-id",
+  "conversation_id",
+  "thread-id",
+  "thread_id",
+  "x-conversation-id",
+  "x-chat-id",
+];
+
+const BODY_FIELDS = ["session_id", "conversation_id", "thread_id", "litellm_session_id"];
+const METADATA_FIELDS = ["session_id", "conversation_id", "thread_id", "sessionId", "chat_id"];
+const PARENT_HEADERS = ["x-parent-session-id", "x-codex-parent-thread-id", "x-claude-code-parent-agent-id"];
+
+const MOST_LENGTH = 256;
+
+/** What stands where nobody filled in an id. */
+const PLACEHOLDERS = new Set(
+  "default none null undefined unknown session anonymous global user true false".split(" "),
+);
+
+/**
+ * The id of the session that a request names; undefined if it names none. What identifies a person and not a
+ * conversation is never taken.
+ */
+export function explicitIdOf(request: {
+  readonly headers: Headers;
+  readonly fields: JsonObject;
+}): ExplicitId | undefined {
+  const { headers, fields } = request;
+  const found = namedId(headers, fields);
+  if (!found) return undefined;
+  const client = clientOf(headers);
+  const parent = PARENT_HEADERS.map((name) => plainId(headerOf(headers, name))).find(isDefined);
+  const purpose = plainId(headerOf(headers, "x-openai-subagent"));
+  const agent = agentOf(headers, found.id, purpose);
+  return {
+    ...found,
+    ...(client !== undefined && { client }),
+    ...(agent !== undefined && { agent }),
+    ...(parent !== undefined && parent !== found.id && { parent }),
+    ...(purpose !== undefined && { purpose }),
+  };
+}
+
+type Named = Pick<ExplicitId, "id" | "source">;
+
+function namedId(headers: Headers, fields: JsonObject): Named | undefined {
+  const own = plainId(headerOf(headers, SESSION_HEADER));
+  if (own !== undefined) return { id: own, source: SESSION_HEADER };
+  const people = new Set([fields.user, fields.safety_identifier, objectOf(fields.metadata).user_id]);
+  const take = (source: string, value: unknown): Named | undefined => {
+    const id = plainId(value);
+    if (id === undefined || people.has(id) || id.toLowerCase() === source) return undefined;
+    return PLACEHOLDERS.has(id.toLowerCase()) ? undefined : { id, source };
+  };
+  const first = (names: readonly string[], get: (name: string) => unknown, prefix = "") =>
+    names.map((name) => take(prefix + name, get(name))).find(isDefined);
+
+  const metadata = objectOf(fields.metadata);
+  return (
+    first(ID_HEADERS, (name) => headerOf(headers, name)) ??
+    take("metadata.user_id", sessionInUserId(metadata.user_id)) ??
+    take("conversation", objectOf(fields.conversation).id ?? fields.conversation) ??
+    first(BODY_FIELDS, (name) => fields[name]) ??
+    first(METADATA_FIELDS, (name) => metadata[name], "metadata.") ??
+    first(METADATA_FIELDS, (name) => objectOf(fields.client_metadata)[name], "client_metadata.") ??
+    take("prompt_cache_key", uniqueOnly(fields.prompt_cache_key))
+  );
+}
+
+/** Claude Code hides its session in the id of the user: JSON, or "user_…_account_…_session_…". */
+function sessionInUserId(value: unknown): unknown {
+  if (typeof value !== "string" || value.length > 4 * MOST_LENGTH) return undefined;
+  if (value.startsWith("{")) {
+    try {
+      return objectOf(JSON.parse(value)).session_id;
+    } catch {
+      return undefined;
+    }
+  }
+  return /_session_([0-9a-z-]{8,})$/i.exec(value)?.[1];
+}
+
+/** A cache key may be one word for all requests of a program; only what looks unique names a conversation. */
+function uniqueOnly(value: unknown): unknown {
+  if (typeof value !== "string") return undefined;
+  const digits = value.match(/\d/g)?.length ?? 0;
+  const isUuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i.test(value);
+  return isUuid || (value.length >= 16 && digits >= 4) ? value : undefined;
+}
+
+/** Sub-agents share the id of the session; Claude Code and Codex say which of them asks. */
+function agentOf(headers: Headers, session: string, purpose: string | undefined): string | undefined {
+  const claude = plainId(headerOf(headers, "x-claude-code-agent-id"));
+  if (claude !== undefined) return claude;
+  const isChild = purpose !== undefined || headerOf(headers, "x-codex-parent-thread-id") !== undefined;
+  if (!isChild || purpose === "compact") return undefined;
+  const thread = plainId(headerOf(headers, "thread-id")) ?? plainId(headerOf(headers, "conversation_id"));
+  return thread !== undefined && thread !== session ? thread : purpose;
+}
+
+function plainId(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const id = value.trim();
+  return id.length > 0 && id.length <= MOST_LENGTH && !/\p{C}/u.test(id) ? id : undefined;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null ? (value as JsonObject) : {};
+}
+
+function isDefined<T>(value: T | undefined): value is T {
+  return value !== undefined;
+}

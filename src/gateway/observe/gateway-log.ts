@@ -1,0 +1,65 @@
+import { jsonLine, type LogFields, type LogLevel, prettyLine } from "./log-line.ts";
+
+/** Tells what happens, in lines, without a word of what was said. */
+export interface GatewayLog {
+  error(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  debug(event: string, fields?: LogFields): void;
+}
+
+/** Where lines go: standard error, or any stream. */
+export interface LogStream {
+  write(text: string): unknown;
+  /** Characters that wait to be written. */
+  readonly writableLength?: number;
+}
+
+/** How a log is kept. */
+export interface GatewayLogOptions {
+  /** Asked at each event, so that a configuration can be loaded again. */
+  readonly level: () => LogLevel;
+  /** Whether `content` is written; not by default. */
+  readonly content?: () => boolean;
+  /** JSON by default; "pretty" is for a terminal. */
+  readonly form?: "json" | "pretty";
+  readonly stream?: LogStream;
+  readonly now?: () => Date;
+}
+
+const RANK: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, debug: 3 };
+const MOST_WAITING = 1024 * 1024;
+
+/** A log over a stream. While more than 1 MiB waits for whoever reads it, lines are left out and counted. */
+export function makeGatewayLog(options: GatewayLogOptions): GatewayLog {
+  const {
+    level,
+    content = () => false,
+    form = "json",
+    stream = process.stderr,
+    now = () => new Date(),
+  } = options;
+  const lineOf = form === "json" ? jsonLine : prettyLine;
+  let leftOut = 0;
+  const write = (rank: "error" | "info" | "debug", event: string, fields: LogFields = {}) => {
+    if (RANK[rank] > RANK[level()]) return;
+    if ((stream.writableLength ?? 0) > MOST_WAITING) {
+      leftOut++;
+      return;
+    }
+    const time = now();
+    if (leftOut > 0) {
+      stream.write(
+        `${lineOf({ time, level: "error", event: "log.left-out", fields: { count: leftOut } })}\n`,
+      );
+      leftOut = 0;
+    }
+    const { content: said, ...told } = fields;
+    const shown = content() && said !== undefined ? fields : told;
+    stream.write(`${lineOf({ time, level: rank, event, fields: shown })}\n`);
+  };
+  return {
+    error: (event, fields) => write("error", event, fields),
+    info: (event, fields) => write("info", event, fields),
+    debug: (event, fields) => write("debug", event, fields),
+  };
+}

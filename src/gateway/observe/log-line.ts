@@ -1,0 +1,94 @@
+import { redactSecrets } from "../redact/redact-secrets.ts";
+
+/** How much is told: all of a level and of those above it. */
+export type LogLevel = "silent" | "error" | "info" | "debug";
+
+/** Names of what can be told of an event, in the order in which they are written. */
+const FIELDS = {
+  who: ["request", "principal", "client", "session", "thread", "kind"],
+  where: ["api", "model", "upstream", "method", "path", "ending"],
+  figures: [
+    "status",
+    "ms",
+    "overheadMs",
+    "firstByteMs",
+    "bytesIn",
+    "bytesOut",
+    "tokensBefore",
+    "tokensAfter",
+    "inputTokens",
+    "outputTokens",
+    "cacheReadTokens",
+    "cacheWriteTokens",
+    "savedDollars",
+    "healed",
+    "recalls",
+    "redacted",
+    "count",
+  ],
+  flags: ["isStreamed", "isEdited", "isDryRun"],
+  words: ["error", "message", "content"],
+} as const;
+
+type Name<Group extends keyof typeof FIELDS> = (typeof FIELDS)[Group][number];
+
+/** What can be told of an event. Nothing else is written, whatever is handed over; `content` only where that is asked for. */
+export type LogFields = { readonly [Text in Name<"who" | "where" | "words">]?: string | undefined } & {
+  readonly [Figure in Name<"figures">]?: number | undefined;
+} & { readonly [Flag in Name<"flags">]?: boolean | undefined };
+
+/** One event with its time and level. */
+export interface LogLine {
+  readonly time: Date;
+  readonly level: Exclude<LogLevel, "silent">;
+  readonly event: string;
+  readonly fields: LogFields;
+}
+
+type Field = keyof LogFields;
+type Told = readonly [Field, string | number | boolean];
+
+const ORDER: readonly Field[] = Object.values(FIELDS).flat();
+const MOST_CHARACTERS = 300;
+const MOST_CONTENT_CHARACTERS = 16_384;
+
+/** One line of JSON. Secrets that got into a field all the same are taken out; long fields are cut. */
+export function jsonLine({ time, level, event, fields }: LogLine): string {
+  return JSON.stringify({ time: time.toISOString(), level, event, ...Object.fromEntries(entriesOf(fields)) });
+}
+
+/** One line for a terminal. Nothing of what clients send can move its cursor or change its colours. */
+export function prettyLine({ time, level, event, fields }: LogLine): string {
+  const at = time.toISOString().slice(11, 23);
+  const told = entriesOf(fields).map(([name, value]) => `${name}=${pretty(value)}`);
+  return [at, level.padEnd(5), event, ...told].join(" ");
+}
+
+function entriesOf(fields: LogFields): readonly Told[] {
+  return ORDER.flatMap((name): readonly Told[] => {
+    const value = fields[name];
+    if (typeof value === "number") return Number.isFinite(value) ? [[name, rounded(value)]] : [];
+    if (typeof value === "string") return [[name, cleaned(name, value)]];
+    return typeof value === "boolean" ? [[name, value]] : [];
+  });
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+function cleaned(name: Field, value: string): string {
+  const most = name === "content" ? MOST_CONTENT_CHARACTERS : MOST_CHARACTERS;
+  // Cut after secrets were taken out: half of one would not be recognised.
+  const clean = redactSecrets(value.slice(0, 4 * most)).text;
+  return clean.length > most ? `${clean.slice(0, most).toWellFormed()}…` : clean.toWellFormed();
+}
+
+function pretty(value: string | number | boolean): string {
+  if (typeof value !== "string") return String(value);
+  const isPlain = /^[\w./:@…-]+$/.test(value);
+  // JSON leaves the control characters behind ASCII and marks of writing direction as they are.
+  return isPlain
+    ? value
+    : JSON.stringify(value).replace(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g, "?");
+}

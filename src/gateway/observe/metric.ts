@@ -1,0 +1,128 @@
+/** Values of a metric's labels. */
+export type Labels<L extends string> = Readonly<Record<L, string>>;
+
+/** A metric as Prometheus reads it. */
+export interface Metric {
+  render(): string;
+}
+
+/** Counts up. */
+export interface Counter<L extends string> extends Metric {
+  add(labels: Labels<L>, amount?: number): void;
+}
+
+/** Counts how often values fall below each of its bounds. */
+export interface Histogram<L extends string> extends Metric {
+  observe(labels: Labels<L>, value: number): void;
+}
+
+/** Names of models and the like come from clients: beyond this many sets of labels all others are counted as one. */
+export const MOST_SERIES = 200;
+const OTHER = "other";
+const MOST_LABEL_CHARACTERS = 100;
+
+/** A counter, or a gauge that is moved up and down. */
+export function makeCounter<L extends string>(
+  name: string,
+  help: string,
+  labels: readonly L[],
+  type: "counter" | "gauge" = "counter",
+): Counter<L> {
+  const series = makeSeries(labels, () => ({ value: 0 }));
+  return {
+    add(values, amount = 1) {
+      const isWrong = !Number.isFinite(amount) || (type === "counter" && amount < 0);
+      if (!isWrong) series.of(values).value += amount;
+    },
+    render: () =>
+      lines(
+        name,
+        help,
+        type,
+        [...series.all()].map(([text, { value }]) => `${name}${braced(text)} ${value}`),
+      ),
+  };
+}
+
+/** A gauge that is read when it is asked for. */
+export function makeGauge(
+  name: string,
+  help: string,
+  read: () => number,
+  type: "gauge" | "counter" = "gauge",
+): Metric {
+  return { render: () => lines(name, help, type, [`${name} ${read()}`]) };
+}
+
+/** A histogram with the bounds given, in rising order. */
+export function makeHistogram<L extends string>(
+  name: string,
+  help: string,
+  labels: readonly L[],
+  bounds: readonly number[],
+): Histogram<L> {
+  const series = makeSeries(labels, () => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
+  return {
+    observe(values, value) {
+      if (!Number.isFinite(value)) return;
+      const into = series.of(values);
+      const at = bounds.findIndex((bound) => value <= bound);
+      if (at >= 0) into.counts[at] = (into.counts[at] ?? 0) + 1;
+      into.sum += value;
+      into.count++;
+    },
+    render: () =>
+      lines(
+        name,
+        help,
+        "histogram",
+        [...series.all()].flatMap(([text, { counts, sum, count }]) => {
+          let below = 0;
+          const buckets = bounds.map((bound, at) => {
+            below += counts[at] ?? 0;
+            return `${name}_bucket${braced(text, `le="${bound}"`)} ${below}`;
+          });
+          return [
+            ...buckets,
+            `${name}_bucket${braced(text, 'le="+Inf"')} ${count}`,
+            `${name}_sum${braced(text)} ${sum}`,
+            `${name}_count${braced(text)} ${count}`,
+          ];
+        }),
+      ),
+  };
+}
+
+function makeSeries<L extends string, S>(labels: readonly L[], make: () => S) {
+  const series = new Map<string, S>();
+  const textOf = (values: (label: L) => string) =>
+    labels.map((label) => `${label}="${escaped(values(label))}"`).join(",");
+  return {
+    of(values: Labels<L>): S {
+      const own = textOf((label) => values[label]);
+      const key = series.has(own) || series.size < MOST_SERIES ? own : textOf(() => OTHER);
+      const known = series.get(key) ?? make();
+      series.set(key, known);
+      return known;
+    },
+    all: () => series.entries(),
+  };
+}
+
+function lines(name: string, help: string, type: string, samples: readonly string[]): string {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples, ""].join("\n");
+}
+
+function braced(...texts: readonly string[]): string {
+  const inside = texts.filter((text) => text !== "").join(",");
+  return inside === "" ? "" : `{${inside}}`;
+}
+
+function escaped(value: string): string {
+  return value
+    .slice(0, MOST_LABEL_CHARACTERS)
+    .toWellFormed()
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .replaceAll("\n", "\\n");
+}

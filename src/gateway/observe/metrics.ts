@@ -1,0 +1,129 @@
+import type { ApiName } from "../api/api.ts";
+import {
+  type Counter,
+  type Histogram,
+  type Metric,
+  makeCounter,
+  makeGauge,
+  makeHistogram,
+} from "./metric.ts";
+
+/** What is read when metrics are asked for. */
+export interface MetricsOptions {
+  readonly version: string;
+  readonly activeStreams: () => number;
+  readonly openThreads: () => number;
+  readonly connections: () => number;
+}
+
+/** All that the gateway counts. */
+export interface Metrics {
+  /** Requests that were answered, by status. */
+  readonly requests: Counter<"api" | "status">;
+  /** Requests that the door refused, by kind of fault. */
+  readonly refused: Counter<"kind">;
+  readonly upstreamErrors: Counter<"upstream" | "reason">;
+  /** Types are input, output, cache_read and cache_write. */
+  readonly tokens: Counter<"api" | "type">;
+  /** Tokens that edits kept from being sent. */
+  readonly removedTokens: Counter<"api">;
+  /** US dollars; moves down where an edit has not paid yet. */
+  readonly savedDollars: Counter<"api">;
+  readonly edits: Counter<"api">;
+  /** What was healed: overflow or block. */
+  readonly healed: Counter<"api" | "what">;
+  readonly breakerTrips: Counter<"reason">;
+  readonly recalls: Counter<"api">;
+  readonly redacted: Counter<"kind">;
+  /** Directions are in and out, as the client sees them. */
+  readonly bytes: Counter<"direction">;
+  readonly duration: Histogram<"api">;
+  /** Time of our own before a request goes out. */
+  readonly overhead: Histogram<"api">;
+  readonly firstByte: Histogram<"upstream">;
+  /** All of it in Prometheus' text format. */
+  render(): string;
+}
+
+/** Content type of what `render` returns. */
+export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Labels of requests to what is no API of a provider, beside the APIs' own names. */
+export type MetricApi = ApiName | "page" | "pass";
+
+const OVERHEAD = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
+const LATENCY = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640];
+
+/** Fresh metrics, all at zero. */
+export function makeMetrics(options: MetricsOptions): Metrics {
+  const families = {
+    requests: makeCounter("longhaul_requests_total", "Requests that were answered.", ["api", "status"]),
+    refused: makeCounter("longhaul_refused_total", "Requests that were not let in.", ["kind"]),
+    upstreamErrors: makeCounter("longhaul_upstream_errors_total", "Calls that an upstream failed.", [
+      "upstream",
+      "reason",
+    ]),
+    tokens: makeCounter("longhaul_tokens_total", "Tokens that providers reported.", ["api", "type"]),
+    removedTokens: makeCounter("longhaul_removed_tokens_total", "Tokens that edits kept from being sent.", [
+      "api",
+    ]),
+    savedDollars: makeCounter(
+      "longhaul_saved_dollars",
+      "US dollars that edits saved, as estimated.",
+      ["api"],
+      "gauge",
+    ),
+    edits: makeCounter("longhaul_edits_total", "Edits of windows.", ["api"]),
+    healed: makeCounter("longhaul_healed_total", "Refusals by providers that clients never saw.", [
+      "api",
+      "what",
+    ]),
+    breakerTrips: makeCounter("longhaul_breaker_trips_total", "Runaway loops that were stopped.", ["reason"]),
+    recalls: makeCounter("longhaul_recalls_total", "Recalls that the gateway carried out.", ["api"]),
+    redacted: makeCounter("longhaul_redacted_total", "Secrets that were taken out of what is stored.", [
+      "kind",
+    ]),
+    bytes: makeCounter("longhaul_bytes_total", "Bytes of bodies from and to clients.", ["direction"]),
+    duration: makeHistogram(
+      "longhaul_request_seconds",
+      "From the head of a request to the end of its answer.",
+      ["api"],
+      LATENCY,
+    ),
+    overhead: makeHistogram(
+      "longhaul_overhead_seconds",
+      "Time of the gateway's own before a request goes out.",
+      ["api"],
+      OVERHEAD,
+    ),
+    firstByte: makeHistogram(
+      "longhaul_first_byte_seconds",
+      "Until an upstream began to answer.",
+      ["upstream"],
+      LATENCY,
+    ),
+  } as const;
+  const all: readonly Metric[] = [...Object.values(families), ...processMetrics(options)];
+  return { ...families, render: () => all.map((metric) => metric.render()).join("") };
+}
+
+function processMetrics(options: MetricsOptions): readonly Metric[] {
+  const info = makeCounter("longhaul_info", "The version that runs.", ["version"], "gauge");
+  info.add({ version: options.version });
+  const startedAt = Date.now() / 1_000 - process.uptime();
+  return [
+    info,
+    makeGauge("longhaul_active_streams", "Answers that are under way.", options.activeStreams),
+    makeGauge("longhaul_open_threads", "Conversations held in memory.", options.openThreads),
+    makeGauge("longhaul_connections", "Open connections of clients.", options.connections),
+    makeGauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss()),
+    makeGauge("nodejs_heap_size_used_bytes", "Heap in use.", () => process.memoryUsage().heapUsed),
+    makeGauge("process_cpu_seconds_total", "Processor time.", cpuSeconds, "counter"),
+    makeGauge("process_start_time_seconds", "When the process started, in Unix time.", () => startedAt),
+  ];
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}

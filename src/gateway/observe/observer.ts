@@ -1,0 +1,139 @@
+import type { Trace } from "../exchange/trace.ts";
+import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/status.ts";
+import type { GatewayLog } from "./gateway-log.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What is observed of requests. */
+export interface ObserverParts {
+  readonly log: GatewayLog;
+  readonly metrics: Metrics;
+  /** The window that a client takes a model to have. */
+  readonly clientWindow: (model: string) => number;
+}
+
+type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Conversations that the status page shows. */
+const MOST_THREADS = 100;
+
+/** Turns what became of requests into lines, figures and the status page. */
+export class Observer {
+  readonly #parts: ObserverParts;
+  readonly #totals: Changing<GatewayTotals> = {
+    requests: 0,
+    failures: 0,
+    edits: 0,
+    healed: 0,
+    savedTokens: 0,
+    savedCost: 0,
+  };
+  readonly #upstreams = new Map<string, Changing<UpstreamStatus>>();
+  readonly #threads = new Map<string, Changing<ThreadStatus>>();
+
+  constructor(parts: ObserverParts) {
+    this.#parts = parts;
+  }
+
+  get totals(): GatewayTotals {
+    return { ...this.#totals };
+  }
+
+  get upstreams(): readonly UpstreamStatus[] {
+    return [...this.#upstreams.values()];
+  }
+
+  /** The one used last first. */
+  get threads(): readonly ThreadStatus[] {
+    return [...this.#threads.values()].reverse();
+  }
+
+  /** A request has ended. */
+  ended(trace: Trace): void {
+    this.#count(trace);
+    this.#measure(trace);
+    if (trace.session !== undefined) this.#follow(trace, trace.session);
+    const { log } = this.#parts;
+    const isBad = trace.error !== undefined || (trace.status ?? 0) >= 500;
+    log[isBad ? "error" : "info"]("request", linesOf(trace));
+  }
+
+  #count(trace: Trace): void {
+    const isFailed = trace.error !== undefined || (trace.status ?? 0) >= 400;
+    this.#totals.requests++;
+    if (isFailed) this.#totals.failures++;
+    if (trace.isPlanned && !trace.isDryRun) this.#totals.edits++;
+    this.#totals.healed += trace.healed ?? 0;
+    this.#totals.savedTokens += savedTokens(trace);
+    this.#totals.savedCost += trace.savedDollars ?? 0;
+    if (trace.upstream === undefined) return;
+    const known = this.#upstreams.get(trace.upstream) ?? { name: trace.upstream, requests: 0, failures: 0 };
+    known.requests++;
+    if (isFailed) known.failures++;
+    if (trace.status !== undefined) known.lastStatus = trace.status;
+    this.#upstreams.set(trace.upstream, known);
+  }
+
+  #measure(trace: Trace): void {
+    const { metrics } = this.#parts;
+    const { api, upstream, usage = {} } = trace;
+    metrics.requests.add({ api, status: String(trace.status ?? 0) });
+    metrics.duration.observe({ api }, ((trace.endedMs ?? performance.now()) - trace.startedMs) / 1_000);
+    if (trace.overheadMs !== undefined) metrics.overhead.observe({ api }, trace.overheadMs / 1_000);
+    if (trace.firstByteMs !== undefined && upstream !== undefined)
+      metrics.firstByte.observe({ upstream }, trace.firstByteMs / 1_000);
+    metrics.bytes.add({ direction: "in" }, trace.bytesIn ?? 0);
+    metrics.bytes.add({ direction: "out" }, trace.bytesOut ?? 0);
+    metrics.tokens.add({ api, type: "input" }, usage.inputTokens ?? 0);
+    metrics.tokens.add({ api, type: "output" }, usage.outputTokens ?? 0);
+    metrics.tokens.add({ api, type: "cache_read" }, usage.cacheReadTokens ?? 0);
+    metrics.tokens.add({ api, type: "cache_write" }, usage.cacheWriteTokens ?? 0);
+    metrics.removedTokens.add({ api }, savedTokens(trace));
+    metrics.savedDollars.add({ api }, trace.savedDollars ?? 0);
+    if (trace.isPlanned && !trace.isDryRun) metrics.edits.add({ api });
+    if (trace.healed) metrics.healed.add({ api, what: "overflow" }, trace.healed);
+    if (trace.error === "stopped") metrics.breakerTrips.add({ reason: "loop" });
+    if (trace.recalls) metrics.recalls.add({ api }, trace.recalls);
+    if (upstream !== undefined && trace.error !== undefined && trace.error !== "stopped")
+      metrics.upstreamErrors.add({ upstream, reason: trace.error });
+  }
+
+  #follow(trace: Trace, session: string): void {
+    const { kind = "main", model = "", client } = trace;
+    const known = this.#threads.get(session);
+    this.#threads.delete(session);
+    this.#threads.set(session, {
+      session,
+      kind,
+      model,
+      ...(client !== undefined && { client }),
+      tokens: trace.tokensAfter ?? known?.tokens ?? 0,
+      window: this.#parts.clientWindow(model),
+      requests: (known?.requests ?? 0) + 1,
+      savedTokens: (known?.savedTokens ?? 0) + savedTokens(trace),
+      savedCost: (known?.savedCost ?? 0) + (trace.savedDollars ?? 0),
+      lastAt: Date.now(),
+      inFlight: 0,
+    });
+    const [oldest] = this.#threads.keys();
+    if (this.#threads.size > MOST_THREADS && oldest !== undefined) this.#threads.delete(oldest);
+  }
+}
+
+function savedTokens({ tokensBefore = 0, tokensAfter = 0 }: Trace): number {
+  return Math.max(0, tokensBefore - tokensAfter);
+}
+
+function linesOf(trace: Trace) {
+  const { id, usage = {}, startedMs, endedMs = performance.now(), isPlanned, ...rest } = trace;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  return {
+    ...rest,
+    request: id,
+    ms: Math.round(endedMs - startedMs),
+    isEdited: isPlanned,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}

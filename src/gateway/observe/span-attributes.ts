@@ -1,0 +1,134 @@
+import type { Usage } from "../../index.ts";
+import type { ApiName } from "../api/api.ts";
+
+/** Attributes of a span. */
+export type SpanValues = Record<string, string | number | boolean | string[]>;
+
+/** A call to a model, as it begins. */
+export interface CallStart {
+  readonly api: ApiName;
+  readonly model: string;
+  /** Name of the upstream in the configuration. */
+  readonly upstream: string;
+  /** The upstream's address, without a path. */
+  readonly host: string;
+  readonly port?: number | undefined;
+  readonly request?: string | undefined;
+  readonly session?: string | undefined;
+  readonly thread?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly client?: string | undefined;
+  readonly isStreamed?: boolean | undefined;
+  /** Headers of the client's that say which trace the call belongs to. */
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+  /** What is asked, as JSON in the form of gen_ai.input.messages. Written only where content is asked for. */
+  readonly input?: string | undefined;
+}
+
+/** A call to a model, as it ended. */
+export interface CallEnd {
+  readonly status?: number | undefined;
+  /** What went wrong, in one word of a small set; undefined if nothing did. */
+  readonly error?: string | undefined;
+  readonly usage?: Usage | undefined;
+  readonly responseModel?: string | undefined;
+  readonly responseId?: string | undefined;
+  readonly stopReason?: string | undefined;
+  readonly firstByteMs?: number | undefined;
+  readonly tokensBefore?: number | undefined;
+  readonly tokensAfter?: number | undefined;
+  readonly savedDollars?: number | undefined;
+  readonly healed?: number | undefined;
+  readonly isEdited?: boolean | undefined;
+  readonly isDryRun?: boolean | undefined;
+  /** What was answered, as JSON in the form of gen_ai.output.messages. Written only where content is asked for. */
+  readonly output?: string | undefined;
+}
+
+/** Names of providers as the conventions have them, by what their addresses hold. */
+const PROVIDERS: readonly (readonly [RegExp, string])[] = [
+  [/(?:^|\.)anthropic\.com$/, "anthropic"],
+  [/\.openai\.azure\.com$/, "azure.ai.openai"],
+  [/(?:^|\.)openai\.com$/, "openai"],
+  [/generativelanguage\.googleapis\.com$/, "gcp.gemini"],
+  [/aiplatform\.googleapis\.com$/, "gcp.vertex_ai"],
+  [/bedrock.*\.amazonaws\.com$/, "aws.bedrock"],
+  [/(?:^|\.)groq\.com$/, "groq"],
+  [/(?:^|\.)mistral\.ai$/, "mistral_ai"],
+  [/(?:^|\.)deepseek\.com$/, "deepseek"],
+  [/(?:^|\.)perplexity\.ai$/, "perplexity"],
+  [/(?:^|\.)cohere\.(?:com|ai)$/, "cohere"],
+  [/(?:^|\.)x\.ai$/, "x_ai"],
+];
+
+/** The provider's name in the conventions' words; the upstream's own name where they have none. */
+export function providerName(host: string, upstream: string): string {
+  return PROVIDERS.find(([pattern]) => pattern.test(host.toLowerCase()))?.[1] ?? upstream;
+}
+
+/** Attributes that are known before a call, after OpenTelemetry's conventions for generative AI. */
+export function startAttributes(call: CallStart, hasContent: boolean): SpanValues {
+  return defined({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": providerName(call.host, call.upstream),
+    "gen_ai.request.model": call.model,
+    "gen_ai.request.stream": call.isStreamed,
+    "gen_ai.conversation.id": call.session,
+    "openai.api.type": apiType(call.api),
+    "server.address": call.host,
+    "server.port": call.port,
+    "longhaul.request.id": call.request,
+    "longhaul.upstream": call.upstream,
+    "longhaul.thread": call.thread,
+    "longhaul.kind": call.kind,
+    "longhaul.client": call.client,
+    "gen_ai.input.messages": hasContent ? call.input : undefined,
+  });
+}
+
+/** Attributes that are known after a call. */
+export function endAttributes(end: CallEnd, hasContent: boolean): SpanValues {
+  return defined({
+    ...usageAttributes(end.usage),
+    "gen_ai.response.model": end.responseModel,
+    "gen_ai.response.id": end.responseId,
+    "gen_ai.response.finish_reasons": end.stopReason === undefined ? undefined : [end.stopReason],
+    "gen_ai.response.time_to_first_chunk":
+      end.firstByteMs === undefined ? undefined : end.firstByteMs / 1_000,
+    "http.response.status_code": end.status,
+    "error.type": end.error,
+    "longhaul.tokens.before": end.tokensBefore,
+    "longhaul.tokens.after": end.tokensAfter,
+    "longhaul.saved_dollars": end.savedDollars,
+    "longhaul.healed": end.healed,
+    "longhaul.edited": end.isEdited,
+    "longhaul.dry_run": end.isDryRun,
+    "gen_ai.output.messages": hasContent ? end.output : undefined,
+  });
+}
+
+/** The conventions count cached tokens as input too; our counts never overlap. */
+function usageAttributes(usage: Usage | undefined): Record<string, number | undefined> {
+  if (!usage) return {};
+  const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const hasInput = [inputTokens, cacheReadTokens, cacheWriteTokens].some((tokens) => tokens !== undefined);
+  const input = (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+  return {
+    "gen_ai.usage.input_tokens": hasInput ? input : undefined,
+    "gen_ai.usage.output_tokens": usage.outputTokens,
+    "gen_ai.usage.cache_read.input_tokens": cacheReadTokens,
+    "gen_ai.usage.cache_creation.input_tokens": cacheWriteTokens,
+    "gen_ai.usage.reasoning.output_tokens": usage.reasoningTokens,
+    "longhaul.cost_dollars": usage.cost,
+  };
+}
+
+function apiType(api: ApiName): string | undefined {
+  if (api === "anthropic") return undefined;
+  return api === "openai-chat" ? "chat_completions" : "responses";
+}
+
+function defined(values: Record<string, SpanValues[string] | undefined>): SpanValues {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as SpanValues;
+}

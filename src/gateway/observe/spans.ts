@@ -1,0 +1,131 @@
+import type { SpanContext } from "@opentelemetry/api";
+import { type CallEnd, type CallStart, endAttributes, startAttributes } from "./span-attributes.ts";
+import { loadTelemetry } from "./telemetry-packages.ts";
+import { formatTraceParent, parseTraceParent } from "./traceparent.ts";
+
+/** A call that is under way. */
+export interface CallSpan {
+  /** What to send upstream instead of the client's own, so that the trace goes on there. */
+  readonly traceparent: string;
+  readonly tracestate: string | undefined;
+  /** Ends it; later ends change nothing. */
+  end(end: CallEnd): void;
+}
+
+/** Tells OpenTelemetry of calls to models. */
+export interface Spans {
+  /** False where telemetry is not configured: then nothing is told, and `start` returns undefined. */
+  readonly isOn: boolean;
+  start(call: CallStart): CallSpan | undefined;
+  /** Sends what has not been sent. */
+  flush(): Promise<void>;
+  /** Sends what has not been sent, for 5 seconds at most, and ends. */
+  close(): Promise<void>;
+}
+
+/** How spans are sent. */
+export interface SpansOptions {
+  /** Address of an OTLP/HTTP receiver, with or without /v1/traces; OTEL_EXPORTER_OTLP_ENDPOINT if undefined. */
+  readonly endpoint?: string | undefined;
+  /** Whether what was said is sent too. */
+  readonly content: boolean;
+  readonly version: string;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+const OFF: Spans = {
+  isOn: false,
+  start: () => undefined,
+  flush: async () => {},
+  close: async () => {},
+};
+const MOST_WAITING_SPANS = 2_048;
+const BATCH_SPANS = 256;
+const DELAY_MS = 2_000;
+const EXPORT_MS = 5_000;
+const CLOSE_MS = 5_000;
+const MOST_VALUE_CHARACTERS = 65_536;
+
+/** Opens the way to a telemetry receiver, if one is configured. Throws PACKAGE_MISSING where OpenTelemetry is not installed. */
+export async function openSpans(options: SpansOptions): Promise<Spans> {
+  const environment = options.environment ?? process.env;
+  const url = tracesUrl(options.endpoint, environment);
+  if (url === undefined) return OFF;
+  const { trace, ROOT_CONTEXT, SpanKind, SpanStatusCode, createTraceState, ...telemetry } =
+    await loadTelemetry();
+  const exporter = new telemetry.OTLPTraceExporter({ url, timeoutMillis: EXPORT_MS });
+  const provider = new telemetry.TracerProvider({
+    resource: telemetry.defaultResource().merge(
+      telemetry.resourceFromAttributes({
+        "service.name": environment.OTEL_SERVICE_NAME ?? "longhaul-gateway",
+        "service.version": options.version,
+      }),
+    ),
+    sampler: new telemetry.ParentBasedSampler({ root: new telemetry.AlwaysOnSampler() }),
+    spanLimits: { attributeValueLengthLimit: MOST_VALUE_CHARACTERS },
+    spanProcessors: [
+      new telemetry.BatchSpanProcessor({
+        exporter,
+        maxQueueSize: MOST_WAITING_SPANS,
+        maxExportBatchSize: BATCH_SPANS,
+        scheduledDelayMillis: DELAY_MS,
+        exportTimeoutMillis: EXPORT_MS,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer("longhaul", options.version);
+
+  const parentOf = (call: CallStart) => {
+    const parent = parseTraceParent(call.traceparent);
+    if (!parent) return ROOT_CONTEXT;
+    const context: SpanContext = {
+      traceId: parent.traceId,
+      spanId: parent.spanId,
+      traceFlags: parent.flags & 1,
+      isRemote: true,
+      ...(call.tracestate ? { traceState: createTraceState(call.tracestate) } : {}),
+    };
+    return trace.setSpanContext(ROOT_CONTEXT, context);
+  };
+  return {
+    isOn: true,
+    start(call) {
+      const attributes = startAttributes(call, options.content);
+      const span = tracer.startSpan(
+        `chat ${call.model}`,
+        { kind: SpanKind.CLIENT, attributes },
+        parentOf(call),
+      );
+      const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+      return {
+        traceparent: formatTraceParent({ traceId, spanId, flags: traceFlags }),
+        tracestate: traceState?.serialize(),
+        end(end) {
+          if (!span.isRecording()) return;
+          span.setAttributes(endAttributes(end, options.content));
+          if (end.error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+          span.end();
+        },
+      };
+    },
+    flush: () => provider.forceFlush().catch(() => {}),
+    close: () => within(CLOSE_MS, provider.shutdown()),
+  };
+}
+
+/** A receiver that cannot be reached must not hold up the end of the program. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([work.catch(() => {}), late.promise]);
+  clearTimeout(timer);
+}
+
+function tracesUrl(endpoint: string | undefined, environment: NodeJS.ProcessEnv): string | undefined {
+  if (environment.OTEL_SDK_DISABLED === "true") return undefined;
+  if (!endpoint && environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+    return environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  const base = (endpoint || environment.OTEL_EXPORTER_OTLP_ENDPOINT)?.replace(/\/$/, "");
+  if (!base) return undefined;
+  return base.endsWith("/v1/traces") ? base : `${base}/v1/traces`;
+}

@@ -1,0 +1,24 @@
+/** Where a trace stands, as W3C's traceparent tells it. */
+export interface TraceParent {
+  /** 32 hexadecimal digits, not all zero. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits, not all zero. */
+  readonly spanId: string;
+  /** The lowest bit says that the trace is recorded. */
+  readonly flags: number;
+}
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** Reads a traceparent header; undefined if it is none, which begins a trace anew. Later versions may carry more behind it. */
+export function parseTraceParent(header: string | undefined): TraceParent | undefined {
+  const [, version, traceId = "", spanId = "", flags = "", more] = FORM.exec(header?.trim() ?? "") ?? [];
+  if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, flags: Number.parseInt(flags, 16) & 0xff };
+}
+
+/** Writes a traceparent header of the version that everybody reads. */
+export function formatTraceParent({ traceId, spanId, flags }: TraceParent): string {
+  return `00-${traceId}-${spanId}-${(flags & 1).toString(16).padStart(2, "0")}`;
+}

@@ -1,0 +1,103 @@
+/** How one agent is pointed at the gateway. */
+export interface AgentLines {
+  readonly agent: string;
+  /** Where the lines go: a shell, a file, a dialogue. */
+  readonly place: string;
+  readonly lines: string;
+}
+
+/** The gateway, as agents reach it. */
+export interface Reached {
+  readonly url: string;
+  /** True where the gateway asks for a token; agents send it beside their own key. */
+  readonly needsToken: boolean;
+}
+
+const HEADER = "x-longhaul-token";
+
+/** What to paste for each agent. No line holds a secret: tokens and keys are named by their variable. */
+export function connectLines({ url, needsToken }: Reached): readonly AgentLines[] {
+  const versioned = `${url}/v1`;
+  const headers = (variable: string) => (needsToken ? { headers: { [HEADER]: variable } } : {});
+  const claudeHeader = needsToken ? `ANTHROPIC_CUSTOM_HEADERS="${HEADER}: $LONGHAUL_TOKEN" ` : "";
+  return [
+    {
+      agent: "Claude Code",
+      place: "shell",
+      lines: `ANTHROPIC_BASE_URL=${url} ${claudeHeader}claude`,
+    },
+    {
+      agent: "Codex",
+      place: "~/.codex/config.toml",
+      lines: [
+        'model_provider = "longhaul"',
+        "[model_providers.longhaul]",
+        'name = "longhaul"',
+        `base_url = "${versioned}"`,
+        'wire_api = "responses"',
+        'env_key = "OPENAI_API_KEY"',
+        ...(needsToken ? [`env_http_headers = { "${HEADER}" = "LONGHAUL_TOKEN" }`] : []),
+      ].join("\n"),
+    },
+    {
+      agent: "pi",
+      place: "~/.pi/agent/models.json",
+      lines: JSON.stringify({
+        providers: {
+          anthropic: { baseUrl: url, ...headers("$LONGHAUL_TOKEN") },
+          openai: { baseUrl: versioned, ...headers("$LONGHAUL_TOKEN") },
+        },
+      }),
+    },
+    {
+      agent: "opencode",
+      place: "opencode.json",
+      lines: JSON.stringify({
+        provider: {
+          anthropic: { options: { baseURL: versioned, ...headers("{env:LONGHAUL_TOKEN}") } },
+          openai: { options: { baseURL: versioned, ...headers("{env:LONGHAUL_TOKEN}") } },
+        },
+      }),
+    },
+    {
+      agent: "Cline",
+      place: "settings",
+      lines: `API Provider Anthropic, Use custom base URL ${url}; or OpenAI Compatible, Base URL ${versioned}${
+        needsToken ? `, Custom Headers ${HEADER}` : ""
+      }`,
+    },
+    {
+      agent: "Continue",
+      place: "~/.continue/config.yaml, in each model",
+      lines: [
+        `apiBase: ${versioned}`,
+        ...(needsToken
+          ? ["requestOptions:", "  headers:", `    ${HEADER}: \${{ secrets.LONGHAUL_TOKEN }}`]
+          : []),
+      ].join("\n"),
+    },
+    {
+      agent: "OpenClaw",
+      place: "~/.openclaw/openclaw.json",
+      lines: JSON.stringify({
+        models: {
+          mode: "merge",
+          providers: {
+            anthropic: {
+              baseUrl: url,
+              api: "anthropic-messages",
+              // biome-ignore lint/suspicious/noTemplateCurlyInString: OpenClaw's own way to name a variable
+              ...headers("${LONGHAUL_TOKEN}"),
+              models: [{ id: "claude-sonnet-4-5", name: "Claude Sonnet 4.5" }],
+            },
+          },
+        },
+      }),
+    },
+    {
+      agent: "any SDK",
+      place: "shell",
+      lines: `export ANTHROPIC_BASE_URL=${url} OPENAI_BASE_URL=${versioned}`,
+    },
+  ];
+}

@@ -1,0 +1,153 @@
+/**
+ * What the status page does in the browser. Everything that comes from the gateway goes into the page as text, never as
+ * markup. The token is held in a variable: a reload forgets it.
+ */
+export const SCRIPT = `
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id);
+  const EVERY_MS = 3000;
+  let token = "";
+  let connected = "";
+
+  const el = (tag, className, ...children) => {
+    const one = document.createElement(tag);
+    if (className) one.className = className;
+    one.append(...children.filter((child) => child !== undefined && child !== null).map((child) => child instanceof Node ? child : String(child)));
+    return one;
+  };
+  const count = (value) => Number(value || 0).toLocaleString("en");
+  const short = (value) => value >= 1e6 ? (value / 1e6).toFixed(1) + "M" : value >= 1e4 ? Math.round(value / 1e3) + "k" : count(value);
+  const dollars = (value) => (value < 0 ? "−$" : "$") + Math.abs(value || 0).toFixed(2);
+  const ago = (at) => {
+    const seconds = Math.max(0, (Date.now() - at) / 1000);
+    if (seconds < 60) return "just now";
+    if (seconds < 3600) return Math.floor(seconds / 60) + " min ago";
+    if (seconds < 86400) return Math.floor(seconds / 3600) + " h ago";
+    return new Date(at).toLocaleDateString();
+  };
+  const fill = (id, rows, nothing) => $(id).replaceChildren(...(rows.length ? rows : [el("div", "row dim", nothing)]));
+
+  async function ask(path, options = {}) {
+    const headers = token ? { authorization: "Bearer " + token } : {};
+    const response = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit", redirect: "error" });
+    if (response.status === 401) throw Object.assign(new Error(token ? "This is no token of this gateway." : ""), { isClosed: true });
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error((answer.error && answer.error.message) || "The gateway answered " + response.status + ".");
+    return answer;
+  }
+  function tell(error) {
+    const message = error instanceof TypeError ? "The gateway does not answer." : error.message;
+    $("problem").textContent = message;
+    $("problem").hidden = !message;
+    if (error.isClosed) {
+      $("door").hidden = false;
+      $("inside").hidden = true;
+    }
+  }
+
+  function showTotals({ totals, threads }) {
+    const sum = totals || {};
+    const cards = totals
+      ? [["requests", count(sum.requests)], ["tokens not sent", short(sum.savedTokens)], ["not spent", dollars(sum.savedCost)],
+         ["edits of windows", count(sum.edits)], ["errors healed", count(sum.healed)]]
+      : [["conversations", count(threads.length)]];
+    $("totals").replaceChildren(...cards.map(([name, value]) => el("div", "card", el("b", "", value), el("span", "dim", name))));
+  }
+  function showUpstreams({ upstreams, missing }) {
+    const key = (one) => one.hasKey ? el("span", "pill", "key of " + one.keyEnv) : el("span", "dim", "the agent's own key");
+    const rows = upstreams.map((one) => el("div", "row", el("b", "", one.name),
+      el("span", "wide dim", one.baseUrl, " · ", one.apis.join(", "), one.prefix ? " · " + one.prefix + "…" : "", one.models ? " · " + one.models.join(", ") : ""),
+      one.requests ? el("span", one.failures ? "warm number" : "dim number", count(one.requests) + " requests" + (one.failures ? ", " + count(one.failures) + " failed" : "")) : undefined,
+      key(one)));
+    for (const { name, variable } of missing) {
+      if (!upstreams.some((one) => one.name === name)) rows.push(el("div", "row dim", el("span", "", name), el("span", "wide", "set ", el("code", "", variable))));
+    }
+    fill("upstreams", rows, "None.");
+  }
+  function showThreads({ threads }) {
+    fill("threads", threads.map((one) => {
+      const bar = el("progress", one.tokens > 0.9 * one.window ? "full" : "");
+      bar.max = one.window || 1;
+      bar.value = Math.min(one.tokens, one.window);
+      bar.title = count(one.tokens) + " of " + count(one.window) + " tokens";
+      const saved = one.savedTokens ? short(one.savedTokens) + " tokens, " + dollars(one.savedCost) + " saved" : "";
+      return el("div", "row", el("span", "wide", el("b", "", one.client || one.session), " ", el("span", "dim", one.kind === "main" ? "" : one.kind, " ", one.model || "")),
+        el("span", "dim number", saved), el("span", "number", short(one.tokens) + " of " + short(one.window)),
+        el("span", "dim", one.inFlight ? "at work" : ago(one.lastAt)), bar);
+    }), "None yet: point an agent here.");
+  }
+  function showAgents({ agents }) {
+    if (connected === JSON.stringify(agents)) return;
+    connected = JSON.stringify(agents);
+    $("agents").replaceChildren(...agents.map(({ agent, place, lines }) => {
+      const copy = el("button", "", "Copy");
+      copy.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(lines).then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Select it"; });
+        setTimeout(() => { copy.textContent = "Copy"; }, 1500);
+      });
+      return el("details", "", el("summary", "", el("b", "", agent), " ", el("span", "dim", place)), el("div", "", el("pre", "", lines), el("p", "", copy)));
+    }));
+  }
+  function showSessions({ sessions }) {
+    fill("sessions", sessions.map((one) => el("div", "row", el("span", "wide", el("b", "", one.title || one.id), " ", el("span", "dim", one.title ? one.id : "")),
+      el("span", "dim number", count(one.entries) + " entries"), el("span", "dim", ago(one.lastEntryAt || one.createdAt)))), "None yet.");
+  }
+  function showImport({ state, progress, totals, problems, error }) {
+    $("import").disabled = state === "running";
+    const messages = totals && totals.added ? count(totals.added.messages) + " new messages of " + count(totals.sources) + " conversations" + (problems ? ", " + count(problems) + " problems" : "") : "";
+    $("imported").textContent = state === "running" ? (progress ? progress.index + 1 + " of " + progress.count + ", " + count(progress.messages) + " messages" : "looking…")
+      : state === "failed" ? "failed: " + error : state === "idle" ? "" : state + ": " + messages;
+    if (state === "running") setTimeout(() => ask("/api/import").then(showImport, tell), 500);
+    else if (state !== "idle") ask("/api/sessions?limit=10").then(showSessions, tell);
+  }
+
+  async function refresh() {
+    const status = await ask("/api/status");
+    $("problem").hidden = true;
+    $("door").hidden = true;
+    $("inside").hidden = false;
+    $("version").textContent = status.version;
+    $("state").textContent = status.isOpen ? "open since " + new Date(status.startedAt).toLocaleTimeString() : "closing";
+    const { policy, dryRun, threshold, recall, redact } = status.settings;
+    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "from " + threshold + "%", recall.tools || recall.context ? "recall" : "", redact ? "redacted" : ""].filter(Boolean).join(" · ");
+    showTotals(status);
+    showUpstreams(status);
+    showThreads(status);
+    showAgents(status);
+  }
+  async function open() {
+    await refresh();
+    showSessions(await ask("/api/sessions?limit=10"));
+    await ask("/api/import").then(showImport, () => { $("import").hidden = true; });
+  }
+
+  $("door").addEventListener("submit", (event) => {
+    event.preventDefault();
+    token = $("token").value.trim();
+    $("token").value = "";
+    open().catch(tell);
+  });
+  $("ask").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const question = $("question").value.trim();
+    if (!question) return;
+    $("hits").hidden = false;
+    fill("hits", [], "Looking…");
+    try {
+      const { hits, isSure } = await ask("/api/recall?q=" + encodeURIComponent(question));
+      const rows = hits.map((hit) => el("div", "row", el("span", "wide hit", hit.text), el("span", "dim", hit.entry || hit.path, " · ", ago(hit.at))));
+      if (hits.length && !isSure) rows.unshift(el("div", "row warm", "Not sure: little of the question was found."));
+      fill("hits", rows, "Nothing was found.");
+    } catch (error) {
+      $("hits").hidden = true;
+      tell(error);
+    }
+  });
+  $("import").addEventListener("click", () => ask("/api/import", { method: "POST" }).then(showImport, tell));
+  setInterval(() => {
+    if (!document.hidden && !$("inside").hidden) refresh().catch(tell);
+  }, EVERY_MS);
+  open().catch(tell);
+})();
+`;

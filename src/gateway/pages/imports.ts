@@ -1,0 +1,100 @@
+import {
+  FORMATS,
+  type ImportProgress,
+  importSources,
+  type System,
+  type Totals,
+  wellKnownPlaces,
+} from "../../formats/index.ts";
+import type { Kernel } from "../../index.ts";
+import type { PageAnswer } from "./answer.ts";
+import { checkMethod, type PageQuestion } from "./asked.ts";
+import { PageFault, wrongArgument } from "./page-fault.ts";
+
+/** How far an import of local histories is. */
+export interface ImportState {
+  readonly state: "idle" | "running" | "done" | "stopped" | "failed";
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly progress?: ImportProgress;
+  readonly totals?: Totals;
+  readonly formats?: Readonly<Record<string, Totals>>;
+  /** Records that were lost or damaged. */
+  readonly problems?: number;
+  readonly error?: string;
+}
+
+/**
+ * Imports what agents have left on this computer, one run at a time. Only their well-known folders are read: a caller names
+ * no path, or it could have any file read.
+ */
+export class HistoryImport {
+  readonly #kernel: Kernel;
+  readonly #system: System | undefined;
+  #state: ImportState = { state: "idle" };
+  #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(kernel: Kernel, system?: System) {
+    this.#kernel = kernel;
+    this.#system = system;
+  }
+
+  /** GET tells the state, POST starts, DELETE stops. */
+  async page(asked: PageQuestion): Promise<PageAnswer> {
+    checkMethod(asked, "GET", "HEAD", "POST", "DELETE");
+    if (asked.prefix !== "")
+      throw new PageFault(
+        403,
+        "FORBIDDEN",
+        "Only who sees all sessions may import; ask the gateway's owner.",
+      );
+    if (asked.method === "POST") this.#start(asked.query.get("format"));
+    if (asked.method === "DELETE") await this.close();
+    return { status: asked.method === "POST" ? 202 : 200, json: this.#state };
+  }
+
+  /** Stops the run; what was imported is kept. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** A run that is under way goes on: asking twice starts nothing twice. */
+  #start(names: string | null): void {
+    const formats = names?.split(",").map((name) => {
+      const format = FORMATS.find((one) => one.name === name.trim());
+      if (format) return format;
+      throw wrongArgument("format", name, `one of ${FORMATS.map((one) => one.name).join(", ")}`);
+    });
+    if (this.#state.state === "running") return;
+    const startedAt = Date.now();
+    this.#state = { state: "running", startedAt };
+    this.#stop = new AbortController();
+    this.#running = this.#run(startedAt, formats).catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#state = { state: "failed", startedAt, endedAt: Date.now(), error: why };
+    });
+  }
+
+  async #run(startedAt: number, formats: (typeof FORMATS)[number][] | undefined): Promise<void> {
+    const { signal } = this.#stop;
+    const places = await wellKnownPlaces(this.#system);
+    const wanted = places.filter(({ format }) => !formats || formats.includes(format));
+    const report = await importSources(this.#kernel, [...new Set(wanted.map(({ path }) => path))], {
+      ...(formats && { formats }),
+      signal,
+      onProgress: (progress) => {
+        this.#state = { state: "running", startedAt, progress };
+      },
+    });
+    this.#state = {
+      state: signal.aborted ? "stopped" : "done",
+      startedAt,
+      endedAt: Date.now(),
+      totals: report.totals,
+      formats: report.formats,
+      problems: report.problems.length,
+    };
+  }
+}

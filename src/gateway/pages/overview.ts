@@ -1,0 +1,65 @@
+import type { GatewayConfig } from "../config/config.ts";
+import type { Environment } from "../config/settings.ts";
+import { USUAL_UPSTREAMS } from "../config/usual-upstreams.ts";
+import { connectLines } from "./agents.ts";
+import type { PageAnswer } from "./answer.ts";
+import type { GatewayStatus } from "./status.ts";
+
+/** Everything that the status page shows. */
+export function overviewPage(
+  {
+    config,
+    status,
+    env,
+    version,
+  }: {
+    readonly config: GatewayConfig;
+    readonly status: GatewayStatus;
+    readonly env: Environment;
+    readonly version: string;
+  },
+  prefix: string,
+): PageAnswer {
+  const { policy, dryRun, threshold, recall, redact, tokens } = config;
+  const known = new Map(status.upstreams.map((one) => [one.name, one]));
+  return {
+    json: {
+      version,
+      now: Date.now(),
+      url: status.url,
+      startedAt: status.startedAt,
+      isOpen: status.isOpen,
+      inFlight: status.inFlight,
+      settings: { policy, dryRun, threshold, recall, redact },
+      upstreams: config.upstreams.map(({ name, baseUrl, apis, prefix, models, keyEnv }) => ({
+        ...known.get(name),
+        name,
+        baseUrl,
+        apis,
+        prefix,
+        models,
+        keyEnv,
+        hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
+      })),
+      missing: missingUpstreams(config, env),
+      // Sums over everybody would tell one reader of another.
+      totals: prefix === "" ? status.totals : undefined,
+      threads: status.threads.filter(({ session }) => session.startsWith(prefix)),
+      agents: connectLines({ url: status.url, needsToken: tokens.length > 0 }),
+    },
+  };
+}
+
+/** What can be had by setting a variable. */
+export function missingUpstreams(
+  { upstreams }: GatewayConfig,
+  env: Environment,
+): readonly { readonly name: string; readonly variable: string }[] {
+  const names = new Set(upstreams.map(({ name }) => name));
+  return USUAL_UPSTREAMS.flatMap(({ name, keys, addressEnv }) => {
+    const variable = addressEnv ?? keys[0];
+    if (variable === undefined) return [];
+    const isKnown = names.has(name) && (addressEnv !== undefined || keys.some((key) => env[key]));
+    return isKnown ? [] : [{ name, variable }];
+  });
+}

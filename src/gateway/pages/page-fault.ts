@@ -1,0 +1,53 @@
+import { type ErrorDetails, isLonghaulError } from "../../index.ts";
+
+/** A page cannot be had; the message says why and what would be right. */
+export class PageFault extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** What is answered to a failure. */
+export interface FaultAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly error: { readonly code: string; readonly message: string; readonly details: ErrorDetails };
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  ARGUMENT_INVALID: 400,
+  ENTRY_NOT_FOUND: 404,
+  SESSION_NOT_FOUND: 404,
+  CLOSED: 503,
+  STORE_BUSY: 503,
+};
+
+/** The answer to a failure of a page. What we do not know says nothing of our insides. */
+export function faultAnswer(error: unknown): FaultAnswer {
+  if (error instanceof PageFault) {
+    const { status, code, message, headers } = error;
+    return { status, headers, error: { code, message, details: {} } };
+  }
+  if (isLonghaulError(error)) {
+    const { code, message, details } = error;
+    return { status: STATUS[code] ?? 500, headers: {}, error: { code, message, details } };
+  }
+  const message = "The page failed; the log of the gateway says why.";
+  return { status: 500, headers: {}, error: { code: "UNEXPECTED", message, details: {} } };
+}
+
+/** The argument of a query cannot be. */
+export function wrongArgument(name: string, value: string, expected: string): PageFault {
+  return new PageFault(
+    400,
+    "ARGUMENT_INVALID",
+    `${name} is ${JSON.stringify(value.slice(0, 80))}; expected ${expected}.`,
+  );
+}

@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { System } from "../../formats/index.ts";
+import type { Kernel } from "../../index.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import type { Environment } from "../config/settings.ts";
+import { type PageAnswer, send } from "./answer.ts";
+import { checkMethod, type PageQuestion } from "./asked.ts";
+import { frontPage } from "./front/front-page.ts";
+import { healthPage, readyPage } from "./health.ts";
+import { HistoryImport } from "./imports.ts";
+import { overviewPage } from "./overview.ts";
+import { faultAnswer, PageFault } from "./page-fault.ts";
+import { recallPage } from "./recall.ts";
+import { Replays } from "./replay.ts";
+import { sessionsPage } from "./sessions.ts";
+import type { GatewayStatus } from "./status.ts";
+
+/** What pages are made of. */
+export interface PagesOptions {
+  readonly kernel: Kernel;
+  readonly config: () => GatewayConfig;
+  readonly status: () => GatewayStatus;
+  readonly env: Environment;
+  readonly version: string;
+  /** The computer whose histories are imported; this one by default. */
+  readonly system?: System;
+  /** Told what no page expects. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Who reads. */
+export interface PageReader {
+  /** Only sessions whose id begins so are this reader's; all by default. */
+  readonly prefix?: string;
+}
+
+type Handler = (asked: PageQuestion) => PageAnswer | Promise<PageAnswer>;
+
+/**
+ * The gateway's own pages. Who may ask is settled before: but for "/", /healthz and /readyz, which say nothing of anybody,
+ * all of them are for readers who were let in.
+ */
+export class Pages {
+  readonly #options: PagesOptions;
+  readonly #imports: HistoryImport;
+  readonly #handlers: Readonly<Record<string, Handler>>;
+
+  constructor(options: PagesOptions) {
+    const { kernel, config, status, env, version, system } = options;
+    const replays = new Replays(kernel);
+    const imports = new HistoryImport(kernel, system);
+    const readOnly =
+      (handler: Handler): Handler =>
+      (asked) => {
+        checkMethod(asked, "GET", "HEAD");
+        return handler(asked);
+      };
+    this.#options = options;
+    this.#imports = imports;
+    this.#handlers = {
+      "/": readOnly(frontPage),
+      "/healthz": readOnly(healthPage),
+      "/readyz": readOnly(() => readyPage(kernel, status())),
+      "/api/status": readOnly(({ prefix }) =>
+        overviewPage({ config: config(), status: status(), env, version }, prefix),
+      ),
+      "/api/sessions": (asked) => sessionsPage(kernel, asked),
+      "/api/recall": (asked) => recallPage(kernel, asked),
+      "/api/replay": (asked) => replays.page(asked),
+      "/api/import": (asked) => imports.page(asked),
+    };
+  }
+
+  /** Answers, if it is one of these pages that was asked for; false if not. Never throws. */
+  async handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { prefix = "" }: PageReader = {},
+  ): Promise<boolean> {
+    const { method = "GET", url = "/" } = request;
+    const [path = "/"] = url.split("?", 1);
+    const name = this.#nameOf(path);
+    const handler = name === undefined ? undefined : this.#handlers[name];
+    if (name === undefined || !handler) return false;
+    const left = new AbortController();
+    const leave = () => left.abort();
+    response.once("close", leave);
+    // No page reads a body; what was sent all the same must not hold the connection up.
+    request.resume();
+    try {
+      const query = new URLSearchParams(url.slice(path.length));
+      const rest = restOf(path, name);
+      const asked: PageQuestion = { method, rest, query, prefix, signal: left.signal };
+      send(response, await handler(asked), method === "HEAD");
+    } catch (error) {
+      const { status, headers, error: told } = faultAnswer(error);
+      if (told.code === "UNEXPECTED") this.#options.onError?.(error);
+      send(response, { status, headers, json: { error: told } }, method === "HEAD");
+    } finally {
+      response.off("close", leave);
+    }
+    return true;
+  }
+
+  /** Stops what pages have started. */
+  close(): Promise<void> {
+    return this.#imports.close();
+  }
+
+  #nameOf(path: string): string | undefined {
+    if (Object.hasOwn(this.#handlers, path)) return path;
+    const [name = ""] = /^\/api\/[a-z]+(?=\/)/.exec(path) ?? [];
+    return Object.hasOwn(this.#handlers, name) ? name : undefined;
+  }
+}
+
+function restOf(path: string, name: string): string {
+  const rest = path.slice(name.length).replace(/^\//, "");
+  try {
+    return decodeURIComponent(rest);
+  } catch {
+    throw new PageFault(
+      400,
+      "ARGUMENT_INVALID",
+      `${JSON.stringify(rest.slice(0, 80))} is not encoded as it should be.`,
+    );
+  }
+}

@@ -1,0 +1,81 @@
+import { lastModel } from "../../conversation/last-model.ts";
+import type { Kernel, Session, SessionRecord } from "../../index.ts";
+import type { PageAnswer } from "./answer.ts";
+import { checkMethod, noSession, type PageQuestion, sessionArgument, wholeArgument } from "./asked.ts";
+
+const LISTED = { otherwise: 50, max: 200 };
+const ENTRIES = { otherwise: 50, max: 500 };
+/** Sessions looked through for those of a reader. */
+const MOST_LOOKED = 10_000;
+const OVERLAYS = 20;
+const PAGE = 200;
+
+/** The sessions of a reader, newest first; `before` goes on where it is told. */
+export async function sessionsPage(kernel: Kernel, asked: PageQuestion): Promise<PageAnswer> {
+  checkMethod(asked, "GET", "HEAD");
+  if (asked.rest !== "") return sessionPage(kernel, asked);
+  const limit = wholeArgument(asked, "limit", LISTED);
+  const found: SessionRecord[] = [];
+  let before = asked.query.get("before") ?? undefined;
+  if (before !== undefined && !(before.startsWith(asked.prefix) && (await kernel.find(before))))
+    throw noSession(before);
+  let looked = 0;
+  let hasMore = false;
+  while (!hasMore && looked < MOST_LOOKED) {
+    const page = await kernel.sessions({ limit: PAGE, ...(before !== undefined && { before }) });
+    for (const record of page.filter(({ id }) => id.startsWith(asked.prefix))) {
+      if (found.length < limit) found.push(record);
+      else hasMore = true;
+    }
+    looked += page.length;
+    before = page.at(-1)?.id;
+    if (page.length < PAGE) break;
+  }
+  const sessions: object[] = [];
+  for (const record of found) {
+    await using session = await kernel.session(record.id);
+    sessions.push(await listed(session, record));
+  }
+  return { json: { sessions, ...(hasMore && { before: found.at(-1)?.id }) } };
+}
+
+/** One session: its window, what was cut from it, and a page of what was said. */
+async function sessionPage(kernel: Kernel, asked: PageQuestion): Promise<PageAnswer> {
+  const id = sessionArgument(asked);
+  const record = await kernel.find(id);
+  if (!record) throw noSession(id);
+  const limit = wholeArgument(asked, "limit", ENTRIES);
+  const cursor = asked.query.get("before");
+  await using session = await kernel.session(id);
+  const model = asked.query.get("model") ?? (await lastModel(session));
+  const { tokens, messages, parts, limits, cache } = await session
+    .window({ model: model ?? "unknown" })
+    .look();
+  const overlays = await session.overlays.list(OVERLAYS);
+  const { entries, before } = await session.page({ limit, ...(cursor !== null && { before: cursor }) });
+  return {
+    json: {
+      session: await listed(session, record),
+      model: model ?? null,
+      window: { tokens, messages: messages.length, parts, limits, cache },
+      overlays: overlays.map(({ entry: { seq, at, author, reason, receipt, edit }, isHolding }) => ({
+        seq,
+        at,
+        author,
+        reason,
+        receipt,
+        type: edit.type,
+        isHolding,
+      })),
+      entries,
+      before,
+    },
+  };
+}
+
+async function listed(session: Session, record: SessionRecord): Promise<object> {
+  const { id, title, parent, relation, createdAt, meta } = record;
+  const head = await session.head();
+  const lastEntryAt = head.seq > 0 ? head.at : undefined;
+  return { id, title, parent, relation, createdAt, entries: head.seq, lastEntryAt, meta };
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isLonghaulError } from "../index.ts";
+import type { ApiName, Fault } from "./api/api.ts";
+import { apiOf } from "./api/apis.ts";
+import { type Admission, admit } from "./door/admit.ts";
+import { discardBody } from "./door/discard-body.ts";
+import { readBody } from "./door/read-body.ts";
+import { factsOf } from "./door/request-facts.ts";
+import { exchange } from "./exchange/exchange.ts";
+import { FaultError } from "./exchange/fault-error.ts";
+import type { Admitted, ExchangeParts } from "./exchange/parts.ts";
+import { passOn } from "./exchange/pass-on.ts";
+import type { Trace } from "./exchange/trace.ts";
+import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
+import type { Observer } from "./observe/observer.ts";
+import type { Spans } from "./observe/spans.ts";
+import type { Pages } from "./pages/pages.ts";
+import { clientSignal } from "./stream/client-signal.ts";
+import { sessionPrefix } from "./thread/names.ts";
+
+/** What requests are received with. */
+export interface ReceptionParts {
+  readonly exchange: ExchangeParts;
+  readonly pages: Pages;
+  readonly metrics: Metrics;
+  readonly observer: Observer;
+  readonly spans: Spans;
+  readonly onError: (error: unknown) => void;
+}
+
+type Granted = Extract<Admission, { readonly type: "admitted" }>;
+
+/** Receives requests: lets them in or not, and hands them to whoever answers. */
+export class Reception {
+  readonly #parts: ReceptionParts;
+  readonly #closing = new AbortController();
+  readonly #active = new Set<Promise<void>>();
+
+  constructor(parts: ReceptionParts) {
+    this.#parts = parts;
+  }
+
+  /** Requests that have not ended. */
+  get inFlight(): number {
+    return this.#active.size;
+  }
+
+  /** Answers one request. Never throws. */
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const work = this.#handle(request, response);
+    this.#active.add(work);
+    await work;
+    this.#active.delete(work);
+  }
+
+  /** Waits for requests under way, then ends those that are left. */
+  async drain(drainMs: number): Promise<void> {
+    const late = AbortSignal.timeout(drainMs);
+    const all = Promise.allSettled([...this.#active]);
+    await Promise.race([all, new Promise((resolve) => late.addEventListener("abort", resolve))]);
+    this.#closing.abort(new Error("The gateway closes."));
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedMs = performance.now();
+    const { config, env } = this.#parts.exchange;
+    try {
+      const admission = admit(factsOf(request), config(), env);
+      for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
+      if (admission.type === "preflight") response.writeHead(204).end();
+      else if (admission.type === "refused") this.#refuse(request, response, admission.fault, admission.api);
+      else await this.#admitted(request, response, admission, startedMs);
+    } catch (error) {
+      this.#parts.onError(error);
+      response.destroy();
+    }
+  }
+
+  async #admitted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: Granted,
+    startedMs: number,
+  ): Promise<void> {
+    const { route } = admission.target;
+    if (route.type === "page") {
+      await this.#page(request, response, admission, route.name);
+      return;
+    }
+    const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
+    const signal = AbortSignal.any([clientSignal(response), this.#closing.signal]);
+    try {
+      const { limits } = this.#parts.exchange.config();
+      const read = await readBody(request, limits, { encoding: admission.encoding, signal, response });
+      if (read.type === "gone") {
+        trace.ending = "client-gone";
+        return;
+      }
+      if (read.type === "refused") throw new FaultError(read.fault);
+      const { principal, target } = admission;
+      const { body, raw } = read;
+      const admitted = { request, response, principal, route, query: target.query, body, raw, signal, trace };
+      await this.#answer(admitted);
+    } catch (error) {
+      this.#failed(error, request, response, trace);
+    } finally {
+      trace.endedMs = performance.now();
+      this.#parts.observer.ended(trace);
+    }
+  }
+
+  async #answer(admitted: Admitted): Promise<void> {
+    const parts = this.#parts.exchange;
+    const { route } = admitted;
+    if (route.type === "api" && route.action === "create") await exchange(admitted, parts);
+    else await passOn(admitted, parts);
+  }
+
+  async #page(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { principal, target }: Granted,
+    name: string,
+  ): Promise<void> {
+    if (name === "metrics") {
+      response.writeHead(200, { "content-type": METRICS_TYPE }).end(this.#parts.metrics.render());
+      return;
+    }
+    const reader = principal.token === undefined ? {} : { prefix: sessionPrefix(principal.id) };
+    if (await this.#parts.pages.handle(request, response, reader)) return;
+    this.#refuse(request, response, {
+      status: 404,
+      kind: "not_found",
+      message: `There is no page ${target.path}.`,
+    });
+  }
+
+  #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {
+    if (response.destroyed || (response.headersSent && response.writableEnded)) {
+      trace.ending ??= "client-gone";
+      return;
+    }
+    const fault = error instanceof FaultError ? error.fault : faultOf(error);
+    if (fault.kind === "internal") this.#parts.onError(error);
+    trace.status = fault.status;
+    trace.error = fault.kind;
+    trace.ending ??= "failed";
+    if (response.headersSent) response.destroy();
+    else this.#refuse(request, response, fault, trace.api);
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, fault: Fault, api?: ApiName): void {
+    if (api === undefined) this.#parts.metrics.refused.add({ kind: fault.kind });
+    const body = JSON.stringify(apiOf(api ?? "openai-chat").faultBody(fault));
+    response.writeHead(fault.status, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      ...(!request.complete && { connection: "close" }),
+    });
+    response.end(body);
+    discardBody(request);
+  }
+}
+
+/** What a client is told of a failure of ours: what it can do about it, and nothing of our insides. */
+function faultOf(error: unknown): Fault {
+  const isFull = isLonghaulError(error, "DISK_FULL") || isLonghaulError(error, "STORE_BUSY");
+  return isFull
+    ? { status: 503, kind: "unavailable", message: "The gateway cannot write to its store; see its log." }
+    : { status: 500, kind: "internal", message: "The gateway failed; see its log." };
+}

@@ -1,0 +1,114 @@
+import { looksRandom } from "./secret-value.ts";
+
+/** A kind of secret that is known by what stands around it. */
+export interface ContextSecret {
+  readonly kind: string;
+  /** A text without any of these holds none, so that the pattern need not run. */
+  readonly hints: readonly string[];
+  /** Its group "secret" is what is taken out. Every quantifier is bounded. */
+  readonly pattern: RegExp;
+  /** A last look at what was found. */
+  readonly isSecret?: (secret: string) => boolean;
+}
+
+const isNoTemplate = (secret: string) => !/^[<{[$%*]|\$\{|\$\(|\{\{|\*\*\*|\.\.\.|^x+$/i.test(secret);
+const DATABASES =
+  "postgres(?:ql)?|mysql|mariadb|mongodb|redis|rediss|amqps?|mssql|sqlserver|clickhouse|cassandra|oracle|couchdb|nats|kafka|ldaps?";
+
+/** Secrets by their surroundings. */
+export const CONTEXT_SECRETS: readonly ContextSecret[] = [
+  {
+    kind: "database-url",
+    hints: ["://"],
+    pattern: new RegExp(
+      `(?<![a-z])(?:${DATABASES})(?:\\+[a-z0-9]{1,16})?://[^\\s:/@"'<>]{0,128}:(?<secret>[^\\s/?#"'\`<>\\\\]{1,256})@`,
+      "dgi",
+    ),
+    isSecret: isNoTemplate,
+  },
+  {
+    kind: "url-password",
+    hints: ["://"],
+    pattern:
+      /(?<![a-z0-9])(?:https?|ftps?|sftp|ssh|git|smtps?|imaps?|socks5h?|wss?):\/\/[^\s:/@"'<>]{0,256}:(?<secret>[^\s/?#"'`<>\\@]{1,256})@/dgi,
+    isSecret: isNoTemplate,
+  },
+  {
+    kind: "url-password",
+    hints: ["://"],
+    pattern: /(?<![a-z0-9])https?:\/\/(?<secret>[A-Za-z0-9_-]{20,256})@/dgi,
+    isSecret: looksRandom,
+  },
+  {
+    kind: "bearer-token",
+    hints: ["earer", "EARER"],
+    pattern: /(?<![A-Za-z])bearer(?:[ \t]|%20|\+){1,4}(?<secret>[A-Za-z0-9._~+/-]{16,4096}={0,2})/dgi,
+    isSecret: looksRandom,
+  },
+  {
+    kind: "authorization",
+    hints: ["uthorization", "UTHORIZATION"],
+    pattern:
+      /authorization\\{0,2}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,2}["']?(?:basic|token|apikey|digest|key|aws4-hmac-sha256)[ \t]{1,4}(?<secret>[A-Za-z0-9._~+/-]{8,4096}={0,2})/dgi,
+  },
+  {
+    kind: "basic-auth",
+    hints: [" -u", "--user"],
+    pattern: /(?<=\s)(?:-u|--user)[ =]{0,2}["']?[\w.@+-]{1,64}:(?<secret>[^\s"'`:$<>{}]{4,128})/dg,
+    isSecret: (secret) => /\D/.test(secret) && isNoTemplate(secret),
+  },
+  {
+    kind: "cookie",
+    hints: ["ookie:", "OOKIE:"],
+    pattern:
+      /(?<![A-Za-z])(?:set-)?cookie:[ \t]{0,4}[\w.-]{1,64}=(?<secret>[^\s;"'\\]{16,4096}(?:;[ \t]?[\w.-]{1,64}=[^\s;"'\\]{1,4096}){0,32})/dgi,
+    isSecret: looksRandom,
+  },
+  {
+    kind: "netrc-password",
+    hints: ["login"],
+    pattern: /(?<![A-Za-z])login[ \t]{1,8}\S{1,128}\s{1,8}password[ \t]{1,8}(?<secret>\S{4,256})/dg,
+    isSecret: isNoTemplate,
+  },
+  {
+    kind: "azure-sas",
+    hints: ["sig="],
+    pattern: /[?&]sig=(?<secret>[A-Za-z0-9%+/]{30,128}(?:=|%3D)?)/dgi,
+    isSecret: looksRandom,
+  },
+  {
+    kind: "azure-shared-key",
+    hints: ["AccountKey=", "AccessKey="],
+    pattern: /(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{40,100}={0,2})/dg,
+  },
+  {
+    kind: "azure-client-secret",
+    hints: ["Q~"],
+    pattern: /(?<![\w~.-])(?<secret>[\w~.-]{3}\dQ~[\w~.-]{31,34})(?![\w~-])/dg,
+  },
+  {
+    kind: "aws-signature",
+    hints: ["X-Amz-"],
+    pattern: /X-Amz-(?:Signature|Security-Token)=(?<secret>[A-Za-z0-9%+/=]{32,4096})/dg,
+  },
+  {
+    kind: "telegram-token",
+    hints: [":AA"],
+    pattern: /(?<![A-Za-z0-9_-])(?:bot)?(?<secret>\d{8,10}:AA[\w-]{32,34})(?![\w-])/dg,
+  },
+  {
+    kind: "terraform-token",
+    hints: [".atlasv1."],
+    pattern: /(?<![A-Za-z0-9])(?<secret>[A-Za-z0-9]{14}\.atlasv1\.[\w-]{40,100})/dg,
+  },
+  {
+    kind: "slack-webhook",
+    hints: ["hooks.slack.com/"],
+    pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/(?<secret>[A-Za-z0-9+/]{20,128})/dg,
+  },
+  {
+    kind: "discord-webhook",
+    hints: ["/api/webhooks/"],
+    pattern: /discord(?:app)?\.com\/api\/webhooks\/(?<secret>\d{10,24}\/[\w-]{40,128})/dg,
+  },
+];

@@ -1,0 +1,84 @@
+import type { Json, MessageInput, PartInput } from "../../index.ts";
+import { findAssigned } from "./find-assigned.ts";
+import { MARK } from "./found-secret.ts";
+import { redactSecrets } from "./redact-secrets.ts";
+
+/** A message without its secrets. */
+export interface RedactedInput {
+  readonly message: MessageInput;
+  /** The kind of each secret that was taken out. */
+  readonly found: readonly string[];
+}
+
+/**
+ * Takes secrets out of all that a message says: text, reasoning, what tools are asked and what they answer, foreign parts and
+ * its `meta`. Bytes of media and signatures of providers stay as they are, and so does a message without secrets: it is
+ * returned as it came. A secret that is cut in two by a border of parts is not seen.
+ */
+export function redactInput(message: MessageInput): RedactedInput {
+  const found: string[] = [];
+  const text = (value: string): string => {
+    const redacted = redactSecrets(value);
+    found.push(...redacted.found);
+    return redacted.text;
+  };
+  const clean: MessageInput = {
+    ...message,
+    ...(message.text === undefined ? {} : { text: text(message.text) }),
+    ...(message.parts === undefined ? {} : { parts: message.parts.map((part) => redactPart(part, text)) }),
+    ...(message.meta === undefined ? {} : { meta: redactFields(message.meta, text) }),
+  };
+  return found.length === 0 ? { message, found } : { message: clean, found };
+}
+
+type RedactText = (value: string) => string;
+
+function redactPart(part: PartInput, text: RedactText): PartInput {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return { ...part, text: text(part.text) };
+    case "tool-call":
+      return { ...part, input: redactJson(part.input, text) };
+    case "raw":
+      return { ...part, value: redactJson(part.value, text) };
+    case "blob":
+      return part.preview === undefined ? part : { ...part, preview: text(part.preview) };
+    case "data":
+      return part;
+    case "tool-result":
+      return { ...part, output: redactOutput(part.output, text) };
+  }
+}
+
+type Output = Extract<PartInput, { type: "tool-result" }>["output"];
+
+function redactOutput(output: Output, text: RedactText): Output {
+  if (typeof output === "string") return text(output);
+  return output.map((part) => redactPart(part, text) as (typeof output)[number]);
+}
+
+function redactJson(value: Json, text: RedactText, name = ""): Json {
+  if (typeof value === "string") return redactNamed(name, value, text);
+  if (typeof value !== "object" || value === null) return value;
+  if (isList(value)) return value.map((item) => redactJson(item, text, name));
+  return redactFields(value, text);
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function redactFields(fields: { readonly [key: string]: Json }, text: RedactText): { [key: string]: Json } {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, redactJson(value, text, key)]),
+  );
+}
+
+/** In JSON the name of a secret stands apart from it. */
+function redactNamed(name: string, value: string, text: RedactText): string {
+  const clean = text(value);
+  if (clean !== value || value.length > 512 || clean.includes(MARK)) return clean;
+  const assigned = findAssigned(`${name}: "${value}"`);
+  return assigned.length === 1 ? text(`${name}: "${value}"`).slice(name.length + 3, -1) : clean;
+}

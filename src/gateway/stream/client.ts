@@ -1,0 +1,98 @@
+import type { ServerResponse } from "node:http";
+import { listenUntil } from "./listen-until.ts";
+
+/** How long a client whose answer is cut may take to accept what it was sent before. */
+const LAST_WORDS_MS = 1_000;
+
+/** What happens at a client. */
+export interface ClientEvents {
+  /** It takes bytes again. */
+  onReady(): void;
+  /** It went away, or takes nothing any more. */
+  onLost(how: "client-gone" | "client-stalled"): void;
+  /** All of the response has been handed over. */
+  onFinished(): void;
+}
+
+/** The client's side of a relay. */
+export interface Client {
+  /** Bytes of the body that were sent. */
+  readonly bytes: number;
+  /** When the first of them was. */
+  readonly firstByteAt: number | undefined;
+  /** True while it has not taken what it was sent. */
+  readonly isFull: boolean;
+  send(bytes: Uint8Array | string): void;
+  /** Ends the response; `onFinished` or `onLost` follows. */
+  end(rawTrailers: readonly string[]): void;
+  /** Breaks the response off behind what was sent, so that the client sees that it is not whole. */
+  cut(): void;
+}
+
+/** Opens the client's side of a relay. Nothing is listened to any more once `until` fires. */
+export function openClient(
+  response: ServerResponse,
+  idleMs: number,
+  until: AbortSignal,
+  { onReady, onLost, onFinished }: ClientEvents,
+): Client {
+  const { socket } = response.req;
+  const usualMs = socket.timeout ?? 0;
+  let bytes = 0;
+  let firstByteAt: number | undefined;
+  let isFull = false;
+
+  // The socket's own timer sees each byte that leaves, where events tell only of whole writes.
+  const wait = () => {
+    isFull = true;
+    response.socket?.setTimeout(idleMs);
+  };
+  listenUntil(until, response, "timeout", () => {
+    if (isFull) onLost("client-stalled");
+  });
+  listenUntil(until, response, "drain", () => {
+    if (response.writableEnded) return;
+    isFull = false;
+    response.socket?.setTimeout(usualMs);
+    onReady();
+  });
+  listenUntil(until, response, "finish", onFinished);
+  listenUntil(until, socket, "close", () => onLost("client-gone"));
+  if (response.listenerCount("error") === 0) response.on("error", () => {});
+  if (response.writableNeedDrain) wait();
+
+  return {
+    get bytes() {
+      return bytes;
+    },
+    get firstByteAt() {
+      return firstByteAt;
+    },
+    get isFull() {
+      return isFull;
+    },
+    send(piece) {
+      if (piece.length === 0) return;
+      firstByteAt ??= performance.now();
+      bytes += Buffer.byteLength(piece);
+      if (!response.write(piece)) wait();
+    },
+    end(rawTrailers) {
+      if (rawTrailers.length > 0 && response.chunkedEncoding) response.addTrailers(pairsOf(rawTrailers));
+      wait();
+      response.end();
+    },
+    cut() {
+      const timer = setTimeout(() => response.destroy(), LAST_WORDS_MS).unref();
+      socket.once("close", () => clearTimeout(timer));
+      if (response.socket) response.socket.destroySoon();
+      else response.destroy();
+    },
+  };
+}
+
+function pairsOf(raw: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] as string, raw[at + 1] as string]);
+  return pairs;
+}

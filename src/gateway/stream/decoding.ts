@@ -1,0 +1,46 @@
+import type { Readable, Writable } from "node:stream";
+import { codingsOf, type DecodingStream, openDecoder } from "../upstream/encoding.ts";
+import type { RawHeaders } from "../upstream/hop-by-hop.ts";
+import { headerOf } from "../upstream/hop-by-hop.ts";
+import { UpstreamError } from "../upstream/upstream-error.ts";
+
+/** Streams that undo the codings of a body, one behind the other. */
+export interface Decoding {
+  /** Where the bytes as they came are put in. */
+  readonly input: Writable;
+  /** Where they come out in plain. */
+  readonly output: Readable;
+  destroy(): void;
+}
+
+/** Opens what undoes the codings of an answer: undefined if it has none. Throws `UpstreamError` for one that is unknown. */
+export function openDecoding(
+  rawHeaders: RawHeaders,
+  onFailure: (error: UpstreamError) => void,
+): Decoding | undefined {
+  const streams: DecodingStream[] = [];
+  for (const coding of codingsOf(headerOf(rawHeaders, "content-encoding")).toReversed()) {
+    const stream = openDecoder(coding);
+    if (!stream) {
+      for (const opened of streams) opened.destroy();
+      throw new UpstreamError("malformed", `The upstream's answer has an unknown encoding: ${coding}.`);
+    }
+    stream.on("error", (error) => {
+      onFailure(
+        new UpstreamError("malformed", `The upstream's answer is not in ${coding}, as it says.`, error),
+      );
+    });
+    streams.at(-1)?.pipe(stream);
+    streams.push(stream);
+  }
+  const [input] = streams;
+  const output = streams.at(-1);
+  if (!input || !output) return undefined;
+  return {
+    input,
+    output,
+    destroy() {
+      for (const stream of streams) stream.destroy();
+    },
+  };
+}

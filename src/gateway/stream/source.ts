@@ -1,0 +1,78 @@
+import type { IncomingMessage } from "node:http";
+import { cutError, UpstreamError } from "../upstream/upstream-error.ts";
+import type { Decoding } from "./decoding.ts";
+import { listenUntil } from "./listen-until.ts";
+
+/** What comes from an upstream. */
+export interface SourceEvents {
+  onBytes(bytes: Buffer): void;
+  /** Nothing more comes; undefined if that was all, else why not. */
+  onEnd(failure: UpstreamError | undefined): void;
+}
+
+/** The upstream's side of a relay. */
+export interface Source {
+  /** Stops reading; silence does not count until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** Ends it for a failure; what had come before is still given. */
+  stop(failure: UpstreamError): void;
+}
+
+/** Opens the upstream's side of a relay, in plain if there is a decoding. Nothing is told any more once `until` fires. */
+export function openSource(
+  body: IncomingMessage,
+  decoding: Decoding | undefined,
+  idleMs: number,
+  until: AbortSignal,
+  { onBytes, onEnd }: SourceEvents,
+): Source {
+  const output = decoding?.output ?? body;
+  let isPaused = false;
+  let isOver = false;
+  let failure: UpstreamError | undefined;
+
+  const stop = (error: UpstreamError | undefined) => {
+    if (isOver) return;
+    isOver = true;
+    failure = error;
+    clearTimeout(idle);
+    if (error) body.destroy();
+    if (decoding && !decoding.input.destroyed) decoding.input.end();
+    else onEnd(failure);
+  };
+  const idle = setTimeout(() => {
+    if (isPaused) idle.refresh();
+    else
+      stop(new UpstreamError("idle", `The upstream fell silent for ${idleMs / 1_000} s within its answer.`));
+  }, idleMs).unref();
+  until.addEventListener("abort", () => clearTimeout(idle), { once: true });
+
+  const isRead = body.readableEnded;
+  if (isRead || body.destroyed) queueMicrotask(() => stop(isRead ? undefined : cutError(body.errored)));
+  listenUntil(until, body, "end", () => stop(body.complete ? undefined : cutError(undefined)));
+  listenUntil(until, body, "error", (error: Error) => stop(cutError(error)));
+  listenUntil(until, body, "close", () => stop(cutError(body.errored)));
+  if (decoding) {
+    listenUntil(until, output, "end", () => onEnd(failure));
+    listenUntil(until, body, "data", () => idle.refresh());
+    body.pipe(decoding.input, { end: false });
+  }
+  listenUntil(until, output, "data", (bytes: Buffer) => {
+    if (!decoding) idle.refresh();
+    onBytes(bytes);
+  });
+
+  return {
+    pause() {
+      isPaused = true;
+      output.pause();
+    },
+    resume() {
+      isPaused = false;
+      if (!isOver) idle.refresh();
+      output.resume();
+    },
+    stop,
+  };
+}

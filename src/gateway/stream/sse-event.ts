@@ -1,0 +1,108 @@
+const LF = 10;
+const CR = 13;
+const COLON = 58;
+const SPACE = 32;
+
+/** One event of a stream, or lines between events that carry nothing: comments, blank lines. */
+export class SseEvent {
+  /** All of its bytes, the blank line at its end included. */
+  readonly raw: Buffer;
+  /** Its name, where it gives one. */
+  declare readonly event?: string;
+  /** True if it has data, be it empty: only then do clients take notice of it. */
+  readonly hasData: boolean;
+  readonly #firstFrom: number;
+  readonly #firstTo: number;
+  readonly #isOneLine: boolean;
+  #data: string | undefined;
+
+  /** `from` is where its first line begins: behind a mark of byte order, or the rest of a line's end. */
+  constructor(raw: Buffer, from = 0) {
+    this.raw = raw;
+    let name: string | undefined;
+    let lines = 0;
+    let firstFrom = 0;
+    let firstTo = 0;
+    eachLine(raw, from, (start, end) => {
+      const value = dataFrom(raw, start, end);
+      if (value >= 0) {
+        if (lines === 0) {
+          firstFrom = value;
+          firstTo = end;
+        }
+        lines += 1;
+      } else {
+        const at = nameFrom(raw, start, end);
+        if (at >= 0) name = raw.toString("utf8", at, end);
+      }
+    });
+    if (name) this.event = name;
+    this.hasData = lines > 0;
+    this.#firstFrom = firstFrom;
+    this.#firstTo = firstTo;
+    this.#isOneLine = lines <= 1;
+  }
+
+  /** Its data, lines joined by line feeds. */
+  get data(): string {
+    this.#data ??= this.#isOneLine
+      ? this.raw.toString("utf8", this.#firstFrom, this.#firstTo)
+      : dataLines(this.raw, this.#firstFrom, this.#firstTo);
+    return this.#data;
+  }
+}
+
+/** Several lines of data; the first is known. */
+function dataLines(raw: Buffer, firstFrom: number, firstTo: number): string {
+  const lines = [raw.toString("utf8", firstFrom, firstTo)];
+  eachLine(raw, firstTo, (start, end) => {
+    const from = dataFrom(raw, start, end);
+    if (from >= 0) lines.push(raw.toString("utf8", from, end));
+  });
+  return lines.join("\n");
+}
+
+/** Where the value of a line begins, if it is a line of data; else -1. */
+function dataFrom(raw: Buffer, at: number, end: number): number {
+  const isData = raw[at] === 0x64 && raw[at + 1] === 0x61 && raw[at + 2] === 0x74 && raw[at + 3] === 0x61;
+  return isData ? valueFrom(raw, at + 4, end) : -1;
+}
+
+/** Where the value of a line begins, if it is one that names the event; else -1. */
+function nameFrom(raw: Buffer, at: number, end: number): number {
+  const isName =
+    raw[at] === 0x65 &&
+    raw[at + 1] === 0x76 &&
+    raw[at + 2] === 0x65 &&
+    raw[at + 3] === 0x6e &&
+    raw[at + 4] === 0x74;
+  return isName ? valueFrom(raw, at + 5, end) : -1;
+}
+
+/** Where the value begins behind the name of a field, if the name ends there; else -1. */
+function valueFrom(raw: Buffer, after: number, end: number): number {
+  if (after >= end) return after === end ? end : -1;
+  if (raw[after] !== COLON) return -1;
+  return raw[after + 1] === SPACE && after + 1 < end ? after + 2 : after + 1;
+}
+
+/** Gives the bounds of each line, without what ends it. */
+function eachLine(raw: Buffer, from: number, take: (start: number, end: number) => void): void {
+  let carriage = raw.indexOf(CR, from);
+  let feed = raw.indexOf(LF, from);
+  let start = from;
+  while (start < raw.length) {
+    const end = nearest(carriage, feed);
+    take(start, end < 0 ? raw.length : end);
+    if (end < 0) return;
+    start = end + (end === carriage && feed === end + 1 ? 2 : 1);
+    if (carriage >= 0 && carriage < start) carriage = raw.indexOf(CR, start);
+    if (feed >= 0 && feed < start) feed = raw.indexOf(LF, start);
+  }
+}
+
+/** The smaller of two places, of which -1 is none. */
+export function nearest(one: number, other: number): number {
+  if (one < 0) return other;
+  return other < 0 || one < other ? one : other;
+}

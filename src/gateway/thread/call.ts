@@ -1,0 +1,152 @@
+import type { Placed } from "../../conversation/conversation.ts";
+import {
+  type Fitted,
+  isLonghaulError,
+  type MessageInput,
+  type ProviderFailure,
+  type Session,
+  type SessionWindow,
+} from "../../index.ts";
+import type { ReplyReader } from "../api/api.ts";
+import type { WireMessage } from "../body/wire-message.ts";
+import { planOutgoing } from "../edits/render.ts";
+import { canonicalKey } from "../identity/canonical-key.ts";
+import type { Asked } from "./asked.ts";
+import { outgoingPieces, type Piece } from "./outgoing.ts";
+import { Recorder } from "./recorder.ts";
+import { keyOf } from "./stored.ts";
+import type { Thread } from "./thread.ts";
+
+/** How often one request is sent again; the window itself gives up sooner. */
+const MOST_HEALED = 4;
+
+/** One request of a thread, from what is sent to what came back. */
+export class Call {
+  readonly asked: Asked;
+  readonly thread: Thread;
+  readonly #placed: Placed<WireMessage>;
+  readonly #taken: { readonly window: SessionWindow; readonly giveBack: () => void };
+  #fitted: Fitted | undefined;
+  #pieces: readonly Piece[] | undefined;
+  #healed = 0;
+  #isAnswered = false;
+  #isEnded = false;
+
+  private constructor(thread: Thread, asked: Asked, placed: Placed<WireMessage>) {
+    this.thread = thread;
+    this.asked = asked;
+    this.#placed = placed;
+    this.#taken = thread.windows.take(asked);
+  }
+
+  /** Stores what is new of a conversation and fits its window; the thread's turn must be held. */
+  static async begin(thread: Thread, asked: Asked): Promise<Call> {
+    const call = new Call(thread, asked, await thread.take(asked));
+    if (asked.policy === "none") return call;
+    try {
+      const { signal, isDryRun } = asked;
+      await call.#use(await call.#taken.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
+    } catch (error) {
+      // What cannot be cut goes out as it came: the provider's own words are the best answer then.
+      if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
+    }
+    return call;
+  }
+
+  /** What was fitted; undefined where nothing was. */
+  get fitted(): Fitted | undefined {
+    return this.#fitted;
+  }
+
+  /** The elements to be sent; undefined if the body goes out as it came. */
+  get pieces(): readonly Piece[] | undefined {
+    return this.asked.isDryRun || this.#isUnchanged ? undefined : this.#pieces;
+  }
+
+  /** True if the request was refused for a reason that another window may mend: that window is to be sent next. */
+  async heals(failure: ProviderFailure): Promise<boolean> {
+    const { policy, isDryRun } = this.asked;
+    if (policy === "none" || isDryRun || this.#healed >= MOST_HEALED) return false;
+    return this.thread.conversation.inTurn(async () => {
+      try {
+        // Others may have spoken meanwhile; what is healed is what was sent.
+        await this.thread.conversation.standBehind(this.#placed.last);
+        const fitted = await this.#taken.window.heal(failure);
+        if (!fitted) return false;
+        this.#healed++;
+        await this.#use(fitted);
+        return true;
+      } catch (error) {
+        if (isLonghaulError(error, "WINDOW_OVERFLOW") || isLonghaulError(error, "WINDOW_FLOOR")) return false;
+        throw error;
+      }
+    });
+  }
+
+  get healed(): number {
+    return this.#healed;
+  }
+
+  /** Writes the reply down while it passes. */
+  recorder(): Recorder {
+    return new Recorder(this.thread.session, this.asked.api.makeReader(), {
+      stored: (message) => this.thread.stored(message, canonicalKey(message)),
+      append: (append, reader) => this.#append(append, reader),
+      report: (reader) => this.#report(reader),
+    });
+  }
+
+  /** The request is over. Idempotent. */
+  end(): void {
+    this.#answered(false);
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#taken.giveBack();
+  }
+
+  #append(append: (session: Session) => Promise<unknown>, reader: ReplyReader): Promise<void> {
+    const { conversation, session } = this.thread;
+    const isWhole = reader.isComplete && !reader.failure;
+    this.#answered(isWhole);
+    return conversation.inTurn(async () => {
+      await conversation.standBehind(this.#placed.last);
+      await append(session);
+      if (isWhole) await this.thread.replied(wordsOf(reader.message()));
+    });
+  }
+
+  #report({ usage, responseId, model = this.asked.frame.model }: ReplyReader): Promise<void> {
+    return this.thread.conversation.inTurn(async () => {
+      const request = responseId === undefined ? {} : { request: responseId };
+      if (usage) await this.#taken.window.report(usage, { model, ...request });
+      this.end();
+    });
+  }
+
+  /** Whoever comes next is to see a thread that waits for nobody. */
+  #answered(isWhole: boolean): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.thread.ended(isWhole);
+  }
+
+  get #isUnchanged(): boolean {
+    const [only, ...others] = this.#pieces ?? [];
+    if (!only) return true;
+    return others.length === 0 && "from" in only && only.to === this.asked.said.cut.elements.length;
+  }
+
+  async #use(fitted: Fitted): Promise<void> {
+    const { api, said } = this.asked;
+    const { thread } = this;
+    this.#fitted = fitted;
+    const outgoing = planOutgoing({ ...fitted, session: thread.session.id, placed: this.#placed, keyOf });
+    const all = [...outgoing, ...thread.tailOf(said).map(({ index }) => ({ type: "same", index }) as const)];
+    this.#pieces = await outgoingPieces(api, said, all, thread.written, thread.base64Of);
+  }
+}
+
+function wordsOf(message: MessageInput | undefined): string {
+  const texts = message?.parts?.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return message?.text ?? texts?.join("\n") ?? "";
+}

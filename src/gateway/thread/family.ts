@@ -1,0 +1,224 @@
+import { samePrefix } from "../../conversation/align.ts";
+import type { EntryId, Kernel, MessageInput, Role, Session } from "../../index.ts";
+import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
+import { isContinuedFrom } from "../identity/continued.ts";
+import { kindOf } from "../identity/kind.ts";
+import type { RequestFacts } from "../identity/request-facts.ts";
+import type { Shape } from "../identity/shape.ts";
+import { type ClientSummary, linkSummary } from "./client-summary.ts";
+import { type Caller, childId, rootId } from "./names.ts";
+import { markOf, metaOf, type SessionMark } from "./session-mark.ts";
+import { Thread } from "./thread.ts";
+
+/** What is known of a request before its thread is. */
+export interface Request {
+  readonly caller: Caller;
+  readonly shape: Shape;
+  /** What each message says, and who. */
+  readonly keys: readonly string[];
+  readonly roles: readonly Role[];
+  /** The messages between the first and the last few may be empty. */
+  readonly facts: RequestFacts;
+}
+
+/** What families need. */
+export interface FamilyParts {
+  readonly kernel: Kernel;
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Told when a client has summarised a conversation. */
+  readonly onSummary: (summary: ClientSummary) => void;
+}
+
+/** More conversations that begin alike are not found again after a restart. */
+const MOST_ALIKE = 32;
+const MOST_CHILDREN = 100;
+const MOST_SUMMARIES = 4;
+
+/** Conversations of one caller that may belong together: those of one explicit id, or those that begin alike. */
+export class Family {
+  readonly #parts: FamilyParts;
+  readonly #caller: Caller;
+  readonly #firstKey: string;
+  readonly #threads: Thread[] = [];
+  readonly #adopted = new Set<Thread>();
+  /** First messages whose conversations have been looked for in the store. */
+  readonly #looked = new Set<string>();
+  #roots: Session[] = [];
+  #summaries: ClientSummary[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: FamilyParts, caller: Caller, firstKey: string) {
+    this.#parts = parts;
+    this.#caller = caller;
+    this.#firstKey = firstKey;
+  }
+
+  get threads(): readonly Thread[] {
+    return this.#threads;
+  }
+
+  get isIdle(): boolean {
+    return this.#threads.every(({ inFlight }) => inFlight === 0);
+  }
+
+  /** The thread that a request belongs to, reserved for it: of two at once, the second sees the first. */
+  threadFor(request: Request): Promise<Thread> {
+    const mine = this.#turn.then(() => this.#threadFor(request));
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** True if nothing is known here that a request could go on with. */
+  async isNew({ keys }: Request): Promise<boolean> {
+    await this.#look(keys[0] ?? "");
+    return this.#threads.length === 0;
+  }
+
+  /** Takes in a conversation that goes on here, for its client has begun anew with a summary. */
+  adopt({ of, text }: ClientSummary): void {
+    if (this.#threads.includes(of)) return;
+    this.#threads.unshift(of);
+    this.#adopted.add(of);
+    this.#remember({ of, text });
+  }
+
+  async close(): Promise<void> {
+    const own = this.#threads.filter((thread) => !this.#adopted.has(thread));
+    await Promise.allSettled([...own, ...this.#roots].map((thread) => thread.close()));
+  }
+
+  async #threadFor(request: Request): Promise<Thread> {
+    const { keys, roles, shape, facts, caller } = request;
+    await this.#look(keys[0] ?? "");
+    const { explicit, agent } = caller;
+    const isBesideMain = explicit !== undefined && this.#main !== undefined;
+    const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit)));
+    const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, facts.messages));
+    const kind = kindOf({ ...facts, isBesideMain });
+    const continues = summary?.of.session.id;
+    const choice = chooseThread(candidates, { keys, roles, shape, kind, explicit, agent, continues });
+    const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
+    const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
+    if (summary?.of === thread) await this.#link(summary);
+    thread.reserve();
+    return thread;
+  }
+
+  get #main(): Thread | undefined {
+    return this.#threads.find(({ kind }) => kind === "main");
+  }
+
+  #thread(id: string): Thread | undefined {
+    return this.#threads.find(({ session }) => session.id === id);
+  }
+
+  get #isExplicit(): boolean {
+    return this.#caller.explicit !== undefined;
+  }
+
+  /** Finds the conversations of earlier days that a request may go on with. */
+  async #look(firstKey: string): Promise<void> {
+    if (this.#looked.has(firstKey) || this.#looked.size >= MOST_ALIKE) return;
+    this.#looked.add(firstKey);
+    const { kernel } = this.#parts;
+    const most = this.#isExplicit ? 1 : MOST_ALIKE;
+    while (this.#roots.length < most) {
+      const id = rootId(this.#caller, this.#firstKey, this.#roots.length + 1);
+      const record = await kernel.find(id);
+      if (!record) break;
+      const root = await kernel.session(id);
+      this.#roots.push(root);
+      const mark = markOf(record.meta);
+      if (mark) this.#add(root, mark);
+    }
+    for (const root of this.#roots) {
+      for (const { id, meta } of await root.children({ limit: MOST_CHILDREN })) {
+        const mark = markOf(meta);
+        if (mark?.firstKey === firstKey && !this.#thread(id)) this.#add(await kernel.session(id), mark);
+      }
+    }
+  }
+
+  async #open({ shape, keys, caller }: Request, kind: ThreadKind): Promise<Thread> {
+    const [firstKey = ""] = keys;
+    const mark = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
+    const meta = metaOf(mark);
+    const whole = kind === "compaction" ? await this.#closest(keys) : undefined;
+    if (whole) {
+      const { session } = whole.thread;
+      const id = await this.#freeId(session.id, kind, firstKey);
+      return this.#add(await session.fork({ id, at: whole.last, meta }), mark, whole.thread);
+    }
+    const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
+    const root = await this.#root(this.#isExplicit ? 1 : this.#roots.length + 1);
+    if (isRoot) {
+      await root.update({ meta });
+      return this.#add(root, mark);
+    }
+    const main = this.#main;
+    const child = await root.child({ id: await this.#freeId(root.id, kind, firstKey), meta });
+    if (kind === "main") main?.demote();
+    return this.#add(child, mark, main);
+  }
+
+  async #root(ordinal: number): Promise<Session> {
+    const known = this.#roots[ordinal - 1];
+    if (known) return known;
+    const root = await this.#parts.kernel.session(rootId(this.#caller, this.#firstKey, ordinal));
+    this.#roots.push(root);
+    return root;
+  }
+
+  async #freeId(root: string, kind: ThreadKind, firstKey: string): Promise<string> {
+    for (let ordinal = 1; ; ordinal++) {
+      const id = childId(root, kind, firstKey, ordinal);
+      if (!(await this.#parts.kernel.find(id))) return id;
+    }
+  }
+
+  /** The main conversation that says most of what a request says, and the last entry of that. */
+  async #closest(keys: readonly string[]): Promise<{ thread: Thread; last: EntryId } | undefined> {
+    let best: { thread: Thread; last: EntryId; same: number } | undefined;
+    for (const thread of this.#threads.filter(({ kind }) => kind === "main")) {
+      const line = await thread.line();
+      const same = samePrefix(
+        line.map(({ key }) => key),
+        keys,
+      );
+      const last = line[same - 1]?.id;
+      if (last !== undefined && same > (best?.same ?? 0)) best = { thread, last, same };
+    }
+    return best;
+  }
+
+  #add(session: Session, mark: SessionMark, of?: Thread): Thread {
+    const { kernel, stored } = this.#parts;
+    const onReply = (text: string) => this.#replied(mark.kind, text, of);
+    const thread = new Thread({ session, mark, blobs: kernel.blobs, stored, onReply });
+    // The one used last is looked at first.
+    this.#threads.unshift(thread);
+    return thread;
+  }
+
+  async #replied(kind: ThreadKind, text: string, of: Thread | undefined): Promise<void> {
+    const main = of ?? this.#main;
+    if (kind === "compaction" && main) {
+      this.#remember({ text, of: main });
+      this.#parts.onSummary({ text, of: main });
+    }
+    if (kind === "title" && this.#isExplicit) {
+      const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
+      if (title !== "") await (await this.#root(1)).update({ title });
+    }
+  }
+
+  #remember(summary: ClientSummary): void {
+    this.#summaries = [summary, ...this.#summaries].slice(0, MOST_SUMMARIES);
+  }
+
+  /** Where a client goes on with a summary of its own, that is linked to what it was made of. */
+  async #link(summary: ClientSummary): Promise<void> {
+    this.#summaries = this.#summaries.filter((other) => other !== summary);
+    await linkSummary(summary, this.#caller.client ?? "client");
+  }
+}

@@ -1,0 +1,100 @@
+import type { Message } from "../../index.ts";
+import type { Api, Base64Of, JsonObject } from "../api/api.ts";
+import type { CutBody, Range } from "../body/cut.ts";
+import { elementAt, type WireMessages } from "../body/wire-message.ts";
+import type { Outgoing } from "../edits/render.ts";
+
+/** Elements on their way out: slices of the body that came, or written anew. */
+export type Piece =
+  | { readonly from: number; readonly to: number }
+  | { readonly elements: readonly JsonObject[] };
+
+/** Bytes of messages that were written anew, by message: those of a window stay the same objects from call to call. */
+export class WrittenMessages {
+  readonly #written = new Map<Message, { readonly to: number; readonly elements: readonly JsonObject[] }>();
+
+  /** Forgets what was written from elements that are not the same any more. */
+  keepFirst(same: number): void {
+    for (const [message, { to }] of this.#written) if (to > same) this.#written.delete(message);
+  }
+
+  /** Forgets what is not sent any more. */
+  keepOnly(outgoing: readonly Outgoing[]): void {
+    const sent = new Set(outgoing.map((one) => (one.type === "same" ? undefined : one.message)));
+    for (const message of this.#written.keys()) if (!sent.has(message)) this.#written.delete(message);
+  }
+
+  async write(
+    api: Api,
+    { cut, messages }: WireMessages,
+    one: Exclude<Outgoing, { type: "same" }>,
+    base64Of: Base64Of,
+  ): Promise<readonly JsonObject[]> {
+    const known = this.#written.get(one.message);
+    if (known) return known.elements;
+    const place = one.type === "note" ? undefined : messages[one.index];
+    const own = place &&
+      one.type === "changed" && {
+        elements: Array.from({ length: place.to - place.from }, (_, at) => elementAt(cut, place.from + at)),
+        original: one.original,
+      };
+    const elements = await api.encode(one.message, own || undefined, base64Of);
+    this.#written.set(one.message, { to: place?.to ?? 0, elements });
+    return elements;
+  }
+}
+
+/** The elements of a window, those that stay as they are joined into slices as long as can be. */
+export async function outgoingPieces(
+  api: Api,
+  said: WireMessages,
+  outgoing: readonly Outgoing[],
+  written: WrittenMessages,
+  base64Of: Base64Of,
+): Promise<readonly Piece[]> {
+  const pieces: Piece[] = [];
+  const add = (from: number, to: number) => {
+    const last = pieces.at(-1);
+    if (last && "from" in last && isNext(said, last.to, from))
+      pieces[pieces.length - 1] = { from: last.from, to };
+    else if (to > from) pieces.push({ from, to });
+  };
+  add(0, said.lead);
+  for (const one of outgoing) {
+    if (one.type === "same") {
+      const message = said.messages[one.index];
+      if (message) add(message.from, message.to);
+    } else {
+      const elements = await written.write(api, said, one, base64Of);
+      if (elements.length > 0) pieces.push({ elements });
+    }
+  }
+  written.keepOnly(outgoing);
+  return pieces;
+}
+
+/** True if nothing that says something lies between two elements. */
+function isNext({ messages, lead }: WireMessages, end: number, from: number): boolean {
+  if (end === from) return true;
+  return from > end && !messages.some((message) => message.from >= end && message.to <= from) && end >= lead;
+}
+
+/** The bytes of a list of such pieces. */
+export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]): Buffer {
+  const parts: (Buffer | Uint8Array)[] = [];
+  for (const piece of pieces) {
+    parts.push(parts.length === 0 ? OPEN : COMMA);
+    if ("from" in piece) {
+      const first = elements[piece.from] as Range;
+      const last = elements[piece.to - 1] as Range;
+      parts.push(bytes.subarray(first.from, last.to));
+    } else parts.push(Buffer.from(piece.elements.map((element) => JSON.stringify(element)).join(",")));
+  }
+  if (parts.length === 0) parts.push(OPEN);
+  parts.push(CLOSE);
+  return Buffer.concat(parts);
+}
+
+const OPEN = Buffer.from("[");
+const COMMA = Buffer.from(",");
+const CLOSE = Buffer.from("]");

@@ -1,0 +1,86 @@
+import type { Draft, MessageInput, Session } from "../../index.ts";
+import type { ReplyReader, WireEvent } from "../api/api.ts";
+
+/** Least time between two states of a reply that are handed to its draft. */
+const DRAFT_MS = 1_000;
+
+/** Where a reply belongs. */
+export interface ReplyPlace {
+  /** Carries out `append` behind what the reply answers. */
+  append(append: (session: Session) => Promise<unknown>, reader: ReplyReader): Promise<void>;
+  /** Stores what it used; the last thing that happens to a reply. */
+  report(reader: ReplyReader): Promise<void>;
+  /** The message as it is stored. */
+  stored(message: MessageInput): MessageInput;
+}
+
+/** Writes a reply down while it passes: a draft at first, a message when its own end was seen. */
+export class Recorder {
+  readonly reader: ReplyReader;
+  readonly #session: Session;
+  readonly #place: ReplyPlace;
+  #draft: Draft | undefined;
+  #draftedMs = performance.now();
+  #appended: Promise<void> | undefined;
+  #ended: Promise<void> | undefined;
+
+  constructor(session: Session, reader: ReplyReader, place: ReplyPlace) {
+    this.reader = reader;
+    this.#session = session;
+    this.#place = place;
+  }
+
+  take(event: WireEvent): void {
+    this.reader.take(event);
+    // A client may ask again as soon as it has seen the end, which need not be that of the bytes.
+    if (this.reader.isComplete) this.#append();
+    else this.#drafted();
+  }
+
+  takeWhole(body: string): void {
+    this.reader.takeWhole(body);
+    this.#append();
+  }
+
+  /** The reply is over, whole or not; what there is of it stays. Idempotent. */
+  end(): Promise<void> {
+    this.#ended ??= this.#append().then(() => this.#place.report(this.reader));
+    return this.#ended;
+  }
+
+  #append(): Promise<void> {
+    if (this.#appended) return this.#appended;
+    this.#appended = this.#place.append((session) => this.#write(session), this.reader);
+    // Whoever ends the reply is told; until then nobody listens.
+    this.#appended.catch(() => undefined);
+    return this.#appended;
+  }
+
+  async #write(session: Session): Promise<void> {
+    const message = this.#message();
+    if (!message) await this.#draft?.discard();
+    else if (this.reader.isComplete && !this.reader.failure) {
+      if (this.#draft) await this.#draft.finish(message);
+      else await session.append(message);
+    } else {
+      const draft = this.#draft ?? session.draft(message);
+      draft.update(message);
+      await draft.close();
+    }
+  }
+
+  #drafted(): void {
+    const now = performance.now();
+    if (this.#appended || now - this.#draftedMs < DRAFT_MS) return;
+    this.#draftedMs = now;
+    const message = this.#message();
+    if (!message) return;
+    if (this.#draft) this.#draft.update(message);
+    else this.#draft = this.#session.draft(message);
+  }
+
+  #message(): MessageInput | undefined {
+    const message = this.reader.message();
+    return message && this.#place.stored(message);
+  }
+}

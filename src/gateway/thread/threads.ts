@@ -1,0 +1,78 @@
+import { isContinuedFrom } from "../identity/continued.ts";
+import type { ClientSummary } from "./client-summary.ts";
+import { Family, type FamilyParts, type Request } from "./family.ts";
+import { familyKey } from "./names.ts";
+import type { Thread } from "./thread.ts";
+
+/** Summaries by which a conversation that began anew is known again. */
+const MOST_SUMMARIES = 64;
+
+/** All conversations that are under way; those that have rested longest are let go, and found again in the store. */
+export class Threads {
+  readonly #parts: Omit<FamilyParts, "onSummary">;
+  readonly #mostThreads: () => number;
+  /** Used last comes last. */
+  readonly #families = new Map<string, Family>();
+  #summaries: (ClientSummary & { readonly principal: string })[] = [];
+
+  constructor(parts: Omit<FamilyParts, "onSummary">, mostThreads: () => number) {
+    this.#parts = parts;
+    this.#mostThreads = mostThreads;
+  }
+
+  /** How many are open. */
+  get count(): number {
+    return [...this.#families.values()].reduce((sum, { threads }) => sum + threads.length, 0);
+  }
+
+  /** The thread that a request belongs to, reserved for it. */
+  async threadFor(request: Request): Promise<Thread> {
+    const family = this.#family(request);
+    if (request.caller.explicit === undefined && this.#summaries.length > 0)
+      await this.#adopt(family, request);
+    const thread = await family.threadFor(request);
+    await this.#letGo();
+    return thread;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#families.values()].map((family) => family.close()));
+    this.#families.clear();
+  }
+
+  #family({ caller, keys }: Request): Family {
+    const firstKey = keys[0] ?? "";
+    const key = familyKey(caller, firstKey);
+    const { principal } = caller;
+    const onSummary = (summary: ClientSummary) => {
+      this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MOST_SUMMARIES);
+    };
+    const family = this.#families.get(key) ?? new Family({ ...this.#parts, onSummary }, caller, firstKey);
+    this.#families.delete(key);
+    this.#families.set(key, family);
+    return family;
+  }
+
+  /** A client that gives no ids goes on after a summary of its own under another first message. */
+  async #adopt(family: Family, request: Request): Promise<void> {
+    if (!(await family.isNew(request))) return;
+    const { principal } = request.caller;
+    const { messages } = request.facts;
+    const summary = this.#summaries.find(
+      (known) => known.principal === principal && isContinuedFrom(known.text, messages),
+    );
+    if (summary) family.adopt(summary);
+  }
+
+  async #letGo(): Promise<void> {
+    for (let over = this.count - this.#mostThreads(); over > 0; ) {
+      const idle = [...this.#families].find(([, family]) => family.isIdle);
+      if (!idle) return;
+      const [key, family] = idle;
+      this.#families.delete(key);
+      over -= family.threads.length;
+      this.#summaries = this.#summaries.filter(({ of }) => !family.threads.includes(of));
+      await family.close();
+    }
+  }
+}

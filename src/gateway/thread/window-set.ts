@@ -1,0 +1,87 @@
+import { isLonghaulError, type Session, type SessionWindow, type SessionWindowOptions } from "../../index.ts";
+import type { Asked } from "./asked.ts";
+
+/** Windows that wait for the next request; more requests at once open more. */
+const MOST_IDLE = 2;
+/** Share by which system prompt and tools may differ from those that a window was made with: dates and counters do. */
+const CHANGED_SHARE = 0.02;
+const CHANGED_BYTES = 400;
+/** A client that asks for more than this share of the window leaves no room to say anything; the usual reserve holds then. */
+const LARGEST_RESERVE = 0.25;
+
+/** What a window was made for. */
+type Made = Pick<Asked, "policyKey" | "room"> & {
+  readonly frame: Pick<Asked["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
+};
+
+interface Idle {
+  readonly window: SessionWindow;
+  readonly made: Made;
+}
+
+/** The windows of a thread: one for each request that runs, kept for the next of the same kind. */
+export class WindowSet {
+  readonly #session: Session;
+  #idle: Idle[] = [];
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** A window for one request. */
+  take(asked: Asked): { readonly window: SessionWindow; readonly giveBack: () => void } {
+    const index = this.#idle.findIndex((idle) => isAlike(idle.made, asked));
+    const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
+    const window = idle?.window ?? this.#open(asked);
+    const made = idle?.made ?? madeFor(asked);
+    const giveBack = () => {
+      this.#idle = [{ window, made }, ...this.#idle].slice(0, MOST_IDLE);
+    };
+    return { window, giveBack };
+  }
+
+  #open({ frame, room, policy }: Asked): SessionWindow {
+    const { model, maxTokens } = frame;
+    const { window, threshold } = room;
+    const reserve = maxTokens !== undefined && maxTokens <= window * LARGEST_RESERVE ? maxTokens : undefined;
+    const options: SessionWindowOptions = {
+      model,
+      policy,
+      system: frame.lead(),
+      tools: frame.tools(),
+      oversize: "clip",
+      threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
+      models: { [model]: { window } },
+      ...(reserve !== undefined && { reserveTokens: reserve }),
+    };
+    try {
+      return this.#session.window(options);
+    } catch (error) {
+      if (!isLonghaulError(error, "ARGUMENT_INVALID") || reserve === undefined) throw error;
+      const { reserveTokens: _, ...rest } = options;
+      return this.#session.window(rest);
+    }
+  }
+}
+
+/** Nothing of the request's body is held on to. */
+function madeFor({ policyKey, room, frame }: Asked): Made {
+  const { model, maxTokens, leadBytes, toolsBytes } = frame;
+  return { policyKey, room, frame: { model, maxTokens, leadBytes, toolsBytes } };
+}
+
+function isAlike(one: Made, other: Made): boolean {
+  return (
+    one.frame.model === other.frame.model &&
+    one.policyKey === other.policyKey &&
+    one.room.window === other.room.window &&
+    one.room.threshold === other.room.threshold &&
+    one.frame.maxTokens === other.frame.maxTokens &&
+    isNear(one.frame.leadBytes, other.frame.leadBytes) &&
+    isNear(one.frame.toolsBytes, other.frame.toolsBytes)
+  );
+}
+
+function isNear(one: number, other: number): boolean {
+  return Math.abs(one - other) <= Math.max(CHANGED_BYTES, CHANGED_SHARE * one);
+}

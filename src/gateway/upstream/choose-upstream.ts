@@ -1,0 +1,78 @@
+import type { ApiName, Fault } from "../api/api.ts";
+import type { UpstreamConfig } from "../config/config.ts";
+
+/** What is known of an upstream when one is chosen. */
+export type Upstream = Pick<UpstreamConfig, "name" | "baseUrl" | "apis" | "prefix" | "models" | "keyEnv">;
+
+/** What a request asks for. */
+export interface Wanted {
+  readonly api: ApiName;
+  /** As the client names it; undefined for a request that names none. */
+  readonly model: string | undefined;
+}
+
+/** Where a request goes, or why it cannot go anywhere. */
+export type ChosenUpstream<Kind extends Upstream = Upstream> =
+  | { readonly upstream: Kind; readonly model: string | undefined; readonly fault?: never }
+  | { readonly fault: Fault };
+
+/**
+ * Chooses among the upstreams that speak the API: the longest prefix of the model, then the one that lists the model, then
+ * the first that asks for no models of its own, then the first. `model` comes back as the upstream knows it.
+ */
+export function chooseUpstream<Kind extends Upstream>(
+  upstreams: readonly Kind[],
+  { api, model }: Wanted,
+): ChosenUpstream<Kind> {
+  const speaking = upstreams.filter(({ apis }) => apis.includes(api));
+  if (model !== undefined) {
+    const prefixed = longest(speaking, ({ prefix }) =>
+      prefix && model.length > prefix.length && model.startsWith(prefix) ? prefix.length : 0,
+    );
+    if (prefixed) return { upstream: prefixed, model: model.slice(prefixed.prefix?.length) };
+    const listed = longest(speaking, ({ models = [] }) =>
+      Math.max(0, ...models.map((pattern) => matchedLength(pattern, model))),
+    );
+    if (listed) return { upstream: listed, model };
+  }
+  const upstream = speaking.find(({ prefix, models }) => !prefix && !models) ?? speaking[0];
+  return upstream ? { upstream, model } : { fault: nobodySpeaks(api, upstreams) };
+}
+
+/** Where an upstream of each API is found, for people who have not configured one. */
+const EXAMPLES: Readonly<Record<ApiName, Pick<Upstream, "name" | "baseUrl" | "keyEnv">>> = {
+  anthropic: { name: "anthropic", baseUrl: "https://api.anthropic.com", keyEnv: "ANTHROPIC_API_KEY" },
+  "openai-chat": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
+  "openai-responses": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
+};
+
+/** The first of those with the greatest length that is not nothing. */
+function longest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): Kind | undefined {
+  let best: Kind | undefined;
+  let most = 0;
+  for (const one of list) {
+    const length = lengthOf(one);
+    if (length <= most) continue;
+    best = one;
+    most = length;
+  }
+  return best;
+}
+
+/** How much of the model a pattern names; a name in full counts for more than any beginning. */
+function matchedLength(pattern: string, model: string): number {
+  if (pattern === model) return model.length + 2;
+  return pattern.endsWith("*") && model.startsWith(pattern.slice(0, -1)) ? pattern.length : 0;
+}
+
+function nobodySpeaks(api: ApiName, upstreams: readonly Upstream[]): Fault {
+  const example = JSON.stringify({ ...EXAMPLES[api], apis: [api] });
+  const others = upstreams.map(({ name, apis }) => `${name} speaks ${apis.join(", ")}`).join("; ");
+  return {
+    status: 404,
+    kind: "not_found",
+    message:
+      `No upstream of this gateway speaks ${api}${others ? ` (${others})` : ""}. ` +
+      `Add ${JSON.stringify(api)} to "apis" of one that does, or add one to "upstreams", as ${example}.`,
+  };
+}

@@ -1,0 +1,45 @@
+import type { ApiName, Fault } from "../api/api.ts";
+import type { Upstream } from "./choose-upstream.ts";
+import type { RawHeaders } from "./hop-by-hop.ts";
+
+/** Headers in which clients send what proves who they are. */
+export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+]);
+
+/** The key of an upstream, if the variable that it names is set. */
+export function keyOf(
+  { keyEnv }: Pick<Upstream, "keyEnv">,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return (keyEnv === undefined ? undefined : environment[keyEnv]?.trim()) || undefined;
+}
+
+/** The headers that carry a configured key to an upstream. */
+export function keyHeaders(api: ApiName, host: string, key: string): string[] {
+  const bearer = ["Authorization", `Bearer ${key}`];
+  if (api !== "anthropic") return bearer;
+  // Others that speak Anthropic's API take the one or the other; Anthropic's own must not get both.
+  return ["x-api-key", key, ...(/(?:^|\.)anthropic\.com(?::\d+)?$/i.test(host) ? [] : bearer)];
+}
+
+/** The credential in a header's value, without the word that says of what kind it is. */
+export function credentialIn(value: string): string {
+  return value.replace(/^\s*(?:bearer|basic|token)\s+/i, "").trim();
+}
+
+/** What to tell a client whose request would go out without any credential, though the upstream wants one. */
+export function missingCredential(upstream: Upstream, outgoing: RawHeaders): Fault | undefined {
+  const isSent = outgoing.some((name, at) => at % 2 === 0 && CREDENTIAL_HEADERS.has(name.toLowerCase()));
+  if (isSent || upstream.keyEnv === undefined) return undefined;
+  return {
+    status: 401,
+    kind: "unauthorized",
+    message:
+      `There is no key for the upstream ${upstream.name}: set ${upstream.keyEnv} where the gateway runs, ` +
+      "or send a key of your own with the request.",
+  };
+}

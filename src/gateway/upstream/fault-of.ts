@@ -1,0 +1,18 @@
+import type { Fault } from "../api/api.ts";
+import type { UpstreamError, UpstreamReason } from "./upstream-error.ts";
+
+const FAULTS: Readonly<Record<UpstreamReason, Pick<Fault, "status" | "kind">>> = {
+  connect: { status: 502, kind: "unavailable" },
+  tls: { status: 502, kind: "unavailable" },
+  timeout: { status: 504, kind: "timeout" },
+  reset: { status: 502, kind: "unavailable" },
+  aborted: { status: 503, kind: "unavailable" },
+  idle: { status: 504, kind: "timeout" },
+  malformed: { status: 502, kind: "unavailable" },
+  "too-large": { status: 502, kind: "unavailable" },
+};
+
+/** A failure at an upstream as a client is told. */
+export function faultOfUpstream(error: UpstreamError, upstream: { readonly name: string }): Fault {
+  return { ...FAULTS[error.reason], message: `${upstream.name}: ${error.message}` };
+}

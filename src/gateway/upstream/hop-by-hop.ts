@@ -1,0 +1,56 @@
+/** Headers as they stood on the wire: name, value, name, value, in their order and case. */
+export type RawHeaders = readonly string[];
+
+/** Headers that are about one connection, not about the message. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Names that no Connection header can take away: the message would not be the same without them. */
+const KEPT: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "authorization",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "host",
+  "x-api-key",
+]);
+
+/** Tells which headers stay on the connection that they came by, by their name in lower case. */
+export function hopByHopOf(rawHeaders: RawHeaders): (name: string) => boolean {
+  const named = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== "connection") continue;
+    for (const name of (rawHeaders[at + 1] ?? "").split(",")) named.add(name.trim().toLowerCase());
+  }
+  return (name) => HOP_BY_HOP.has(name) || name.startsWith("proxy-") || (named.has(name) && !KEPT.has(name));
+}
+
+/** The headers of an answer that go on to the client: all but those of the upstream's connection. */
+export function answerHeaders(rawHeaders: RawHeaders): string[] {
+  const isHopByHop = hopByHopOf(rawHeaders);
+  return filterHeaders(rawHeaders, (name) => !isHopByHop(name));
+}
+
+/** The headers whose name in lower case is wanted, in their order, case and number. */
+export function filterHeaders(rawHeaders: RawHeaders, isWanted: (name: string) => boolean): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (isWanted(name.toLowerCase())) kept.push(name, rawHeaders[at + 1] as string);
+  }
+  return kept;
+}
+
+/** The value of the first header of that name, given in lower case. */
+export function headerOf(rawHeaders: RawHeaders, wanted: string): string | undefined {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.toLowerCase() === wanted) return rawHeaders[at + 1];
+  return undefined;
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from "node:http";
+import { decodeWhole } from "./encoding.ts";
+import { cutError, UpstreamError } from "./upstream-error.ts";
+
+/** A body in one piece. */
+export interface WholeBody {
+  /** As it came. */
+  readonly raw: Buffer;
+  /** Without its content encoding; undefined if that is unknown, does not fit, or hides more than the bound. */
+  readonly decoded: Buffer | undefined;
+}
+
+/** How long to wait for a body. */
+export interface WholeOptions {
+  /** Longest silence. */
+  readonly idleMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Reads a body to its end. Throws `UpstreamError` if it is cut, falls silent or is larger than `maxBytes`. */
+export async function readWhole(
+  body: IncomingMessage,
+  maxBytes: number,
+  { idleMs, signal }: WholeOptions = {},
+): Promise<WholeBody> {
+  const raw = await readRaw(body, maxBytes, idleMs, signal);
+  return { raw, decoded: await decodeWhole(raw, body.headers["content-encoding"], maxBytes) };
+}
+
+async function readRaw(
+  body: IncomingMessage,
+  maxBytes: number,
+  idleMs: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const end = (error: UpstreamError) => body.destroy(error);
+  const onAbort = () => end(new UpstreamError("aborted", "Reading an answer was aborted.", signal?.reason));
+  const idle =
+    idleMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          end(
+            new UpstreamError("idle", `The upstream fell silent for ${idleMs / 1_000} s within its answer.`),
+          );
+        }, idleMs).unref();
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      idle?.refresh();
+      length += chunk.length;
+      if (length > maxBytes)
+        throw new UpstreamError("too-large", `The upstream's answer is larger than ${maxBytes} bytes.`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw cutError(error);
+  } finally {
+    clearTimeout(idle);
+    signal?.removeEventListener("abort", onAbort);
+  }
+  if (!body.complete) throw cutError(undefined);
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+}

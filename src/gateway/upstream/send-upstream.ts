@@ -1,0 +1,133 @@
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { Socket } from "node:net";
+import type { AgentPair, Agents } from "./agents.ts";
+import type { RawHeaders } from "./hop-by-hop.ts";
+import { UpstreamError, upstreamErrorOf } from "./upstream-error.ts";
+import type { UpstreamUrl } from "./upstream-url.ts";
+
+/** A request as it goes out. */
+export interface UpstreamRequest {
+  readonly agents: Agents;
+  readonly url: UpstreamUrl;
+  readonly method: string;
+  readonly rawHeaders: RawHeaders;
+  /** Its bytes, in pieces. */
+  readonly body: readonly Uint8Array[];
+  /** Ends the connection at once, also after the answer has begun. */
+  readonly signal?: AbortSignal | undefined;
+  readonly limits: { readonly connectMs: number; readonly firstByteMs: number };
+}
+
+/** An answer whose body is still to come; whoever has it reads it to its end or destroys it. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  readonly statusMessage: string;
+  readonly rawHeaders: RawHeaders;
+  readonly body: IncomingMessage;
+}
+
+/**
+ * Sends a request and waits for the head of the answer, whatever its status: redirects are not followed. A kept connection
+ * that had ended before a byte of the answer is replaced by a new one, once. Throws `UpstreamError` only.
+ */
+export async function sendUpstream(request: UpstreamRequest): Promise<UpstreamAnswer> {
+  const answer = await attempt(request, request.agents.kept);
+  if (answer !== "stale") return answer;
+  const second = await attempt(request, request.agents.fresh);
+  if (second === "stale")
+    throw new UpstreamError("reset", `No new connection was opened to ${request.url.host}.`);
+  return second;
+}
+
+function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamAnswer | "stale"> {
+  const { url, body, signal, limits } = sending;
+  const { promise, resolve, reject } = Promise.withResolvers<UpstreamAnswer | "stale">();
+  if (signal?.aborted) return Promise.reject(aborted(signal, url));
+  let request: ClientRequest;
+  try {
+    request = openRequest(sending, agents);
+  } catch (error) {
+    return Promise.reject(upstreamErrorOf(error, url.host));
+  }
+
+  let answer: IncomingMessage | undefined;
+  let failure: UpstreamError | undefined;
+  let hasByte = (): boolean => false;
+  const fail = (error: UpstreamError) => {
+    failure ??= error;
+    if (answer) answer.destroy(error);
+    else request.destroy(error);
+  };
+  const late = setTimeout(() => {
+    const seconds = limits.firstByteMs / 1_000;
+    fail(new UpstreamError("timeout", `${url.host} did not begin to answer within ${seconds} s.`));
+  }, limits.firstByteMs).unref();
+  const onAbort = () => fail(aborted(signal, url));
+  signal?.addEventListener("abort", onAbort, { once: true });
+
+  request.once("socket", (socket) => {
+    const readBefore = socket.bytesRead;
+    hasByte = () => socket.bytesRead > readBefore;
+    if (socket.connecting) limitConnecting(socket, request, url, limits.connectMs, fail);
+  });
+  request.once("response", (response) => {
+    clearTimeout(late);
+    answer = response;
+    // The one who reads the body listens too; without this a cut before that would end the process.
+    response.on("error", () => {});
+    const { statusCode: status = 0, statusMessage = "", rawHeaders } = response;
+    resolve({ status, statusMessage, rawHeaders, body: response });
+  });
+  request.on("error", (error) => {
+    const isStale = !failure && !answer && request.reusedSocket && !hasByte() && isEnded(error);
+    if (isStale) resolve("stale");
+    else reject(failure ?? upstreamErrorOf(error, url.host));
+  });
+  request.once("close", () => {
+    clearTimeout(late);
+    signal?.removeEventListener("abort", onAbort);
+    reject(failure ?? new UpstreamError("reset", `${url.host} closed the connection without an answer.`));
+  });
+
+  for (const piece of body) request.write(piece);
+  request.end();
+  return promise;
+}
+
+function openRequest({ url, method, rawHeaders }: UpstreamRequest, agents: AgentPair): ClientRequest {
+  const isSecure = url.protocol === "https:";
+  return (isSecure ? requestHttps : requestHttp)({
+    agent: isSecure ? agents.https : agents.http,
+    hostname: url.hostname,
+    port: url.port,
+    path: url.path,
+    method,
+    headers: [...rawHeaders],
+    setDefaultHeaders: false,
+  });
+}
+
+/** Gives up on a connection that does not come about in time. */
+function limitConnecting(
+  socket: Socket,
+  request: ClientRequest,
+  { protocol, host }: UpstreamUrl,
+  connectMs: number,
+  fail: (error: UpstreamError) => void,
+): void {
+  const timer = setTimeout(() => {
+    fail(new UpstreamError("connect", `${host} was not reached within ${connectMs / 1_000} s.`));
+  }, connectMs).unref();
+  const stop = () => clearTimeout(timer);
+  socket.once(protocol === "https:" ? "secureConnect" : "connect", stop);
+  request.once("close", stop);
+}
+
+function aborted(signal: AbortSignal | undefined, { host }: UpstreamUrl): UpstreamError {
+  return new UpstreamError("aborted", `The request to ${host} was aborted.`, signal?.reason);
+}
+
+function isEnded(error: Error & { readonly code?: string }): boolean {
+  return error.code === "ECONNRESET" || error.code === "EPIPE";
+}

@@ -1,0 +1,73 @@
+import type { ApiName } from "../api/api.ts";
+import { CREDENTIAL_HEADERS, credentialIn, keyHeaders } from "./credential.ts";
+import { hopByHopOf, type RawHeaders } from "./hop-by-hop.ts";
+
+/** What a request is sent with. */
+export interface Sending {
+  readonly api: ApiName;
+  /** What the Host header says: `upstreamUrl(…).host`. */
+  readonly host: string;
+  /** The upstream's key; where there is none, the client's own credential goes through. */
+  readonly key?: string | undefined;
+  /** True for a token of the gateway itself, which no upstream may see. */
+  readonly isGatewayToken?: ((credential: string) => boolean) | undefined;
+  /** Bytes of the body as it is sent; undefined for a request without one. */
+  readonly bodyLength: number | undefined;
+  /** True if the body is not the one that came, or the answer has to be read on its way. */
+  readonly isEdited: boolean;
+}
+
+/** Headers that are true only of the very bytes that came. */
+const OF_THE_BYTES: ReadonlySet<string> = new Set([
+  "content-encoding",
+  "content-md5",
+  "digest",
+  "content-digest",
+  "repr-digest",
+]);
+
+/**
+ * The client's headers as they go to an upstream: in their order and case, without those of the connection, of the gateway
+ * and, where a key is configured, of the client's own credentials.
+ */
+export function upstreamHeaders(rawHeaders: RawHeaders, sending: Sending): string[] {
+  const { api, host, key, isGatewayToken, bodyLength, isEdited } = sending;
+  const isHopByHop = hopByHopOf(rawHeaders);
+  const sent: string[] = [];
+  let hasHost = false;
+  let hasLength = bodyLength === undefined;
+  let hasKey = key === undefined;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    const value = rawHeaders[at + 1] as string;
+    const lowerName = name.toLowerCase();
+    if (lowerName === "host") {
+      if (!hasHost) sent.push(name, host);
+      hasHost = true;
+    } else if (lowerName === "content-length") {
+      if (!hasLength) sent.push(name, String(bodyLength));
+      hasLength = true;
+    } else if (CREDENTIAL_HEADERS.has(lowerName)) {
+      if (key === undefined) {
+        if (!isGatewayToken?.(credentialIn(value))) sent.push(name, value);
+      } else if (!hasKey) {
+        sent.push(...keyHeaders(api, host, key));
+        hasKey = true;
+      }
+    } else if (lowerName === "accept-encoding" && isEdited) {
+      sent.push(name, "identity");
+    } else if (isForUpstream(lowerName, isEdited) && !isHopByHop(lowerName)) {
+      sent.push(name, value);
+    }
+  }
+  if (!hasHost) sent.unshift("Host", host);
+  if (!hasKey && key !== undefined) sent.push(...keyHeaders(api, host, key));
+  if (!hasLength) sent.push("Content-Length", String(bodyLength));
+  return sent;
+}
+
+/** The gateway has taken the whole body already, so that nobody has to wait for a word to continue. */
+function isForUpstream(name: string, isEdited: boolean): boolean {
+  if (name === "expect" || name.startsWith("x-longhaul-")) return false;
+  return !(isEdited && OF_THE_BYTES.has(name));
+}

@@ -1,0 +1,44 @@
+import { LonghaulError } from "../../index.ts";
+import { isSafePath, isSafeQuery } from "./target.ts";
+
+/** The address of a request, its path and query exactly as they are sent. */
+export interface UpstreamUrl {
+  readonly protocol: "http:" | "https:";
+  readonly hostname: string;
+  readonly port: number;
+  /** What the Host header says. */
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+/**
+ * Where a request for `path` goes at an upstream. The version is that of the base address where it names one, else "/v1";
+ * the client's path may begin with "/v1" or not. `query` is kept byte for byte.
+ */
+export function upstreamUrl(
+  { baseUrl }: { readonly baseUrl: string },
+  path: string,
+  query = "",
+): UpstreamUrl {
+  if (!isSafePath(path)) throw unfit("path", path);
+  if (!isSafeQuery(query)) throw unfit("query", query);
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (base?.protocol !== "http:" && base?.protocol !== "https:") throw unfit("baseUrl", baseUrl);
+  const start = base.pathname.replace(/\/+$/, "");
+  const version = /\/v\d\w*(?:\/|$)/.test(start) ? "" : "/v1";
+  return {
+    protocol: base.protocol,
+    hostname: base.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(base.port) || (base.protocol === "https:" ? 443 : 80),
+    host: base.host,
+    path: `${start}${version}${path.replace(/^\/v1(?=\/|$)/, "")}${query}`,
+  };
+}
+
+function unfit(option: string, value: string): LonghaulError {
+  const shown = JSON.stringify(value.slice(0, 80));
+  return new LonghaulError("ARGUMENT_INVALID", `${option} is ${shown}; it cannot be sent to an upstream.`, {
+    details: { option },
+  });
+}

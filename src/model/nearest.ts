@@ -1,0 +1,36 @@
+/** Those of the words that someone may have meant, best first. */
+export function nearestWords(word: string, words: Iterable<string>, count = 1): readonly string[] {
+  const most = Math.max(2, Math.floor(word.length / 3));
+  const found: { readonly word: string; readonly distance: number }[] = [];
+  for (const candidate of words) {
+    if (Math.abs(candidate.length - word.length) > most) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance > most || distance >= candidate.length) continue;
+    found.push({ word: candidate, distance });
+    found.sort((a, b) => a.distance - b.distance);
+    if (found.length > count) found.pop();
+  }
+  return found.map((one) => one.word);
+}
+
+/** How many letters must be added, dropped, changed or swapped with their neighbour to get from one word to the other. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1];
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current[column] = Math.min(
+        (last[column] as number) + 1,
+        (current[column - 1] as number) + 1,
+        (last[column - 1] as number) + (isSame ? 0 : 1),
+        isSwap ? (beforeLast[column - 2] as number) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length] as number;
+}

@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import { type Message, type MessageInput, sniffMime } from "../../../src/index.ts";
+import { absorb } from "../../../src/log/absorb.ts";
+
+/** Messages as the log holds them, and the bytes that they left outside. */
+export interface LoggedMessages {
+  log(input: MessageInput): Promise<Message>;
+  base64Of(digest: string): Promise<string | undefined>;
+}
+
+/** Keeps messages as the log does; parts of more than `spillBytes` become blobs. */
+export function loggedMessages(spillBytes = 64 * 1024): LoggedMessages {
+  const blobs = new Map<string, Buffer>();
+  return {
+    async log(input) {
+      const put = async (data: unknown, mime: string | undefined) => {
+        const bytes = typeof data === "string" ? Buffer.from(data, "base64") : (data as Buffer);
+        const digest = createHash("sha256").update(bytes).digest("hex");
+        blobs.set(digest, bytes);
+        return { digest, sizeBytes: bytes.length, mime: sniffMime(bytes) ?? mime ?? "text/plain" };
+      };
+      return (await absorb(input, put, spillBytes)).body.message;
+    },
+    base64Of: async (digest) => blobs.get(digest)?.toString("base64"),
+  };
+}

@@ -1,0 +1,40 @@
+import type { ApiName, JsonObject, ReplyReader, WireEvent } from "../../../src/gateway/api/api.ts";
+import { apiOf } from "../../../src/gateway/api/apis.ts";
+import { anthropic } from "../../support/wire-server/anthropic.ts";
+import type { WireApi } from "../../support/wire-server/api.ts";
+import type { Reply } from "../../support/wire-server/behaviour.ts";
+import { openaiChat } from "../../support/wire-server/openai-chat.ts";
+import { openaiResponses } from "../../support/wire-server/openai-responses.ts";
+
+/** How a provider speaks each API. */
+export const SPEAKERS: Readonly<Record<ApiName, WireApi>> = {
+  anthropic,
+  "openai-chat": openaiChat,
+  "openai-responses": openaiResponses,
+};
+
+const request = {
+  path: "/v1",
+  body: { model: "some-model", stream: true, stream_options: { include_usage: true } },
+};
+
+/** The events of a streamed reply, as a client gets them. */
+export function spoken(name: ApiName, reply: Reply): readonly WireEvent[] {
+  return SPEAKERS[name].events(reply, request).map(({ event, data }) => ({
+    ...(event !== undefined && { event }),
+    data: typeof data === "string" ? data : JSON.stringify(data),
+  }));
+}
+
+/** The body of a reply that is no stream. */
+export function spokenWhole(name: ApiName, reply: Reply): string {
+  return JSON.stringify(SPEAKERS[name].body(reply, request));
+}
+
+/** A reader that has taken in events. */
+export function readerOf(name: ApiName, events: readonly (WireEvent | JsonObject)[]): ReplyReader {
+  const reader = apiOf(name).makeReader();
+  for (const event of events)
+    reader.take("data" in event ? (event as WireEvent) : { data: JSON.stringify(event) });
+  return reader;
+}

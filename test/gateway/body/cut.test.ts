@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { BodyError, type CutBody, cutBody, parsed } from "../../../src/gateway/body/cut.ts";
+import { splice } from "../../../src/gateway/body/splice.ts";
+
+const message = fc.record({ role: fc.constantFrom("user", "assistant"), content: fc.jsonValue() });
+const rest = fc.dictionary(
+  fc.string().filter((name) => name !== "messages" && name !== "__proto__"),
+  fc.jsonValue(),
+);
+
+function bodyOf(before: object, messages: readonly unknown[], after: object, space?: number): Buffer {
+  return Buffer.from(JSON.stringify({ ...before, messages, ...after }, null, space));
+}
+
+function values({ bytes, fields, elements }: CutBody): unknown {
+  const listed = elements.map((range) => parsed(bytes, range));
+  return {
+    ...Object.fromEntries([...fields].map(([name, range]) => [name, parsed(bytes, range)])),
+    messages: listed,
+  };
+}
+
+describe("cutting a body", () => {
+  test("finds every field and every message as JSON.parse does", () => {
+    fc.assert(
+      fc.property(rest, fc.array(message), rest, fc.constantFrom(0, 2), (before, messages, after, space) => {
+        const bytes = bodyOf(before, messages, after, space);
+        expect(values(cutBody(bytes, "messages"))).toEqual(JSON.parse(bytes.toString()));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("finds the same with an earlier body at hand, whatever has changed since", () => {
+    fc.assert(
+      fc.property(
+        rest,
+        rest,
+        fc.array(message),
+        fc.array(message),
+        fc.array(message),
+        (one, other, common, old, fresh) => {
+          const earlier = cutBody(bodyOf(one, [...common, ...old], other), "messages");
+          const bytes = bodyOf(other, [...common, ...fresh], one);
+          const cut = cutBody(bytes, "messages", () => earlier);
+          expect(values(cut)).toEqual(values(cutBody(bytes, "messages")));
+          expect(cut.same).toBeGreaterThanOrEqual(common.length);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test("never takes a message for one that goes on differently", () => {
+    const earlier = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2] }], {}), "messages");
+    const cut = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2], c: 3 }], {}), "messages", () => earlier);
+    expect(cut.same).toBe(1);
+  });
+
+  test.each([
+    "",
+    "[]",
+    '"text"',
+    "{",
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{"a":1 "b":2}',
+    '{"a":1}x',
+    '{"messages":[1,]}',
+    '{"messages":[{"a":1]',
+    '{"messages":["abc',
+    '{"a":1,"a":2}',
+    '{"messages":[],"mess\\u0061ges":[]}',
+  ])("refuses %s", (text) => {
+    const read = () => values(cutBody(Buffer.from(text), "messages"));
+    expect(read).toThrow(BodyError);
+  });
+
+  test("changes leave all else byte for byte", () => {
+    fc.assert(
+      fc.property(fc.array(message, { minLength: 1 }), rest, fc.nat(), (messages, after, which) => {
+        const bytes = bodyOf({ model: "m" }, messages, after);
+        const { elements } = cutBody(bytes, "messages");
+        const index = which % elements.length;
+        const range = elements[index] as (typeof elements)[number];
+        const pieces = splice(bytes, [{ range, bytes: Buffer.from('"changed"') }]);
+        const text = Buffer.concat(pieces).toString();
+        expect(JSON.parse(text)).toEqual({
+          ...JSON.parse(bytes.toString()),
+          messages: messages.map((own, at) => (at === index ? "changed" : own)),
+        });
+        expect(splice(bytes, [])).toEqual([bytes]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { loadConfig } from "../../../src/gateway/config/load-config.ts";
+import { newToken } from "../../../src/gateway/config/token.ts";
+import { type Reloaded, watchConfig } from "../../../src/gateway/config/watch-config.ts";
+import { testFolder } from "../../support/folder.ts";
+
+/** A configuration that is followed, with all that was told of it. */
+function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
+  const cwd = testFolder();
+  const path = join(cwd, "longhaul.json");
+  if (file) writeFileSync(path, JSON.stringify(file));
+  const request = { cwd, env, flags: {} };
+  const told: Reloaded[] = [];
+  const waiting: (() => void)[] = [];
+  const live = watchConfig({
+    request,
+    loaded: loadConfig(request),
+    everyMs: 20,
+    onReload: (reloaded) => {
+      told.push(reloaded);
+      for (const tell of waiting.splice(0)) tell();
+    },
+  });
+  onTestFinished(() => live.close());
+  const next = () => new Promise<void>((resolve) => waiting.push(resolve));
+  return { path, live, told, next, write: (value: object) => writeFileSync(path, JSON.stringify(value)) };
+}
+
+describe("a configuration that is followed", () => {
+  test("takes effect when its file is saved, also by replacing it, made or removed", async () => {
+    const { path, live, next, write } = follow();
+    let seen = next();
+    write({ threshold: 50 });
+    await seen;
+    expect(live.current().threshold).toBe(50);
+    seen = next();
+    writeFileSync(`${path}.new`, '{"threshold":60,"dryRun":true}');
+    renameSync(`${path}.new`, path);
+    await seen;
+    expect(live.current()).toMatchObject({ threshold: 60, dryRun: true });
+    seen = next();
+    rmSync(path);
+    await seen;
+    expect(live.current()).toMatchObject({ threshold: 75, dryRun: false });
+  });
+
+  test("stays as it was while the file is not valid, and says what is wrong", () => {
+    const { live, told, path, write } = follow({ threshold: 50 });
+    writeFileSync(path, '{"threshold": 6');
+    expect(live.reload().outcome).toBe("refused");
+    write({ threshold: 1 });
+    expect(live.reload().messages[0]).toContain("threshold is 1; expected");
+    expect(live.current().threshold).toBe(50);
+    expect(told).toHaveLength(2);
+    write({ threshold: 70 });
+    expect(live.reload()).toMatchObject({
+      outcome: "changed",
+      messages: ["The configuration has changed: threshold."],
+    });
+    expect(live.current().threshold).toBe(70);
+  });
+
+  test("says that host and port need a restart, and takes the rest", () => {
+    const { live, write } = follow({ port: 1 });
+    write({ port: 2, threshold: 50 });
+    const { messages } = live.reload();
+    expect(messages).toEqual(["The configuration has changed: threshold.", "port is now 2: restart needed."]);
+    expect(live.current()).toMatchObject({ port: 1, threshold: 50 });
+  });
+
+  test("does not lose its tokens while others reach the gateway", () => {
+    const tokens = [{ name: "a", env: "A" }];
+    const { live, write } = follow({ host: "0.0.0.0", tokens }, { A: newToken() });
+    write({ host: "127.0.0.1" });
+    expect(live.reload().outcome).toBe("refused");
+    expect(live.current().tokens).toHaveLength(1);
+  });
+
+  test("tells nothing when nothing has changed", () => {
+    const { live, told, write } = follow({ threshold: 50 });
+    write({ policy: "longhaul", threshold: 50 });
+    expect(live.reload()).toEqual({ outcome: "unchanged", messages: [] });
+    expect(told).toEqual([]);
+  });
+});

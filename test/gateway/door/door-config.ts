@@ -1,0 +1,51 @@
+import type { DoorConfig, DoorLimits } from "../../../src/gateway/door/door-config.ts";
+import type { RequestFacts } from "../../../src/gateway/door/request-facts.ts";
+import { headersOf } from "../../../src/gateway/door/request-facts.ts";
+
+const LIMITS: DoorLimits = {
+  maxBodyBytes: 1_000_000,
+  maxHeaderBytes: 16_384,
+  headersMs: 2_000,
+  bodyMs: 2_000,
+  keepAliveMs: 5_000,
+  maxConnections: 100,
+};
+
+/** A door with other settings than usual. */
+export function doorConfig(
+  settings: Partial<Omit<DoorConfig, "limits">> & { limits?: Partial<DoorLimits> } = {},
+): DoorConfig {
+  return {
+    host: "127.0.0.1",
+    tokens: [],
+    allowedHosts: [],
+    allowedOrigins: [],
+    ...settings,
+    limits: { ...LIMITS, ...settings.limits },
+  };
+}
+
+/** A request for a message as a client sends it, with other headers than usual; undefined leaves one out. */
+export function messageRequest(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>> = {},
+  facts: Partial<RequestFacts> = {},
+): RequestFacts {
+  const all = {
+    host: "127.0.0.1:4747",
+    "content-type": "application/json",
+    "content-length": "2",
+    ...headers,
+  };
+  const raw = Object.entries(all).flatMap(([name, value]) =>
+    [value ?? []].flat().flatMap((one) => [name, one as string]),
+  );
+  return {
+    method: "POST",
+    target: "/v1/messages",
+    httpVersion: "1.1",
+    headers: headersOf(raw),
+    localAddress: "127.0.0.1",
+    localPort: 4747,
+    ...facts,
+  };
+}

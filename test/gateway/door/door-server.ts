@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { admit } from "../../../src/gateway/door/admit.ts";
+import { discardBody } from "../../../src/gateway/door/discard-body.ts";
+import type { DoorConfig } from "../../../src/gateway/door/door-config.ts";
+import { guardServer, type ServerGuard } from "../../../src/gateway/door/guard-server.ts";
+import { type BodyRead, readBody } from "../../../src/gateway/door/read-body.ts";
+import { factsOf } from "../../../src/gateway/door/request-facts.ts";
+import { httpServerOptions } from "../../../src/gateway/door/server-options.ts";
+
+/** A server with a door, behind which bodies are only measured. */
+export interface DoorServer extends AsyncDisposable {
+  readonly port: number;
+  readonly guard: ServerGuard;
+  /** What became of the bodies that were read. */
+  readonly read: readonly BodyRead["type"][];
+  /** How many requests got in. */
+  readonly admitted: number;
+}
+
+/** Starts a server that answers with the size of what it was sent, or with why it does not. */
+export async function startDoorServer(config: DoorConfig): Promise<DoorServer> {
+  const read: BodyRead["type"][] = [];
+  let admitted = 0;
+  const server = createServer(httpServerOptions(config));
+  const guard = guardServer(
+    server,
+    () => config,
+    async (request, response) => {
+      const answer = (status: number, body: unknown, headers = {}) => {
+        response
+          .writeHead(status, { ...headers, "content-type": "application/json" })
+          .end(JSON.stringify(body));
+        discardBody(request);
+      };
+      const admission = admit(factsOf(request), config);
+      if (admission.type === "preflight") return void response.writeHead(204, admission.headers).end();
+      if (admission.type === "refused")
+        return answer(admission.fault.status, admission.fault, admission.headers);
+      admitted++;
+      const body = await readBody(request, config.limits, { encoding: admission.encoding, response });
+      read.push(body.type);
+      if (body.type === "gone") return;
+      if (body.type === "refused") return answer(body.fault.status, body.fault);
+      answer(200, {
+        bytes: body.body.length,
+        rawBytes: body.raw.length,
+        head: body.body.toString("utf8", 0, 40),
+      });
+    },
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    guard,
+    read,
+    get admitted() {
+      return admitted;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Connects, and answers for nothing that goes wrong on the way. */
+export async function openSocket(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  await Promise.race([once(socket, "connect"), once(socket, "close")]);
+  return socket;
+}
+
+/** Sends bytes as they are, and returns everything that comes back until the connection closes or says nothing more for a while. */
+export async function sendRaw(port: number, bytes: string, quietMs = 400): Promise<string> {
+  const socket = await openSocket(port);
+  let text = "";
+  const done = Promise.withResolvers<void>();
+  socket.setTimeout(quietMs, () => done.resolve());
+  socket.on("data", (chunk) => {
+    text += chunk.toString("latin1");
+  });
+  socket.on("close", () => done.resolve());
+  socket.write(bytes, "latin1");
+  await done.promise;
+  socket.destroy();
+  return text;
+}
+
+/** The status codes of all answers in what came back. */
+export function statusesOf(answer: string): readonly number[] {
+  return [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+}

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { routeOf } from "../../../src/gateway/door/route.ts";
+
+describe("a path", () => {
+  test.each([
+    ["/v1/messages", "anthropic", "create"],
+    ["/messages", "anthropic", "create"],
+    ["/v1/v1/messages", "anthropic", "create"],
+    ["/v1/messages/", "anthropic", "create"],
+    ["/anthropic/v1/messages", "anthropic", "create"],
+    ["/v1/messages/count_tokens", "anthropic", "count"],
+    ["/v1/chat/completions", "openai-chat", "create"],
+    ["/chat/completions", "openai-chat", "create"],
+    ["/openai/v1/chat/completions", "openai-chat", "create"],
+    ["/api/v1/chat/completions", "openai-chat", "create"],
+    ["/v1beta/openai/chat/completions", "openai-chat", "create"],
+    ["/v1/responses", "openai-responses", "create"],
+    ["/openai/responses", "openai-responses", "create"],
+    ["/v1/responses/input_tokens", "openai-responses", "count"],
+  ])("%s belongs to %s: %s", (path, api, action) => {
+    expect(routeOf("POST", path)).toMatchObject({ type: "api", api, action });
+  });
+
+  test.each([
+    ["POST", "/v1/embeddings", "openai-chat", "/embeddings"],
+    ["POST", "/v1/completions", "openai-chat", "/completions"],
+    ["GET", "/v1/models/gpt-5", "openai-chat", "/models/gpt-5"],
+    ["GET", "/anthropic/v1/models/claude-x", "anthropic", "/models/claude-x"],
+    ["POST", "/v1/messages/batches", "anthropic", "/messages/batches"],
+    ["GET", "/v1/messages/batches/b1/results", "anthropic", "/messages/batches/b1/results"],
+    ["POST", "/v1/files", "openai-chat", "/files"],
+    ["POST", "/v1/responses/compact", "openai-responses", "/responses/compact"],
+    ["GET", "/v1/responses/resp_1", "openai-responses", "/responses/resp_1"],
+    ["DELETE", "/v1/responses/resp_1", "openai-responses", "/responses/resp_1"],
+    ["GET", "/v1/chat/completions", "openai-chat", "/chat/completions"],
+  ])("%s %s passes through to %s", (method, path, api, rest) => {
+    expect(routeOf(method, path)).toEqual({ type: "pass", api, path: rest });
+  });
+
+  test("that several providers have goes where the client speaks to", () => {
+    expect(routeOf("GET", "/v1/models", "anthropic")).toMatchObject({ type: "models", api: "anthropic" });
+    expect(routeOf("GET", "/v1/models")).toMatchObject({ type: "models", api: "openai-chat" });
+    expect(routeOf("POST", "/v1/files", "anthropic")).toMatchObject({ type: "pass", api: "anthropic" });
+  });
+
+  test.each([
+    ["/", "front", []],
+    ["/healthz", "healthz", []],
+    ["/readyz", "readyz", []],
+    ["/metrics", "metrics", []],
+    ["/api/status", "status", []],
+    ["/api/sessions", "sessions", []],
+    ["/api/sessions/a/b", "sessions", ["a", "b"]],
+    ["/api/recall", "recall", []],
+  ])("%s is the page %s", (path, name, rest) => {
+    expect(routeOf("GET", path)).toEqual({ type: "page", name, rest });
+  });
+
+  test.each([
+    "/v1",
+    "/v2/messages",
+    "/admin",
+    "/api/secrets",
+    "/__proto__",
+    "/v1/constructor",
+    "/api/toString",
+  ])("%s is none of ours", (path) => {
+    expect(routeOf("GET", path)).toEqual({ type: "unknown" });
+  });
+
+  test("with a method that it does not know says which it does", () => {
+    expect(routeOf("GET", "/v1/messages")).toEqual({ type: "unknown", allow: ["POST"] });
+    expect(routeOf("POST", "/metrics")).toEqual({ type: "unknown", allow: ["GET", "HEAD"] });
+    expect(routeOf("PUT", "/v1/files")).toMatchObject({ type: "unknown", allow: expect.anything() });
+  });
+
+  test("never makes routing throw", () => {
+    fc.assert(fc.property(fc.string(), fc.webPath(), (method, path) => void routeOf(method, `/${path}`)));
+  });
+});

@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  afterAnswer,
+  afterMain,
+  atCompaction,
+  type LoopLimits,
+  type LoopState,
+  loopFault,
+  NO_LOOP,
+} from "../../../src/gateway/edits/breaker.ts";
+import { LoopStates } from "../../../src/gateway/edits/loop-states.ts";
+import { overflowOf } from "../../../src/window/limits/overflow.ts";
+import { poisonOf } from "../../../src/window/limits/poison.ts";
+
+const LIMITS: LoopLimits = { requests: 3, compactions: 2, withinMs: 60_000, coolMs: 300_000 };
+
+describe("the same request again and again", () => {
+  test("is stopped after so many complete answers, and says what to do", () => {
+    let state = NO_LOOP;
+    for (const now of [0, 1_000, 2_000]) state = afterAnswer(state, "a", now, LIMITS);
+    expect(loopFault(state, 2_000)).toBeUndefined();
+    state = afterAnswer(state, "a", 3_000, LIMITS);
+    const fault = loopFault(state, 3_000);
+    expect(fault).toMatchObject({ status: 400, kind: "stopped" });
+    expect(fault?.message).toContain("the same request was answered 4 times since 1970-01-01 00:00:00 UTC");
+    expect(fault?.message).toContain("requests pass again from 1970-01-01 00:05:03 UTC on");
+    expect(fault?.message).toContain("breaker.requests");
+    expect(loopFault(state, 302_999)).toBeDefined();
+    expect(loopFault(state, 303_000)).toBeUndefined();
+  });
+
+  test("is not stopped when it comes slowly, or when something else is said", () => {
+    let slow = NO_LOOP;
+    for (let now = 0; now < 10; now++) slow = afterAnswer(slow, "a", now * 30_000, LIMITS);
+    expect(loopFault(slow, 270_000)).toBeUndefined();
+    let other = NO_LOOP;
+    for (let now = 0; now < 50; now++) other = afterAnswer(other, `request ${now}`, now, LIMITS);
+    expect(loopFault(other, 50)).toBeUndefined();
+  });
+
+  test("is found between others, too", () => {
+    let state = NO_LOOP;
+    for (let now = 0; now < 8; now++) state = afterAnswer(state, now % 2 === 0 ? "a" : "b", now, LIMITS);
+    expect(loopFault(state, 8)).toBeDefined();
+  });
+});
+
+describe("compactions", () => {
+  test("are stopped when the line is no longer each time", () => {
+    let state = NO_LOOP;
+    for (const now of [0, 1_000]) state = afterMain(atCompaction(state, 12, now, LIMITS), 4);
+    expect(loopFault(state, 1_000)).toBeUndefined();
+    state = atCompaction(state, 6, 2_000, LIMITS);
+    expect(loopFault(state, 3_000)?.message).toContain(
+      "it asked 3 times for a summary and the conversation went no further since 1970-01-01 00:00:00 UTC",
+    );
+    expect(loopFault(state, 3_000)?.message).toContain("breaker.compactions");
+  });
+
+  test("go on as long as the line grows in between", () => {
+    let state = NO_LOOP;
+    for (let now = 0; now < 20; now++) {
+      state = atCompaction(state, 100, now * 1_000, LIMITS);
+      for (const messages of [3, 30, 99]) state = afterMain(state, messages);
+    }
+    expect(loopFault(state, 20_000)).toBeUndefined();
+  });
+});
+
+test("what a stopped client reads is taken neither for a full window nor for a block to leave out", () => {
+  const stopped = (loop: "request" | "compaction"): LoopState => ({
+    ...NO_LOOP,
+    stopped: { loop, count: 9, since: 0, until: 10 },
+  });
+  for (const loop of ["request", "compaction"] as const) {
+    const { status = 0, message = "" } = loopFault(stopped(loop), 5) ?? {};
+    const bodies = [
+      { type: "error", error: { type: "invalid_request_error", message } },
+      { error: { message, type: "invalid_request_error", code: null } },
+    ];
+    for (const body of bodies) {
+      expect(overflowOf({ status, body })).toBeUndefined();
+      expect(poisonOf({ status, body })).toBeUndefined();
+    }
+    expect(message).not.toMatch(
+      /context|token|too long|too large|exceed|maximum|limit|window|rate|overload|retry|try again/i,
+    );
+  }
+});
+
+describe("loops of many clients", () => {
+  const at = { now: 0 };
+  const states = (most = 100) => new LoopStates({ limits: () => LIMITS, now: () => at.now, most });
+
+  test("are told apart, and forgotten once the time is over", () => {
+    at.now = 0;
+    const all = states();
+    for (let count = 0; count < 4; count++) all.answered("one", "a");
+    for (let count = 0; count < 3; count++) all.answered("other", "a");
+    expect(all.fault("one")).toBeDefined();
+    expect(all.fault("other")).toBeUndefined();
+    at.now = 300_000;
+    expect(all.fault("one")).toBeUndefined();
+    all.answered("one", "a");
+    expect(all.fault("one")).toBeUndefined();
+  });
+
+  test("do not last longer because the client goes on asking", () => {
+    at.now = 0;
+    const all = states();
+    for (let count = 0; count < 4; count++) all.compacts("family", 5);
+    at.now = 200_000;
+    expect(all.compacts("family", 5)?.message).toContain("00:05:00 UTC on");
+    at.now = 300_000;
+    expect(all.compacts("family", 5)).toBeUndefined();
+  });
+
+  test("take a bounded number of places", () => {
+    const all = states(10);
+    for (let thread = 0; thread < 1_000; thread++) all.answered(`thread ${thread}`, "a");
+    expect(all.size).toBe(10);
+  });
+});
+
+test("what is kept of one thread is bounded, and no one is stopped for less than the limit", () => {
+  const step = fc.record({
+    type: fc.constantFrom("answer", "main", "compaction"),
+    key: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
+    messages: fc.nat(40),
+    waitMs: fc.nat(20_000),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      let state = NO_LOOP;
+      let now = 0;
+      const answers: { key: string; at: number }[] = [];
+      const compactions: number[] = [];
+      for (const { type, key, messages, waitMs } of steps) {
+        now += waitMs;
+        if (type === "answer") {
+          answers.push({ key, at: now });
+          state = afterAnswer(state, key, now, LIMITS);
+        } else if (type === "main") state = afterMain(state, messages);
+        else {
+          compactions.push(now);
+          state = atCompaction(state, messages, now, LIMITS);
+        }
+        expect(state.answered.length).toBeLessThanOrEqual(8);
+        expect(state.answered.every((one) => one.at.length <= LIMITS.requests + 1)).toBe(true);
+        expect(state.compactions.length).toBeLessThanOrEqual(LIMITS.compactions + 1);
+        if (state.stopped?.until !== now + LIMITS.coolMs) continue;
+        const isRecent = (then: number) => now - then < LIMITS.withinMs;
+        const counts = Object.values(
+          Object.groupBy(
+            answers.filter((one) => isRecent(one.at)),
+            (one) => one.key,
+          ),
+        );
+        const most = Math.max(0, ...counts.map((some) => some?.length ?? 0));
+        const isOften = most > LIMITS.requests || compactions.filter(isRecent).length > LIMITS.compactions;
+        expect(isOften).toBe(true);
+      }
+    }),
+  );
+});

@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { alignRequest, type Said } from "../../../src/gateway/identity/align-request.ts";
+import { ephemeralMark, looksEphemeral } from "../../../src/gateway/identity/ephemeral.ts";
+import type { MessageInput, Role } from "../../../src/index.ts";
+
+const ROLES: Readonly<Record<string, Role>> = {
+  u: "user",
+  e: "user",
+  a: "assistant",
+  t: "tool",
+  s: "system",
+};
+
+/** "u1 a1 t1" as keys, with the role by the first letter. */
+const said = (text: string): Said => {
+  const keys = text.split(" ").filter((key) => key !== "");
+  return { keys, roles: keys.map((key) => ROLES[key[0] as string] as Role) };
+};
+const align = (line: string, request: string) => alignRequest(said(line), said(request));
+
+describe("a line is brought to say what a request says", () => {
+  test("by following, rewinding and replacing as ever", () => {
+    expect(align("u1 a1", "u1 a1 u2")).toEqual({ type: "follow", known: 2 });
+    expect(align("u1 a1 u2 a2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
+    expect(align("u1 a1 u2 a2", "u9 a1 u2 a2 u3")).toEqual({ type: "replace", places: [0] });
+  });
+
+  test("by dropping what was said for one request only", () => {
+    expect(align("u1 e1 a1", "u1 a1 t1 e2")).toEqual({ type: "drop", places: [1] });
+    expect(align("u1 a1 t1 e2 a2", "u1 a1 t1 a2 u3 e3")).toEqual({ type: "drop", places: [3] });
+    expect(align("u1 s1 e1 a1", "u1 a1 u2")).toEqual({ type: "drop", places: [1, 2] });
+  });
+
+  test("never by dropping what a model or a tool said one by one", () => {
+    expect(align("u1 a1 u2 a2", "u1 u2 a2 u3").type).not.toBe("drop");
+    expect(align("u1 a1 t1 a2", "u1 a1 a2 u3").type).not.toBe("drop");
+  });
+
+  test("by rewinding where the last message was edited", () => {
+    expect(align("u1 a1 u2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
+    const known = alignRequest(said("u1 a1 u2 e1"), said("u1 a1 u2 e2"), { ephemeral: [3] });
+    expect(known).toEqual({ type: "drop", places: [3] });
+  });
+
+  test("by dropping a run that the client cut out to make room", () => {
+    const line = "u1 a1 t1 a2 t2 a3 t3 a4 t4 a5";
+    expect(align(line, "u1 a1 t3 a4 t4 a5 u2")).toEqual({ type: "drop", places: [2, 3, 4, 5] });
+  });
+
+  test("such that it then says the beginning of the request", () => {
+    const row = fc.array(fc.constantFrom("u1", "u2", "e1", "a1", "a2", "t1", "s1"), { maxLength: 12 });
+    fc.assert(
+      fc.property(row, row, (one, other) => {
+        const line = said(one.join(" "));
+        const request = said(other.join(" "));
+        const alignment = alignRequest(line, request);
+        const result = carriedOut(line.keys, request.keys, alignment);
+        expect(result).toEqual(request.keys.slice(0, result.length));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("such that one vanished tail never costs anything else", () => {
+    const turns = fc.array(fc.constantFrom("t", "u"), { minLength: 1, maxLength: 10 });
+    fc.assert(
+      fc.property(turns, (kinds) => {
+        let line: string[] = [];
+        const spoken: string[] = [];
+        for (const [index, kind] of kinds.entries()) {
+          spoken.push(`${index === 0 ? "u" : kind}${index}`);
+          const asked = [...spoken, `e${index}`];
+          const alignment = alignRequest(said(line.join(" ")), said(asked.join(" ")));
+          expect(["follow", "drop"]).toContain(alignment.type);
+          if (alignment.type === "drop") expect(alignment.places).toHaveLength(1);
+          line = [...asked, `a${index}`];
+          spoken.push(`a${index}`);
+        }
+      }),
+    );
+  });
+});
+
+function carriedOut(
+  line: readonly string[],
+  request: readonly string[],
+  alignment: ReturnType<typeof alignRequest>,
+): readonly string[] {
+  if (alignment.type === "follow") return line;
+  if (alignment.type === "rewind") return line.slice(0, alignment.keep);
+  const { places } = alignment;
+  if (alignment.type === "drop") return line.filter((_, place) => !places.includes(place));
+  return line.map((key, place) => (places.includes(place) ? (request[place] as string) : key));
+}
+
+describe("the next tail of the same kind is recognised", () => {
+  const asked: MessageInput = { role: "user", text: "Fix it." };
+  const tail = (text: string, before = asked) => ephemeralMark({ role: "user", text }, before);
+
+  test("by how it begins", () => {
+    const vanished = [tail("<runtime>\ntime: 10:12\n</runtime> be quick")];
+    expect(looksEphemeral(vanished, tail("<runtime>\ntime: 11:47\n</runtime> be quick"))).toBe(true);
+    expect(looksEphemeral(vanished, tail("Please look at the tests, too."))).toBe(false);
+  });
+
+  test("by where it stands, once several have vanished there", () => {
+    const vanished = [tail("first words of one"), tail("and now others")];
+    expect(looksEphemeral(vanished, tail("something else again"))).toBe(true);
+    const answer: MessageInput = { role: "assistant", text: "Done." };
+    expect(looksEphemeral(vanished, tail("something else again", answer))).toBe(false);
+  });
+
+  test("never in what a model said", () => {
+    const reply = { role: "assistant", text: "first words of one" } as const;
+    expect(looksEphemeral([tail("first words of one")], ephemeralMark(reply, asked))).toBe(false);
+  });
+});

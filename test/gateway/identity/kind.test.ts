@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { kindOf } from "../../../src/gateway/identity/kind.ts";
+import type { RequestFacts } from "../../../src/gateway/identity/request-facts.ts";
+import type { MessageInput } from "../../../src/index.ts";
+
+const TOOLS = ["read", "write"];
+const HISTORY: readonly MessageInput[] = [
+  { role: "user", text: "Fix the login." },
+  { role: "assistant", text: "I looked at it." },
+  { role: "tool", parts: [{ type: "tool-result", callId: "c", output: "ok" }] },
+  { role: "assistant", text: "It works now." },
+];
+const TRANSCRIPT = "<conversation>\n[User]: Fix the login.\n[Assistant]: It works now.\n</conversation>\n\n";
+
+/** Said at the end of a conversation. */
+const later = (text: string, facts: Partial<RequestFacts> = {}): RequestFacts => ({
+  lead: "You are an agent that writes code.",
+  toolNames: TOOLS,
+  messages: [...HISTORY, { role: "user", text }],
+  ...facts,
+});
+
+/** Said in a request of its own. */
+const alone = (lead: string, text: string, facts: Partial<RequestFacts> = {}): RequestFacts => ({
+  lead,
+  toolNames: [],
+  messages: [{ role: "user", text }],
+  ...facts,
+});
+
+const SECTIONS = "\n1. Goal\n2. What was done\n3. What comes next\n";
+
+describe("a client's own compaction is recognised", () => {
+  test.each([
+    [
+      "with tools at hand",
+      later(
+        `Your task is to write a full summary of the conversation so far, so that work can continue without losing context.${SECTIONS}`,
+      ),
+    ],
+    [
+      "as a hand-off",
+      later(
+        `You are compacting the context. Write a handoff summary by which another model can resume the task.${SECTIONS}`,
+      ),
+    ],
+    [
+      "with tools forbidden",
+      later("IMPORTANT: do not call any tools. Condense the history of this session into a summary."),
+    ],
+    [
+      "with tools forbidden at length",
+      later(`Answer with text only. Do NOT use any tools.\n${"All sections must be there. ".repeat(90)}`),
+    ],
+    [
+      "without tools",
+      later("Provide a summary of our conversation above, with what is needed to continue.", {
+        toolNames: [],
+      }),
+    ],
+    [
+      "by a system prompt of its own",
+      later("Do it now.", {
+        toolNames: [],
+        lead: `You summarise chat history. Your summary will be the only memory of the agent that resumes the work.${SECTIONS}${"Keep names. ".repeat(30)}`,
+      }),
+    ],
+    [
+      "with the transcript inside",
+      alone(
+        "You summarise conversations between a user and an agent.",
+        `${TRANSCRIPT}Write a summary from which another agent can continue.`,
+      ),
+    ],
+    [
+      "with marks of speakers",
+      alone(
+        "Briefly summarise this part of a conversation about programming.",
+        "# USER\nFix it.\n# ASSISTANT\nDone.",
+      ),
+    ],
+    [
+      "in Chinese",
+      later(
+        "你的任务是总结目前为止的对话历史，以便在新的上下文中继续工作。不要调用任何工具。\n1. 目标\n2. 状态\n3. 下一步",
+        { toolNames: [] },
+      ),
+    ],
+    ["by what the client calls it", later("Go.", { purpose: "compact" })],
+  ])("%s", (_, facts) => {
+    expect(kindOf(facts)).toBe("compaction");
+  });
+
+  test("behind the results of tools in the same message", () => {
+    const text = `CRITICAL: respond with text only. Do not call any tools.\n${"Say what was decided. ".repeat(120)}`;
+    const result = { type: "tool-result", callId: "c", output: "ok" } as const;
+    const messages: MessageInput[] = [...HISTORY, { role: "user", parts: [result, { type: "text", text }] }];
+    expect(kindOf({ lead: "You are an agent.", toolNames: TOOLS, messages })).toBe("compaction");
+  });
+});
+
+describe("a person who works is not taken for a client", () => {
+  test.each([
+    ["asks what was done", later("summarise what we did so far")],
+    ["asks and goes on", later("Please summarize the conversation so far and then continue with step 3.")],
+    [
+      "asks for a file",
+      later(`Write a handoff summary of this session to HANDOFF.md for the next agent, with${SECTIONS}`),
+    ],
+    ["asks in a chat without tools", later("Summarize our conversation so far", { toolNames: [] })],
+    ["works on summaries", later("The summary of the chat history is empty in the context panel. Fix it.")],
+    [
+      "pastes a transcript",
+      alone("You are a helpful assistant.", `${TRANSCRIPT}Summarise this talk for me.`),
+    ],
+    [
+      "wants a title for something else",
+      alone("You are a helpful assistant.", "Write a title for my post about cats, at most 60 characters."),
+    ],
+    ["says hello", alone("You are a helpful assistant.", "Hello")],
+    ["wants no tools", later("Answer without using any tools: what is a monad?")],
+  ])("who %s", (_, facts) => {
+    expect(kindOf(facts)).toBe("main");
+  });
+});
+
+describe("what a client asks for itself is told apart", () => {
+  test.each([
+    ["You are a title generator. You output only a title.", "Generate a title for this conversation:"],
+    ["Write a short title (3-7 words) for the session. Return JSON.", "fix the login"],
+    ["", "Generate a concise 3-7 word title for this conversation, without punctuation."],
+    ["Give a description of the session in at most 4 words. Reply with only the description.", "hi"],
+  ])("a title: %s %s", (lead, text) => {
+    expect(kindOf(alone(lead, text))).toBe("title");
+  });
+
+  test("a title after the whole conversation", () => {
+    const text = "Generate a concise title for this conversation. Output only the title.";
+    expect(kindOf(later(text, { toolNames: [] }))).toBe("title");
+  });
+
+  test("probes", () => {
+    expect(kindOf(alone("", "quota", { maxTokens: 1 }))).toBe("probe");
+    expect(kindOf(alone("", "hi", { maxTokens: 16 }))).toBe("probe");
+    expect(
+      kindOf({ lead: "You are an agent.", toolNames: TOOLS, messages: [{ role: "user", text: "Warmup" }] }),
+    ).toBe("probe");
+    expect(kindOf(alone("", "hi", { maxTokens: 4_096 }))).toBe("main");
+  });
+
+  test("questions beside a conversation", () => {
+    const lead =
+      "Determine whether the command is safe. Respond with exactly one of: safe, unsafe. Output only that.";
+    expect(kindOf(alone(lead, "rm -r build", { maxTokens: 64 }))).toBe("aside");
+    expect(kindOf(alone("Read the page.", "What is the version?", { isBesideMain: true }))).toBe("aside");
+    expect(kindOf(later("What is the version?", { isBesideMain: true }))).toBe("main");
+  });
+});

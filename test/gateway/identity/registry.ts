@@ -1,0 +1,94 @@
+import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import {
+  type Candidate,
+  chooseThread,
+  type ThreadKind,
+} from "../../../src/gateway/identity/choose-thread.ts";
+import { placeOfSummary } from "../../../src/gateway/identity/continued.ts";
+import { type Kind, kindOf } from "../../../src/gateway/identity/kind.ts";
+import { type Shape, shapeOf } from "../../../src/gateway/identity/shape.ts";
+import type { MessageInput, Role } from "../../../src/index.ts";
+
+/** A request as a registry sees it. */
+export interface Asked {
+  readonly messages: readonly MessageInput[];
+  readonly lead?: string;
+  readonly toolNames?: readonly string[];
+  readonly explicit?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly maxTokens?: number | undefined;
+  readonly kind?: Kind;
+}
+
+/** A thread of the naive registry. */
+export interface Thread {
+  readonly id: string;
+  readonly kind: ThreadKind;
+  readonly shape: Shape;
+  readonly explicit: string | undefined;
+  readonly agent: string | undefined;
+  keys: string[];
+  roles: Role[];
+  lastRequestLength: number;
+  isInFlight: boolean;
+  lastReplyWasDelivered: boolean;
+}
+
+/** Keeps threads in memory and does what the rules say; its lines are what the last request said and its reply. */
+export class Registry {
+  /** The latest used first. */
+  threads: Thread[] = [];
+  readonly #summaries: { readonly text: string; readonly of: string }[] = [];
+
+  /** Takes in a request; `answer` must follow. */
+  ask(asked: Asked): Thread {
+    const { lead = "", toolNames = [], explicit, agent, messages } = asked;
+    const shape = shapeOf({ lead, toolNames });
+    const keys = messages.map((message) => canonicalKey(message));
+    const roles = messages.map(({ role }) => role);
+    const isBesideMain = this.threads.some(
+      (thread) => thread.explicit === explicit && thread.kind === "main",
+    );
+    const kind =
+      asked.kind ??
+      kindOf({
+        lead,
+        toolNames,
+        messages,
+        isBesideMain: explicit !== undefined && isBesideMain,
+        ...(asked.purpose !== undefined && { purpose: asked.purpose }),
+        ...(asked.maxTokens !== undefined && { maxTokens: asked.maxTokens }),
+      });
+    const continues = this.#summaries.find(({ text }) => placeOfSummary(text, messages) !== undefined)?.of;
+    const choice = chooseThread(this.threads satisfies Candidate[], {
+      ...{ keys, roles, shape, kind, explicit, agent, continues },
+    });
+    const thread: Thread = (choice.type === "continue" && this.#find(choice.id)) || {
+      id: `t${this.threads.length + 1}`,
+      kind: choice.type === "new-child" ? choice.kind : "main",
+      ...{ shape, explicit, agent, keys: [], roles: [] },
+      ...{ lastRequestLength: 0, isInFlight: false, lastReplyWasDelivered: false },
+    };
+    Object.assign(thread, { keys, roles, lastRequestLength: keys.length });
+    Object.assign(thread, { isInFlight: true, lastReplyWasDelivered: false });
+    this.threads = [thread, ...this.threads.filter((other) => other !== thread)];
+    return thread;
+  }
+
+  /** Ends a request with its reply, or without one. */
+  answer(thread: Thread, reply: MessageInput | undefined): void {
+    thread.isInFlight = false;
+    thread.lastReplyWasDelivered = reply !== undefined;
+    if (!reply) return;
+    thread.keys = [...thread.keys, canonicalKey(reply)];
+    thread.roles = [...thread.roles, reply.role];
+    const text = (reply.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
+    const main = this.threads.find(({ kind }) => kind === "main");
+    if (thread.kind === "compaction" && main) this.#summaries.push({ text, of: main.id });
+  }
+
+  #find(id: string): Thread | undefined {
+    return this.threads.find((thread) => thread.id === id);
+  }
+}

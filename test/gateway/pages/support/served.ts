@@ -1,0 +1,67 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { loadConfig } from "../../../../src/gateway/config/load-config.ts";
+import { Pages, type PagesOptions } from "../../../../src/gateway/pages/pages.ts";
+import type { GatewayStatus } from "../../../../src/gateway/pages/status.ts";
+import { type Kernel, openKernel } from "../../../../src/index.ts";
+import { testFolder } from "../../../support/folder.ts";
+
+/** A gateway that has nothing but pages, on a real port. */
+export interface Served {
+  readonly url: string;
+  readonly kernel: Kernel;
+  readonly errors: unknown[];
+  get(path: string, init?: RequestInit): Promise<Response>;
+  json(path: string, init?: RequestInit): Promise<{ status: number; body: ReturnType<typeof JSON.parse> }>;
+}
+
+const QUIET: GatewayStatus = {
+  url: "http://127.0.0.1:4747",
+  startedAt: 1,
+  isOpen: true,
+  inFlight: 0,
+  totals: { requests: 3, failures: 0, edits: 1, healed: 1, savedTokens: 1_000, savedCost: 0.5 },
+  upstreams: [{ name: "anthropic", requests: 3, failures: 1, lastStatus: 200 }],
+  threads: [],
+};
+
+/** Serves pages; whoever sends "x-reader" is a reader of that prefix. */
+export async function servePages(
+  options: Partial<PagesOptions> & { readonly told?: Partial<GatewayStatus> } = {},
+): Promise<Served> {
+  const { told = {}, ...given } = options;
+  const kernel = given.kernel ?? (await openKernel({ path: ":memory:", embedder: null }));
+  const env = given.env ?? {};
+  const { config } = loadConfig({ cwd: testFolder(), env, flags: {} });
+  const errors: unknown[] = [];
+  const pages = new Pages({
+    kernel,
+    config: () => config,
+    status: () => ({ ...QUIET, ...told }),
+    env,
+    version: "1.2.3",
+    system: { home: testFolder(), platform: process.platform, env: {} },
+    onError: (error) => errors.push(error),
+    ...given,
+  });
+  const prefixOf = ({ headers }: IncomingMessage) => String(headers["x-reader"] ?? "");
+  const server = createServer(async (request, response) => {
+    if (await pages.handle(request, response, { prefix: prefixOf(request) })) return;
+    response.writeHead(418).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    server.close();
+    await pages.close();
+    await kernel.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const get = (path: string, init?: RequestInit) => fetch(`${url}${path}`, init);
+  const json = async (path: string, init?: RequestInit) => {
+    const response = await get(path, init);
+    return { status: response.status, body: await response.json() };
+  };
+  return { url, kernel, errors, get, json };
+}
