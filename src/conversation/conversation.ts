@@ -21,7 +21,7 @@ export type PlacedMessage<G extends Given> = G & {
 
 /** A caller's messages where they are in the log. */
 export interface Placed<G extends Given> {
-  readonly byId: ReadonlyMap<EntryId, PlacedMessage<G>>;
+  readonly byId: Pick<ReadonlyMap<EntryId, PlacedMessage<G>>, "get">;
   /** The last message; a reply comes behind it. */
   readonly last: EntryId | undefined;
 }
@@ -98,13 +98,12 @@ export class Conversation<G extends Given> {
       line = await this.#known.look();
     }
     await this.#append(given.slice(line.messages.length));
-    const { messages } = await this.#known.look();
-    return placed(messages, given);
+    return placed(await this.#known.look(), given);
   }
 
   /** Appends what a caller says that the line does not end with yet. */
   async takeNew(given: readonly G[]): Promise<Placed<G>> {
-    if (given.length === 0) return placed([], []);
+    if (given.length === 0) return { byId: new Map(), last: undefined };
     const newest = await this.#known.newest(given.length);
     const known = overlap(
       newest.map(({ key }) => key),
@@ -112,7 +111,9 @@ export class Conversation<G extends Given> {
     );
     await this.#append(given.slice(known));
     const messages = await this.#known.newest(given.length);
-    return placed(messages, given.slice(-messages.length));
+    const own = given.slice(-messages.length);
+    const placeOf = (id: EntryId) => messages.findIndex((message) => message.id === id);
+    return placed({ messages, placeOf }, own);
   }
 
   /** Makes sure that what is appended next follows an entry, whatever calls that ran meanwhile have made of the line. */
@@ -120,9 +121,8 @@ export class Conversation<G extends Given> {
     if (last === undefined) return;
     const line = await this.#known.look();
     if (line.messages.at(-1)?.id === last) return;
-    const at = (seen: LineSeen) => seen.messages.findIndex(({ id }) => id === last);
-    if (at(line) < 0) {
-      const left = this.#left.find((seen) => at(seen) >= 0);
+    if (line.placeOf(last) === undefined) {
+      const left = this.#left.find((seen) => seen.placeOf(last) !== undefined);
       if (!left) return;
       this.#leave(line);
       await this.#session.choose(left.lineSeq);
@@ -164,17 +164,22 @@ export class Conversation<G extends Given> {
       const inputs: MessageInput[] = [];
       for (const { before, input } of given.slice(from, from + BATCH))
         inputs.push(...((await before?.()) ?? []), input());
-      await this.#session.appendAll(inputs);
+      this.#known.appended(await this.#session.appendAll(inputs));
     }
   }
 }
 
-/** Both lists are of the same messages. */
-function placed<G extends Given>(messages: readonly LineMessage[], given: readonly G[]): Placed<G> {
-  const pairs = messages.flatMap(({ id, key, parts }, index): [EntryId, PlacedMessage<G>][] => {
-    const own = given[index];
+/** Both are of the same messages. What is appended to the line later has no place in it. */
+function placed<G extends Given>(
+  line: Pick<LineSeen, "messages" | "placeOf">,
+  given: readonly G[],
+): Placed<G> {
+  const get = (id: EntryId): PlacedMessage<G> | undefined => {
+    const place = line.placeOf(id) ?? -1;
+    const message = line.messages[place];
+    const own = given[place];
     // Someone else may have written to the line meanwhile; then the log's own words are sent.
-    return own?.key === key ? [[id, { ...own, parts }]] : [];
-  });
-  return { byId: new Map(pairs), last: messages.at(-1)?.id };
+    return message && own?.key === message.key ? { ...own, parts: message.parts } : undefined;
+  };
+  return { byId: { get }, last: line.messages.at(-1)?.id };
 }

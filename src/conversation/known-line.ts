@@ -22,7 +22,10 @@ export interface LineMessage {
 export interface LineSeen {
   /** Seq of the entry that chose it. */
   readonly lineSeq: number;
+  /** Grows while it is the active line. */
   readonly messages: readonly LineMessage[];
+  /** Place of an entry among the messages. */
+  placeOf(id: EntryId): number | undefined;
 }
 
 /** Callers who hand over whole conversations hold them in memory themselves; longer ones are left to the session. */
@@ -36,9 +39,8 @@ export type KeyOf = (message: Message) => string;
 export class KnownLine {
   readonly #session: Session;
   readonly #keyOf: KeyOf;
-  #messages: LineMessage[] | undefined;
+  #seen: Seen | undefined;
   #head = 0;
-  #lineSeq = 0;
 
   constructor(session: Session, keyOf: KeyOf) {
     this.#session = session;
@@ -47,8 +49,15 @@ export class KnownLine {
 
   /** Looks what is new. */
   async look(): Promise<LineSeen> {
-    if (!this.#messages || !(await this.#follow())) await this.#load();
-    return { lineSeq: this.#lineSeq, messages: this.#messages ?? [] };
+    if (this.#seen && (await this.#follow(this.#seen))) return this.#seen;
+    this.#seen = await this.#load();
+    return this.#seen;
+  }
+
+  /** Takes in entries that were just appended, so that they need not be read again; others may stand between. */
+  appended(entries: readonly Entry[]): void {
+    const isNext = entries.every(({ seq }, index) => seq === this.#head + 1 + index);
+    if (this.#seen && isNext) this.#add(this.#seen, entries);
   }
 
   /** The newest messages of the line, oldest first; nothing of it is kept. */
@@ -58,28 +67,32 @@ export class KnownLine {
   }
 
   /** False if the line is another one now. */
-  async #follow(): Promise<boolean> {
-    const added: LineMessage[] = [];
+  async #follow(seen: Seen): Promise<boolean> {
     for (;;) {
       const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE });
-      for (const entry of entries) {
-        if (entry.kind === "line" || entry.kind === "redacted") return false;
-        if (entry.kind === "message" && !isRecalled(entry)) added.push(this.#message(entry));
-        this.#head = entry.seq;
-      }
-      if (entries.length < PAGE) break;
+      if (!this.#add(seen, entries)) return false;
+      if (entries.length < PAGE) return true;
     }
-    if (added.length > 0) this.#messages = [...(this.#messages ?? []), ...added];
+  }
+
+  #add(seen: Seen, entries: readonly Entry[]): boolean {
+    for (const entry of entries) {
+      if (entry.kind === "line" || entry.kind === "redacted") return false;
+      if (entry.kind === "message" && !isRecalled(entry)) seen.add(this.#message(entry));
+      this.#head = entry.seq;
+    }
     return true;
   }
 
-  async #load(): Promise<void> {
+  async #load(): Promise<Seen> {
     const { seq: head } = await this.#session.head();
     const [line] = await this.#session.lines(1);
-    this.#messages = [...(await this.#read(head, MOST_MESSAGES + 1))];
-    if (this.#messages.length > MOST_MESSAGES) throw tooLong(this.#session.id);
+    const messages = await this.#read(head, MOST_MESSAGES + 1);
+    if (messages.length > MOST_MESSAGES) throw tooLong(this.#session.id);
     this.#head = head;
-    this.#lineSeq = line?.seq ?? 0;
+    const seen = new Seen(line?.seq ?? 0);
+    for (const message of messages) seen.add(message);
+    return seen;
   }
 
   /** The newest messages of the line up to the head; what is appended meanwhile comes with the next look. */
@@ -102,6 +115,25 @@ export class KnownLine {
   #message(entry: Entry): LineMessage {
     const { id, message } = entry as Entry<MessageBody>;
     return { id, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
+  }
+}
+
+class Seen implements LineSeen {
+  readonly lineSeq: number;
+  readonly messages: LineMessage[] = [];
+  readonly #places = new Map<EntryId, number>();
+
+  constructor(lineSeq: number) {
+    this.lineSeq = lineSeq;
+  }
+
+  add(message: LineMessage): void {
+    this.#places.set(message.id, this.messages.length);
+    this.messages.push(message);
+  }
+
+  placeOf(id: EntryId): number | undefined {
+    return this.#places.get(id);
   }
 }
 

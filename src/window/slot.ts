@@ -14,6 +14,8 @@ export interface Slot {
   readonly message: Message;
   /** As it was said, where that differs. */
   readonly original?: Message;
+  /** As the log holds it, where a lasting edit has made of it what now counts as said. */
+  readonly logged?: Message;
   /** Of `message`, as estimated. */
   readonly tokens: number;
   /** True for a message that no entry holds: a summary or an extract. */

@@ -82,7 +82,10 @@ export interface Api {
   readonly leadFields: readonly string[];
   /** True for an element that instructs, if nothing was said before it. */
   isLead(element: JsonObject): boolean;
-  /** What elements say, in their order; one that says nothing belongs to no message. */
+  /**
+   * What elements say, in their order; one that says nothing belongs to no message. More elements behind them change
+   * nothing, but that the last message may grow; so any run may be decoded that begins where a message does.
+   */
   decode(elements: readonly JsonObject[]): readonly SaidMessage[];
   /**
    * The elements of an edited message, or of a note, which has no `own`. What the edit left alone stays as the client
@@ -97,6 +100,6 @@ export interface Api {
   capUsage(data: string, most: number): string | undefined;
   /** The body of an error as the provider would have written it. */
   faultBody(fault: Fault): Json;
-  /** An error as an event of a stream that has begun. */
+  /** An error for a stream that has begun: all of its events as they are sent, with the empty line behind each. */
   faultEvent(fault: Fault): string;
 }

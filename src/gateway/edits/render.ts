@@ -1,6 +1,5 @@
 import type { Given, Placed } from "../../conversation/conversation.ts";
 import { type EntryId, entryId, type Fitted, type Message, type SessionId, type Slot } from "../../index.ts";
-import { keyOf } from "../thread/stored.ts";
 
 /** A message of a request, and which of them it is. */
 export interface GivenMessage extends Given {
@@ -25,11 +24,13 @@ export type Outgoing =
 export interface OutgoingSource<G extends GivenMessage> extends Pick<Fitted, "slots" | "messages"> {
   readonly session: SessionId;
   readonly placed: Placed<G>;
+  /** What a message of the log says, as a key like those of the given messages. */
+  readonly keyOf: (message: Message) => string;
 }
 
 /** The messages of a fitted window in their order: the client's own wherever nothing was changed. */
 export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>): readonly Outgoing[] {
-  const { slots, messages, session, placed } = source;
+  const { slots, messages, session, placed, keyOf } = source;
   return slots.map((slot, place): Outgoing => {
     const message = messages[place] ?? slot.message;
     const given = slot.isNote ? undefined : placed.byId.get(idOf(slot, session));

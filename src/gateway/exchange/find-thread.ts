@@ -1,3 +1,4 @@
+import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { clientOf } from "../identity/client.ts";
@@ -42,7 +43,7 @@ export async function findThread(
     facts: {
       lead: facts.lead,
       toolNames: facts.toolNames,
-      messages: messages.map((message, index) => told(message, index, messages.length)),
+      messages: told(messages),
       isStreamed: fields.isStreamed,
       hasOutputFormat: fields.all.response_format !== undefined || fields.all.text !== undefined,
       ...(fields.maxTokens !== undefined && { maxTokens: fields.maxTokens }),
@@ -51,8 +52,11 @@ export async function findThread(
   });
 }
 
-/** Only the ends of a conversation are read to tell what a request is for. */
-function told(message: WireMessage, index: number, count: number) {
-  const isEnd = index < TOLD || index >= count - TOLD;
-  return isEnd ? message.input() : { role: message.role };
+/** Only the ends of a conversation are read to tell what a request is for, and not even those where tools have answered. */
+function told(messages: readonly WireMessage[]): readonly MessageInput[] {
+  if (messages.at(-1)?.role === "tool") return messages.map(({ role }) => ({ role }));
+  return messages.map((message, index) => {
+    const isEnd = index < TOLD || index >= messages.length - TOLD;
+    return isEnd ? message.input() : { role: message.role };
+  });
 }

@@ -27,9 +27,9 @@ export function canonicalKey(message: MessageInput | Message, largeBytes = LARGE
   const text = "text" in message && message.text !== undefined ? [message.text] : [];
   const pieces: Piece[] = [roleClass(message.role)];
   addParts(pieces, text, parts, largeBytes);
-  const whole = digestOf(pieces.map((piece) => (typeof piece === "string" ? piece : piece.input)));
   const rest = pieces.filter((piece) => typeof piece === "string");
-  if (rest.length === pieces.length) return whole.slice(0, 2 * HALF);
+  if (rest.length === pieces.length) return digestOf(rest).slice(0, 2 * HALF);
+  const whole = digestOf(pieces.map((piece) => (typeof piece === "string" ? piece : piece.input)));
   return digestOf(rest).slice(0, HALF) + whole.slice(0, HALF);
 }
 

@@ -12,8 +12,8 @@ export interface Shape {
 
 /** The head says who the agent is; behind it come the folder, its files and other things that change. */
 const HEAD = 600;
-const SAMPLE = 2_400;
-const RAW = 6_000;
+const SAMPLE = 1_600;
+const RAW = 4_000;
 const RUN_WORDS = 6;
 
 /** Below this two shapes are those of two agents. */

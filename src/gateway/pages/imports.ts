@@ -72,8 +72,11 @@ export class HistoryImport {
     this.#state = { state: "running", startedAt };
     this.#stop = new AbortController();
     this.#running = this.#run(startedAt, formats).catch((error: unknown) => {
+      const endedAt = Date.now();
       const why = error instanceof Error ? error.message : String(error);
-      this.#state = { state: "failed", startedAt, endedAt: Date.now(), error: why };
+      this.#state = this.#stop.signal.aborted
+        ? { state: "stopped", startedAt, endedAt }
+        : { state: "failed", startedAt, endedAt, error: why };
     });
   }
 

@@ -84,7 +84,7 @@ export const CONTEXT_SECRETS: readonly ContextSecret[] = [
   {
     kind: "azure-client-secret",
     hints: ["Q~"],
-    pattern: /(?<![\w~.-])(?<secret>[\w~.-]{3}\dQ~[\w~.-]{31,34})(?![\w~-])/dg,
+    pattern: /(?<=^|[^\w~.-]|\\[nrt])(?<secret>[\w~.-]{3}\dQ~[\w~.-]{31,34})(?![\w~-])/dg,
   },
   {
     kind: "aws-signature",
@@ -94,12 +94,12 @@ export const CONTEXT_SECRETS: readonly ContextSecret[] = [
   {
     kind: "telegram-token",
     hints: [":AA"],
-    pattern: /(?<![A-Za-z0-9_-])(?:bot)?(?<secret>\d{8,10}:AA[\w-]{32,34})(?![\w-])/dg,
+    pattern: /(?<=^|[^A-Za-z0-9_-]|\\[nrt])(?:bot)?(?<secret>\d{8,10}:AA[\w-]{32,34})(?![\w-])/dg,
   },
   {
     kind: "terraform-token",
     hints: [".atlasv1."],
-    pattern: /(?<![A-Za-z0-9])(?<secret>[A-Za-z0-9]{14}\.atlasv1\.[\w-]{40,100})/dg,
+    pattern: /(?<=^|[^A-Za-z0-9]|\\[nrt])(?<secret>[A-Za-z0-9]{14}\.atlasv1\.[\w-]{40,100})/dg,
   },
   {
     kind: "slack-webhook",

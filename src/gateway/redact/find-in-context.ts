@@ -9,7 +9,7 @@ export function findInContext(text: string): readonly FoundSecret[] {
     for (const match of text.matchAll(pattern)) {
       const secret = match.groups?.secret;
       const at = match.indices?.groups?.secret;
-      if (!secret || !at || secret.includes(MARK)) continue;
+      if (!secret || !at || match[0].includes(MARK)) continue;
       if (isSecret && !isSecret(secret)) continue;
       found.push({ kind, from: at[0], to: at[1], isCertain: false });
     }

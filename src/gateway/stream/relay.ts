@@ -64,7 +64,7 @@ export interface Relayed {
 export async function relay(options: RelayOptions): Promise<Relayed> {
   const { answer, response, tap: take, signal, idleMs, startedAt = performance.now() } = options;
   const { body } = answer;
-  const { transform, decoding } = openTransform(options, (error) => source.stop(error));
+  const { transform, decoding } = openTransform(options, (error) => source.fail(error));
   const owner = new AbortController();
   const until = owner.signal;
   const over = Promise.withResolvers<Ending>();
@@ -105,7 +105,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
       guarded(() => {
         if (tap?.push(bytes) === false) isTapFull = true;
         const unfit = writer ? writer.push(bytes) : void client.send(bytes);
-        if (unfit) source.stop(unfit);
+        if (unfit) source.fail(unfit);
         if (client.isFull || isTapFull) source.pause();
       }),
     onEnd: (why) =>

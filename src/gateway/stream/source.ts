@@ -15,8 +15,8 @@ export interface Source {
   /** Stops reading; silence does not count until `resume`. */
   pause(): void;
   resume(): void;
-  /** Ends it for a failure; what had come before is still given. */
-  stop(failure: UpstreamError): void;
+  /** Ends it for what came: nothing behind that is given. */
+  fail(failure: UpstreamError): void;
 }
 
 /** Opens the upstream's side of a relay, in plain if there is a decoding. Nothing is told any more once `until` fires. */
@@ -29,17 +29,23 @@ export function openSource(
 ): Source {
   const output = decoding?.output ?? body;
   let isPaused = false;
+  /** True when no more comes from the upstream, though some may still have to be decoded. */
   let isOver = false;
+  let isTold = false;
   let failure: UpstreamError | undefined;
 
+  const end = () => {
+    if (!isTold) onEnd(failure);
+    isTold = true;
+  };
   const stop = (error: UpstreamError | undefined) => {
     if (isOver) return;
     isOver = true;
     failure = error;
     clearTimeout(idle);
     if (error) body.destroy();
-    if (decoding && !decoding.input.destroyed) decoding.input.end();
-    else onEnd(failure);
+    if (decoding) decoding.input.end();
+    else end();
   };
   const idle = setTimeout(() => {
     if (isPaused) idle.refresh();
@@ -54,13 +60,13 @@ export function openSource(
   listenUntil(until, body, "error", (error: Error) => stop(cutError(error)));
   listenUntil(until, body, "close", () => stop(cutError(body.errored)));
   if (decoding) {
-    listenUntil(until, output, "end", () => onEnd(failure));
+    listenUntil(until, output, "end", end);
     listenUntil(until, body, "data", () => idle.refresh());
     body.pipe(decoding.input, { end: false });
   }
   listenUntil(until, output, "data", (bytes: Buffer) => {
     if (!decoding) idle.refresh();
-    onBytes(bytes);
+    if (!isTold) onBytes(bytes);
   });
 
   return {
@@ -73,6 +79,10 @@ export function openSource(
       if (!isOver) idle.refresh();
       output.resume();
     },
-    stop,
+    fail(error) {
+      stop(error);
+      failure = error;
+      end();
+    },
   };
 }

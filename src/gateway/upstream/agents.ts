@@ -34,7 +34,8 @@ export function openAgents({
   keepAliveMs = 60_000,
   certificates,
 }: AgentsOptions = {}): Agents {
-  const plain: AgentOptions = { maxSockets };
+  // The usual quarter of a second for each address of a host is too short for slow networks.
+  const plain: AgentOptions = { maxSockets, autoSelectFamilyAttemptTimeout: 2_000 };
   const secure: TlsOptions = {
     ...plain,
     rejectUnauthorized: true,

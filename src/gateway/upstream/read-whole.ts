@@ -56,6 +56,7 @@ async function readRaw(
       chunks.push(chunk);
     }
   } catch (error) {
+    body.destroy();
     throw cutError(error);
   } finally {
     clearTimeout(idle);

@@ -6,6 +6,9 @@ import type { RawHeaders } from "./hop-by-hop.ts";
 import { UpstreamError, upstreamErrorOf } from "./upstream-error.ts";
 import type { UpstreamUrl } from "./upstream-url.ts";
 
+/** Largest head of an answer. */
+const MOST_HEAD_BYTES = 64 * 1_024;
+
 /** A request as it goes out. */
 export interface UpstreamRequest {
   readonly agents: Agents;
@@ -104,6 +107,7 @@ function openRequest({ url, method, rawHeaders }: UpstreamRequest, agents: Agent
     path: url.path,
     method,
     headers: [...rawHeaders],
+    maxHeaderSize: MOST_HEAD_BYTES,
     setDefaultHeaders: false,
   });
 }

@@ -45,7 +45,8 @@ export class UpstreamError extends LonghaulError {
 export function upstreamErrorOf(error: unknown, host: string): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const { code = "", message = String(error) } = error as { code?: string; message?: string };
-  const reason = reasonOf(code, error as { syscall?: string });
+  // Several addresses of one host were tried, and all in vain.
+  const reason = error instanceof AggregateError ? "connect" : reasonOf(code, error as { syscall?: string });
   return new UpstreamError(
     reason,
     `${SENTENCES[reason] ?? "It failed"}: ${host} (${code || message}).`,

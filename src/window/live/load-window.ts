@@ -98,7 +98,12 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
 /** What lasting edits leave is what policies take as said. */
 function asSaid(slots: readonly Slot[]) {
   const summaries = new Set(slots.flatMap(({ isNote, seq }) => (isNote ? [seq] : [])));
-  const plain = slots.map(({ original: _, isNote: __, ...slot }): Slot => slot);
+  const plain = slots.map(
+    ({ original, isNote: _, ...slot }): Slot => ({
+      ...slot,
+      ...(original && { logged: original }),
+    }),
+  );
   return { slots: plain, summaries };
 }
 

@@ -151,7 +151,7 @@ describe("the token", () => {
   test.each([
     [{}],
     [{ "x-api-key": "" }],
-    [{ "x-api-key": `${TOKEN} ` + "x" }],
+    [{ "x-api-key": `${TOKEN} x` }],
     [{ "x-api-key": TOKEN.toUpperCase() }],
     [{ authorization: TOKEN }],
     [{ authorization: `Basic ${TOKEN}` }],
@@ -320,6 +320,6 @@ test("no request at all makes the door throw, or lets a strange host or origin i
       expect(["127.0.0.1", "localhost", "[::1]"]).toContain(host.toLowerCase().replace(/\.?:4747$/, ""));
       expect(origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase()).toBe(true);
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });

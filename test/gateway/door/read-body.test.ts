@@ -18,7 +18,8 @@ async function post(body: Uint8Array | string, headers: Record<string, string> =
     headers: { "content-type": "application/json", ...headers },
     body,
   });
-  return { status: response.status, answer: await response.json() };
+  const answer = (await response.json()) as { head: string };
+  return { status: response.status, answer };
 }
 
 const PACKED = {
@@ -57,7 +58,7 @@ describe("a body", () => {
   test.each(Object.entries(PACKED))(
     "that unfolds to more than allowed is refused: %s",
     async (encoding, pack) => {
-      const bomb = pack(Buffer.alloc(50_000_000));
+      const bomb = pack(Buffer.alloc(3_000_000));
       expect(bomb.length).toBeLessThan(MOST);
       expect(await post(bomb, { "content-encoding": encoding })).toMatchObject({
         status: 413,

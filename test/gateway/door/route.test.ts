@@ -76,6 +76,6 @@ describe("a path", () => {
   });
 
   test("never makes routing throw", () => {
-    fc.assert(fc.property(fc.string(), fc.webPath(), (method, path) => void routeOf(method, `/${path}`)));
+    fc.assert(fc.property(fc.string(), fc.string(), (method, path) => void routeOf(method, `/${path}`)));
   });
 });

@@ -4,13 +4,7 @@ import { Conversation } from "../../../src/conversation/conversation.ts";
 import { type GivenMessage, planOutgoing } from "../../../src/gateway/edits/render.ts";
 import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import { keyOf, withKey } from "../../../src/gateway/thread/stored.ts";
-import {
-  type Message,
-  type MessageInput,
-  type Policy,
-  type Slot,
-  textOfMessage,
-} from "../../../src/index.ts";
+import type { Message, MessageInput, Policy, Slot } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 function givenOf(words: readonly string[]): readonly GivenMessage[] {
@@ -33,7 +27,7 @@ async function taken(words: readonly string[]) {
 describe("what goes out", () => {
   test("is the client's own where nothing was changed", async () => {
     const { placed, window, id } = await taken(["a", "b", "c"]);
-    expect(planOutgoing({ ...(await window.fit()), session: id, placed })).toEqual([
+    expect(planOutgoing({ ...(await window.fit()), session: id, placed, keyOf })).toEqual([
       { type: "same", index: 0 },
       { type: "same", index: 1 },
       { type: "same", index: 2 },
@@ -59,7 +53,7 @@ describe("what goes out", () => {
       }),
     };
     const fitted = await session.window({ model: "claude-sonnet-4-5", policy: cutting }).fit();
-    const plan = planOutgoing({ ...fitted, session: id, placed });
+    const plan = planOutgoing({ ...fitted, session: id, placed, keyOf });
     expect(plan.map((one) => (one.type === "note" ? undefined : one.index))).toEqual([
       0, 2, 3, 4, 5, 6, 7, 8,
     ]);
@@ -78,7 +72,7 @@ describe("what goes out", () => {
     const ranges = [{ session: id, from: 2, to: 3 }];
     await session.overlays.add({ type: "summarize", ranges, messages: [note] }, "test");
     await session.overlays.add({ type: "replace", target: { seq: 4 }, parts: less.parts }, "test");
-    expect(planOutgoing({ ...(await window.fit()), session: id, placed })).toMatchObject([
+    expect(planOutgoing({ ...(await window.fit()), session: id, placed, keyOf })).toMatchObject([
       { type: "same", index: 0 },
       { type: "note", message: note },
       { type: "changed", index: 3, message: { parts: less.parts }, original: { parts: [{ text: "d" }] } },
@@ -93,7 +87,7 @@ describe("what goes out", () => {
     const placed = await conversation.takeWhole(givenOf(["a", "b", "c"]));
     const fitted = await fork.window({ model: "claude-sonnet-4-5" }).fit();
     expect(fork.id).not.toBe(id);
-    expect(planOutgoing({ ...fitted, session: fork.id, placed })).toEqual(
+    expect(planOutgoing({ ...fitted, session: fork.id, placed, keyOf })).toEqual(
       [0, 1, 2].map((index) => ({ type: "same", index })),
     );
   });
@@ -111,6 +105,7 @@ describe("what goes out", () => {
       messages: [slot.message],
       session: "s",
       placed,
+      keyOf,
     });
     expect(plan).toEqual([{ type: "changed", index: 0, message: call("short"), original: call("long") }]);
   });
@@ -140,6 +135,7 @@ describe("what goes out", () => {
           messages,
           session: "s",
           placed: { byId, last: undefined },
+          keyOf,
         });
         const shown = fates.filter((fate) => fate !== "gone");
         expect(plan.map(({ type }) => type)).toEqual(

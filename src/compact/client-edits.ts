@@ -1,0 +1,182 @@
+import type { TokensOf } from "../window/apply-edits.ts";
+import { answeredBy } from "../window/group.ts";
+import { applyProposals, type Pass, type PassContext } from "../window/pass.ts";
+import { clearReasoning } from "../window/passes/clear-reasoning.ts";
+import { type ClearOptions, clearResults } from "../window/passes/clear-results.ts";
+import { longhaul } from "../window/policies/longhaul.ts";
+import { withoutLostCalls } from "../window/policies/lost-calls.ts";
+import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy.ts";
+import { sizeOf } from "../window/size.ts";
+import type { Slot } from "../window/slot.ts";
+import { compactSlots } from "./compact-slots.ts";
+
+/** What a client wants done to its window; tokens as the provider counts them. */
+export interface ClientEdits {
+  /** So many of the latest turns that have reasoning keep it. */
+  readonly reasoning?: { readonly keepTurns: number };
+  readonly results?: Omit<ClearOptions, "enough" | "isSpared">;
+  /** From so many tokens on a summary takes the place of what is old. */
+  readonly compact?: { readonly tokens: number; readonly instructions?: string | undefined };
+}
+
+/** What stands behind a client's edits. */
+export interface ClientEditsOptions {
+  /** Keeps the budget where the edits are not enough; `longhaul` by default. */
+  readonly base?: Policy;
+  /** The model's window as the provider counts it; without it, triggers are taken as estimates. */
+  readonly windowTokens?: number;
+}
+
+const PAST_TOKENS = 300_000;
+
+/**
+ * A policy that does what the client asks for, and leaves the rest to another one when the budget would not be kept
+ * without. What was cleared stays cleared, whatever the other policy does.
+ */
+export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}): Policy {
+  const { base = longhaul(), windowTokens } = options;
+  return {
+    name: `client+${base.name}`,
+    start: (budget, tokensOf, course = {}) =>
+      new ClientEditsRun({ edits, base, windowTokens, budget, tokensOf, course }),
+  };
+}
+
+interface RunParts {
+  readonly edits: ClientEdits;
+  readonly base: Policy;
+  readonly windowTokens: number | undefined;
+  readonly budget: Budget;
+  readonly tokensOf: TokensOf;
+  readonly course: Course;
+}
+
+class ClientEditsRun implements PolicyRun {
+  readonly #parts: RunParts;
+  readonly #context: PassContext;
+  #window: readonly Slot[];
+  #arrived: Slot[] = [];
+  #past: readonly Slot[];
+  #calls: number;
+  /** Budget of the last fit: with the same one, and nothing new, there is nothing to do. */
+  #fittedTokens: number | undefined;
+  #reasons = new Set<string>();
+  reason: string | undefined;
+
+  constructor(parts: RunParts) {
+    const { budget, tokensOf, course } = parts;
+    this.#parts = parts;
+    this.#context = { session: "", tokensOf, pins: course.pins ?? new Set(), systemTokens: budget.system };
+    this.#window = course.window ?? [];
+    this.#past = course.past ?? [];
+    this.#calls = course.calls ?? 0;
+  }
+
+  observe(slot: Slot): void {
+    this.#arrived.push(slot);
+  }
+
+  fit(moment: Moment): readonly Slot[] {
+    const { budget } = this.#parts;
+    this.reason = undefined;
+    if (this.#arrived.length === 0 && budget.tokens === this.#fittedTokens) return this.#window;
+    const sent = this.#window;
+    this.#calls++;
+    this.#fittedTokens = budget.tokens;
+    this.#reasons = new Set();
+    const slots = [...sent, ...this.#arrived];
+    this.#arrived = [];
+    this.#window = this.#guarded(withoutLostCalls(this.#edited(slots), this.#parts.tokensOf), moment);
+    const isChanged = sent.some(({ message }, index) => this.#window[index]?.message !== message);
+    if (isChanged) this.reason = [...this.#reasons].join(", ") || "results without their call as words";
+    return this.#window;
+  }
+
+  #edited(slots: readonly Slot[]): readonly Slot[] {
+    const { edits, tokensOf, budget } = this.#parts;
+    const { reasoning, results, compact } = edits;
+    let window = slots;
+    if (reasoning) window = this.#carryOut(window, clearReasoning(reasoning));
+    if (results) window = this.#carryOut(window, clearResults(this.#estimatedOptions(results)));
+    if (!compact || budget.system + sizeOf(window) < this.#estimated(compact.tokens)) return window;
+    const { instructions } = compact;
+    const { pins = new Set<number>() } = this.#context;
+    const compacted = compactSlots(window, { tokensOf, pins, instructions });
+    if (compacted !== window) this.#reasons.add("summarised as the client asked");
+    return compacted;
+  }
+
+  #carryOut(slots: readonly Slot[], pass: Pass): readonly Slot[] {
+    const systemTokens = this.#parts.budget.system;
+    const proposals = pass(slots, { ...this.#context, systemTokens });
+    for (const { reason } of proposals) this.#reasons.add(reason);
+    return applyProposals(slots, proposals, this.#parts.tokensOf);
+  }
+
+  /** Estimates lag behind or run ahead of what the provider counts; the budget knows by how much. */
+  #estimated(tokens: number): number {
+    const { windowTokens, budget } = this.#parts;
+    return windowTokens === undefined ? tokens : (tokens * budget.window) / windowTokens;
+  }
+
+  #estimatedOptions({ trigger, clearAtLeast, ...rest }: NonNullable<ClientEdits["results"]>): ClearOptions {
+    return {
+      ...rest,
+      ...(trigger && {
+        trigger: "tokens" in trigger ? { tokens: this.#estimated(trigger.tokens) } : trigger,
+      }),
+      ...(clearAtLeast !== undefined && { clearAtLeast: this.#estimated(clearAtLeast) }),
+    };
+  }
+
+  /** Within the budget; the base sees the window as edited, so that nothing comes back. */
+  #guarded(slots: readonly Slot[], moment: Moment): readonly Slot[] {
+    const { base, budget, tokensOf, course } = this.#parts;
+    const { tokens, system, messages = Number.POSITIVE_INFINITY } = budget;
+    if (system + sizeOf(slots) <= tokens && slots.length <= messages) return slots;
+    const window = slots.map(asIfSaid);
+    const run = base.start(budget, tokensOf, { ...course, window, past: this.#past, calls: this.#calls });
+    const fitted = withOriginals(run.fit(moment), slots);
+    this.#reasons.add(run.reason ?? base.name);
+    this.#remember(slots, fitted);
+    return fitted;
+  }
+
+  /** Keeps what has left for the base: it may want some of it back. */
+  #remember(before: readonly Slot[], after: readonly Slot[]): void {
+    const { tokensOf } = this.#parts;
+    const shown = new Set(after.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
+    const left = before
+      .filter(({ seq, isNote }) => !isNote && !shown.has(seq))
+      .map(
+        ({ original, ...slot }): Slot =>
+          original ? { ...slot, message: original, tokens: tokensOf(original) } : slot,
+      );
+    let room = PAST_TOKENS;
+    this.#past = [...this.#past, ...left]
+      .toReversed()
+      .filter(({ tokens }) => {
+        room -= tokens;
+        return room >= 0;
+      })
+      .toReversed();
+  }
+}
+
+/** The slots with what they were before any edit, which was kept from the base. */
+function withOriginals(fitted: readonly Slot[], before: readonly Slot[]): readonly Slot[] {
+  const byMessage = new Map(before.map((slot) => [slot.message, slot]));
+  const bySeq = new Map(before.filter(({ isNote }) => !isNote).map((slot) => [slot.seq, slot]));
+  return fitted.map((slot) => {
+    const same = byMessage.get(slot.message);
+    if (same) return same;
+    const own = slot.isNote ? undefined : bySeq.get(slot.seq);
+    return own ? { ...slot, original: own.original ?? own.message } : slot;
+  });
+}
+
+/** What was cleared as if it had been said so. A result as words stays what it was: it is not the user who speaks. */
+function asIfSaid(slot: Slot): Slot {
+  const { original, ...rest } = slot;
+  return original && answeredBy(original).length === answeredBy(slot.message).length ? rest : slot;
+}

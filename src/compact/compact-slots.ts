@@ -1,0 +1,85 @@
+import { type Message, textOfMessage } from "../model/message.ts";
+import type { TokensOf } from "../window/apply-edits.ts";
+import type { Group } from "../window/group.ts";
+import { protectedSeqs } from "../window/protected.ts";
+import { sizeOf } from "../window/size.ts";
+import type { Slot } from "../window/slot.ts";
+import { windowIndex } from "../window/window-index.ts";
+import { extractSummary } from "./extractive/extract-summary.ts";
+
+/** How the slots of a window are compacted. */
+export interface CompactSlotsOptions {
+  readonly tokensOf: TokensOf;
+  readonly pins?: ReadonlySet<number>;
+  /** What whoever asks for it wants kept. */
+  readonly instructions?: string | undefined;
+}
+
+const TITLE = "[Summary of the conversation so far]";
+const LAST_MESSAGES = 3;
+const LARGEST_SUMMARY = 4_000;
+const LEAST_SUMMARY = 300;
+const SUMMARY_SHARE = 0.2;
+
+/**
+ * The window with a summary, made of the conversation's own words, in place of all groups but those that are protected and
+ * the latest. An earlier summary is brought up to date. The very same array if nothing would be won.
+ */
+export function compactSlots(slots: readonly Slot[], options: CompactSlotsOptions): readonly Slot[] {
+  const { tokensOf, instructions } = options;
+  const staying = stayingSlots(slots, options.pins);
+  const left = slots.filter((_, index) => !staying.has(index));
+  const said = left.filter(({ isNote }) => !isNote);
+  if (said.length === 0) return slots;
+  const previous = left.find(isCompaction);
+  const size = sizeOf(left);
+  const { text } = extractSummary(said.map(asSaid), {
+    budgetTokens: Math.floor(Math.max(LEAST_SUMMARY, Math.min(LARGEST_SUMMARY, size * SUMMARY_SHARE))),
+    previous: previous && textOfMessage(previous.message).slice(TITLE.length + 1),
+    instructions,
+  });
+  const message: Message = { role: "user", parts: [{ type: "text", text: `${TITLE}\n${text}` }] };
+  const tokens = tokensOf(message);
+  if (tokens >= size) return slots;
+  const { seq, at } = left[0] as Slot;
+  const place = slots.indexOf(left[0] as Slot);
+  return slots.flatMap((slot, index): readonly Slot[] => {
+    const summary = index === place ? [{ seq, at, message, tokens, isNote: true }] : [];
+    return staying.has(index) ? [...summary, slot] : summary;
+  });
+}
+
+/** True for a summary of ours. */
+export function isCompaction({ isNote, message }: Slot): boolean {
+  const [part] = message.parts;
+  return isNote === true && part?.type === "text" && part.text.startsWith(TITLE);
+}
+
+/** Indexes of what stays: whole groups, and with each all that calls and results tie to it. */
+function stayingSlots(slots: readonly Slot[], pins: ReadonlySet<number> | undefined): ReadonlySet<number> {
+  const { groups, bonds } = windowIndex(slots);
+  const kept = protectedSeqs(slots, pins);
+  const isFixed = (index: number) => {
+    const { seq, isNote, message } = slots[index] as Slot;
+    return !isNote && (kept.has(seq) || message.role === "system");
+  };
+  const groupOf = new Map<number, Group>();
+  for (const group of groups)
+    for (let index = group.from; index <= group.to; index++) groupOf.set(index, group);
+  const last = slots.length - LAST_MESSAGES;
+  const staying = new Set<number>();
+  const open = [...slots.keys()].filter((index) => index >= last || isFixed(index));
+  for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    if (staying.has(index)) continue;
+    const { from, to } = groupOf.get(index) ?? { from: index, to: index };
+    for (let member = from; member <= to; member++) {
+      staying.add(member);
+      open.push(...(bonds.get(member) ?? []));
+    }
+  }
+  return staying;
+}
+
+function asSaid({ original, ...slot }: Slot): Slot {
+  return original ? { ...slot, message: original } : slot;
+}

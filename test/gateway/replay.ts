@@ -1,0 +1,117 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ServerResponse } from "node:http";
+import type { Api, JsonObject } from "../../src/gateway/api/api.ts";
+import { APIS } from "../../src/gateway/api/apis.ts";
+import { type Answer, ask, type TestGateway, without } from "../support/gateway.ts";
+import { formatEvent, type Heard, type Upstream } from "../support/upstream.ts";
+
+const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "../recordings");
+
+/** Whether this machine has requests that real clients sent. */
+export const HAS_RECORDINGS = existsSync(folder);
+
+/** A request that a real client sent, and what it was answered. */
+export interface Recorded {
+  readonly url: string;
+  readonly api: Api;
+  readonly rawHeaders: readonly string[];
+  readonly body: JsonObject;
+  readonly elements: readonly JsonObject[];
+  readonly status: number;
+  /** The answer as it went over the wire. */
+  readonly bytes: Buffer;
+  readonly isStream: boolean;
+  /** True for an answer that broke off half-way. */
+  readonly isCut: boolean;
+}
+
+/** What one client sent in one scenario, in order. */
+export interface Scenario {
+  readonly name: string;
+  readonly recorded: readonly Recorded[];
+}
+
+/** All scenarios that were recorded. */
+export function readScenarios(): readonly Scenario[] {
+  const files = globSync("**/*POST*.json", { cwd: folder }).sort();
+  const names = [...new Set(files.map((file) => dirname(file)))];
+  return names.map((name) => ({
+    name,
+    recorded: files.filter((file) => dirname(file) === name).map((file) => read(join(folder, file))),
+  }));
+}
+
+function read(file: string): Recorded {
+  const { url, rawHeaders, body, response } = JSON.parse(readFileSync(file, "utf8"));
+  const api = APIS.find(({ path }) => String(url).split("?")[0]?.endsWith(path));
+  if (!api) throw new Error(`${file} is of no API that is known`);
+  const isStream = response.sse !== undefined;
+  const events = (response.sse ?? []).map((data: { type?: string } | string) =>
+    formatEvent({ data, ...(typeof data === "object" && data.type && { event: data.type }) }),
+  );
+  const isCut = response.truncated === true;
+  const sent = isCut ? events.slice(0, Math.ceil(events.length / 2)) : events;
+  return {
+    url,
+    api,
+    rawHeaders,
+    body,
+    elements: body[api.messagesField],
+    status: response.status,
+    bytes: Buffer.from(isStream ? sent.join("") : JSON.stringify(response.body)),
+    isStream,
+    isCut,
+  };
+}
+
+/** One request of a replay: what was sent, what reached the upstream, what came back. */
+export interface Replayed {
+  readonly recorded: Recorded;
+  readonly sent: Buffer;
+  readonly sentHeaders: readonly string[];
+  /** What the upstream got for it, the last time it was tried. */
+  readonly heard: Heard;
+  readonly answer: Answer;
+}
+
+/** Headers that a replay sets itself, or that are of the connection. */
+const OWN = ["host", "connection", "content-length"];
+
+/** Sends what a client sent, one request after the other; the upstream answers what it answered then. */
+export async function replay(
+  gateway: TestGateway,
+  upstream: Upstream,
+  { recorded }: Scenario,
+  key?: string,
+): Promise<readonly Replayed[]> {
+  const replayed: Replayed[] = [];
+  for (const one of recorded) {
+    const before = upstream.heard.length;
+    upstream.answer((_, response) => answerAs(one, response));
+    const sent = Buffer.from(JSON.stringify(one.body));
+    const rawHeaders = withKey(without(one.rawHeaders, OWN), key);
+    const answer = await ask(gateway, { path: one.url, body: sent, rawHeaders });
+    const heard = upstream.heard.at(-1);
+    if (!heard || upstream.heard.length === before) throw new Error(`nothing reached the upstream: ${answer.text}`);
+    replayed.push({ recorded: one, sent, sentHeaders: rawHeaders, heard, answer });
+  }
+  return replayed;
+}
+
+function withKey(rawHeaders: readonly string[], key: string | undefined): readonly string[] {
+  if (key === undefined) return rawHeaders;
+  return rawHeaders.map((word, index) => {
+    const name = index % 2 === 1 ? rawHeaders[index - 1]?.toLowerCase() : undefined;
+    if (name === "x-api-key") return key;
+    return name === "authorization" ? `Bearer ${key}` : word;
+  });
+}
+
+function answerAs({ status, bytes, isStream, isCut }: Recorded, response: ServerResponse): void {
+  const type = isStream ? "text/event-stream" : "application/json";
+  response.writeHead(status, ["X-Request-Id", "req_1", "content-type", type, "X-Ratelimit-Left", "7"]);
+  if (!isCut) response.end(bytes);
+  // What was written has to leave before the connection is dropped.
+  else response.write(bytes, () => setImmediate(() => response.destroy()));
+}

@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+import { clientSignal } from "../../../src/gateway/stream/client-signal.ts";
+import { type Relayed, type RelayOptions, relay } from "../../../src/gateway/stream/relay.ts";
+import { closeAgents, openAgents } from "../../../src/gateway/upstream/agents.ts";
+import { sendUpstream } from "../../../src/gateway/upstream/send-upstream.ts";
+import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { type Listening, serve } from "../upstream/server.ts";
+
+/** What a relay is given besides its two sides. */
+export type RelayRest = Partial<Omit<RelayOptions, "answer" | "response">>;
+
+/** An upstream, a relay before it, and what became of each request. */
+export interface World extends Listening {
+  readonly upstream: Listening;
+  /** Outcomes in the order in which requests came. */
+  readonly relayed: Promise<Relayed>[];
+  /** Resolves with the outcome of the first request, as soon as there is one. */
+  readonly outcome: Promise<Relayed>;
+}
+
+/** Starts an upstream that answers as told, and a server that relays its answers. */
+export async function startWorld(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  rest: RelayRest | ((request: IncomingMessage, response: ServerResponse) => RelayRest) = {},
+): Promise<World> {
+  const agents = openAgents();
+  onTestFinished(() => closeAgents(agents));
+  const upstream = await serve(answer);
+  const relayed: Promise<Relayed>[] = [];
+  const outcome = Promise.withResolvers<Relayed>();
+  const gateway = await serve((incoming, response) => {
+    const options = typeof rest === "function" ? rest(incoming, response) : rest;
+    const one = passOn(incoming, response, options);
+    one.catch(() => {});
+    relayed.push(one);
+    outcome.resolve(one);
+  });
+  outcome.promise.catch(() => {});
+
+  async function passOn(incoming: IncomingMessage, response: ServerResponse, options: RelayRest) {
+    const body = await buffer(incoming);
+    const { method = "GET", url = "/", headers } = incoming;
+    const sent = await sendUpstream({
+      agents,
+      url: upstreamUrl({ baseUrl: upstream.url }, url),
+      method,
+      rawHeaders: [
+        "Host",
+        "upstream",
+        "X-From",
+        headers["x-from"]?.toString() ?? "",
+        "Content-Length",
+        `${body.length}`,
+      ],
+      body: [body],
+      signal: clientSignal(response),
+      limits: { connectMs: 5_000, firstByteMs: 5_000 },
+    });
+    return relay({ idleMs: 5_000, ...options, answer: sent, response });
+  }
+
+  const { url, port, connections } = gateway;
+  return { url, port, connections, upstream, relayed, outcome: outcome.promise };
+}
+
+/** An answer as a client got it. */
+export interface Got {
+  readonly head: IncomingMessage;
+  readonly text: string;
+  /** False if the client saw the connection end before the answer did. */
+  readonly isWhole: boolean;
+}
+
+/** Asks and reads to the end, however that comes. */
+export async function ask(
+  url: string,
+  options: { method?: string; from?: string; body?: string } = {},
+): Promise<Got> {
+  const { method = "POST", from = "", body = "" } = options;
+  const head = await open(url, method, { "x-from": from, "content-length": String(body.length) }, body);
+  const chunks: Buffer[] = [];
+  head.on("data", (chunk: Buffer) => chunks.push(chunk));
+  head.on("error", () => {});
+  await new Promise((resolve) => head.once("close", resolve));
+  return { head, text: Buffer.concat(chunks).toString(), isWhole: head.complete };
+}
+
+/** Asks and waits for the head only. */
+export function open(
+  url: string,
+  method = "POST",
+  headers: Record<string, string> = {},
+  body = "",
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/v1/messages`, { method, headers, agent: false }, resolve);
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+/** Asks over a bare connection that reads nothing until it is told to. */
+export async function askBare(
+  port: number,
+  head = "GET /v1/messages HTTP/1.1\r\nHost: x\r\n\r\n",
+): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1" }).on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, "connect");
+  socket.write(head);
+  return socket;
+}
+
+/** Resolves when the connections of a server have all ended. */
+export async function allClosed(connections: readonly Socket[]): Promise<void> {
+  await Promise.all(
+    connections
+      .filter(({ closed }) => !closed)
+      .map((socket) => new Promise((resolve) => socket.once("close", resolve))),
+  );
+}
+
+/** An event as it goes over the wire. */
+export const event = (data: string) => `event: note\ndata: ${data}\n\n`;
