@@ -14,8 +14,8 @@ export interface Options {
 export const HELP = `A marathon in one session: appends, pages, looks up, rewinds, edits and reopens, and
 shows what memory that took. Everything happens in a temporary folder, removed at the end.
 
-  npm start                          the whole marathon, about 700 MB in the temporary folder
-  npm start -- --messages 1000       a short one
+  npm run demo                       the whole marathon, about 700 MB in the temporary folder
+  npm run demo -- --messages 1000    a short one
 
   --messages N   messages to append (default 100000)
   --images N     images among them (default 100)

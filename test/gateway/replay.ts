@@ -47,7 +47,7 @@ function read(file: string): Recorded {
   const api = APIS.find(({ path }) => String(url).split("?")[0]?.endsWith(path));
   if (!api) throw new Error(`${file} is of no API that is known`);
   const isStream = response.sse !== undefined;
-  const events = (response.sse ?? []).map((data: { type?: string } | string) =>
+  const events = sameFolder(response.sse ?? []).map((data) =>
     formatEvent({ data, ...(typeof data === "object" && data.type && { event: data.type }) }),
   );
   const isCut = response.truncated === true;
@@ -63,6 +63,32 @@ function read(file: string): Recorded {
     isStream,
     isCut,
   };
+}
+
+interface RecordedEvent {
+  readonly type?: string;
+  readonly object?: string;
+}
+
+const RECORDED_IN = /\/tmp\/research\/gateway\/run\/[\w-]+\/proj/g;
+const FOLDER = ["", "home", "dev", "proj"].join("/");
+
+/** Replies name the folder in which they were recorded, requests another: the calls of both are to be the same. */
+function sameFolder(events: readonly (RecordedEvent | string)[]): readonly (RecordedEvent | string)[] {
+  const pieces: string[] = [];
+  const taken = JSON.stringify(events, (key, value) => {
+    if (key !== "partial_json" && !(key === "arguments" && isChat(events[0]))) return value;
+    pieces.push(value);
+    return `piece ${pieces.length}`;
+  });
+  // Every recorded reply has one call at most.
+  const whole = pieces.join("").replaceAll(RECORDED_IN, FOLDER);
+  const put = (_: string, number: string) => JSON.stringify(number === "1" ? whole : "");
+  return JSON.parse(taken.replaceAll(RECORDED_IN, FOLDER).replace(/"piece (\d+)"/g, put));
+}
+
+function isChat(event: RecordedEvent | string | undefined): boolean {
+  return typeof event === "object" && event.object === "chat.completion.chunk";
 }
 
 /** One request of a replay: what was sent, what reached the upstream, what came back. */

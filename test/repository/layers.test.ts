@@ -25,8 +25,9 @@ const HEIGHT: Readonly<Record<string, number>> = {
   ai: 10,
   gateway: 10,
   mcp: 10,
-  cli: 10,
   web: 10,
+  // The program starts the servers, so it stands above them.
+  cli: 11,
   testing: 9,
 };
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { loadConversation } from "../../../src/cli/replaying/load-conversation.ts";
+import { loadConversation } from "../../../src/conversation/load-conversation.ts";
 import { importSources } from "../../../src/formats/index.ts";
 import { openKernel, type SaidMessage } from "../../../src/index.ts";
 

@@ -4,7 +4,6 @@ import { type Reloaded, watchConfig } from "../../gateway/config/watch-config.ts
 import { openGateway } from "../../gateway/index.ts";
 import { openKernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
-import type { ServeValues } from "../commands/serve.ts";
 import type { Context } from "../context.ts";
 import { escapeLine, safeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
@@ -12,6 +11,10 @@ import { paintFor } from "../look.ts";
 import { printTo } from "../printer.ts";
 import { storePath } from "../store.ts";
 import { greetingJson, greetingLines } from "./greeting.ts";
+import type { ServeValues } from "./options.ts";
+
+/** Characters of the log that wait to be read; more are left out. */
+const MOST_WAITING = 1_024 * 1_024;
 
 /** Runs the gateway until it is stopped; requests under way may end. */
 export async function serve(context: Context, options: ServeValues & CommonValues): Promise<number> {
@@ -31,8 +34,13 @@ export async function serve(context: Context, options: ServeValues & CommonValue
     if (options.json) stdout.write(`${safeJson({ type: "reloaded", outcome, messages })}\n`);
   };
   const live = watchConfig({ request, loaded, onReload, onChange: (config) => gateway.reload(config) });
-  const log = (line: string) => void stderr.write(line);
-  const gateway = await openGateway({ kernel, config: live.current, log }).catch((error: unknown) => {
+  const log = (line: string) => {
+    // Whoever does not read the log must not make us keep it.
+    if (stderr.writableLength < MOST_WAITING) stderr.write(line);
+  };
+  const logForm = context.isTerminal.stderr && !options.json ? "pretty" : "json";
+  const parts = { kernel, config: live.current, log, logForm, env: { ...env } } as const;
+  const gateway = await openGateway(parts).catch((error: unknown) => {
     live.close();
     throw listenFailure(error, loaded.config) ?? error;
   });

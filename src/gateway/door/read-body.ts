@@ -86,7 +86,7 @@ function joined(chunks: readonly Buffer[]): Buffer {
 }
 
 function expectsContinue(request: IncomingMessage): boolean {
-  return request.headers.expect?.toLowerCase() === "100-continue";
+  return /100-continue/i.test(request.headers.expect ?? "");
 }
 
 function tooSlow(bodyMs: number): Fault {

@@ -3,7 +3,7 @@ import type { Api } from "../api/api.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import { contextManagementKey, readContextManagement } from "../edits/context-management.ts";
 import { policyOfContextManagement } from "../edits/edits-policy.ts";
-import type { Asked } from "../thread/asked.ts";
+import type { Asked, Room } from "../thread/asked.ts";
 import { leadBytes, leadOf } from "./body-facts.ts";
 import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
@@ -35,11 +35,10 @@ export function askedOf(
   return {
     api,
     said,
-    room,
     isContinued,
     signal,
     isDryRun: config.dryRun,
-    ...policyFor(api, fields.all.context_management, upstream, policyName, room.window),
+    ...policyFor(api, fields.all.context_management, upstream, policyName, room),
     frame: {
       model,
       maxTokens: fields.maxTokens,
@@ -52,7 +51,7 @@ export function askedOf(
 }
 
 /** Who carries out what a client asks for with Anthropic's `context_management`. */
-export function managedBy({ contextManagement, baseUrl }: UpstreamConfig): "upstream" | "gateway" {
+function managedBy({ contextManagement, baseUrl }: UpstreamConfig): "upstream" | "gateway" {
   if (contextManagement) return contextManagement;
   return /^https:\/\/api\.anthropic\.com(?:[:/]|$)/i.test(baseUrl) ? "upstream" : "gateway";
 }
@@ -62,15 +61,16 @@ function policyFor(
   management: unknown,
   upstream: UpstreamConfig,
   name: string,
-  windowTokens: number,
-): Pick<Asked, "policy" | "policyKey"> {
+  room: Room,
+): Pick<Asked, "policy" | "policyKey" | "edits" | "room"> {
   const base = POLICIES.find((policy) => policy.name === name);
   const read = readContextManagement(management, { api: api.name, by: managedBy(upstream) });
   if (read.type === "fault") throw new FaultError(read.fault);
-  if (read.type === "none" || read.edits.length === 0 || !base || name === "none")
-    return { policy: name, policyKey: name };
-  return {
-    policy: policyOfContextManagement(read.edits, base, { api: api.name, windowTokens }),
-    policyKey: `${name} ${contextManagementKey(read.edits)}`,
-  };
+  if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, room };
+  const { edits } = read;
+  const policy = policyOfContextManagement(edits, base, { api: api.name, windowTokens: room.window });
+  if (policy === base) return { policy: name, policyKey: name, edits, room };
+  // What the client asks for comes first; the policy behind it only guards the limit.
+  const whole = { ...room, threshold: room.window };
+  return { policy, policyKey: `${name} ${contextManagementKey(edits)}`, edits, room: whole };
 }

@@ -2,12 +2,14 @@ import { overflowOf, type ProviderFailure } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import { apiOf } from "../api/apis.ts";
 import { lengthOf } from "../body/splice.ts";
-import type { Call } from "../thread/call.ts";
+import { appliedEdits, withAppliedEdits } from "../edits/applied-edits.ts";
+import { CONTEXT_MANAGEMENT } from "../edits/context-edit.ts";
+import { Call } from "../thread/call.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { readWhole } from "../upstream/read-whole.ts";
 import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { answer, sendWhole } from "./answer.ts";
-import { askedOf, type Destination, managedBy } from "./ask.ts";
+import { askedOf, type Destination } from "./ask.ts";
 import { rememberFacts } from "./body-facts.ts";
 import { FaultError } from "./fault-error.ts";
 import { findThread } from "./find-thread.ts";
@@ -36,7 +38,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   let call: Call;
   try {
     stopLoops(thread.session.id, thread.kind, said.messages.length, parts);
-    call = await thread.begin(asked);
+    call = await Call.begin(thread, asked);
   } catch (error) {
     thread.ended(false);
     throw error;
@@ -73,12 +75,19 @@ async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Co
     if (answered.status < 400 || !isRead) {
       const recorder = call.recorder();
       const mostTokens = isRead ? parts.rooms.clientWindow(clientModel) : undefined;
-      await answer(admitted, parts, answered, { api, recorder, mostTokens });
+      await answer(admitted, parts, answered, { api, recorder, mostTokens, change: tellEdits(call) });
       afterReply(admitted, parts, conversing, recorder);
       return;
     }
     if (await refused(admitted, parts, conversing, answered)) return;
   }
+}
+
+/** Says with the reply which of the edits that the client asked for were made. */
+function tellEdits({ asked, fitted }: Call): ((data: string) => string | undefined) | undefined {
+  if (!asked.edits || asked.isDryRun) return undefined;
+  const applied = appliedEdits(asked.edits, fitted?.slots ?? []);
+  return (data) => withAppliedEdits(asked.api.name, data, applied);
 }
 
 /** Deals with an error: true if the client was told, false if another window is to be tried. */
@@ -104,13 +113,12 @@ async function refused(
 }
 
 /** What of the body is not as it came. */
-function changesOf({ read, destination, call }: Conversing): BodyChanges {
-  const { model, clientModel, upstream } = destination;
-  const isManaged = read.fields.all.context_management !== undefined && managedBy(upstream) === "gateway";
+function changesOf({ destination, call }: Conversing): BodyChanges {
+  const { model, clientModel } = destination;
   return {
     pieces: call.pieces,
     ...(model !== clientModel && { fields: new Map([["model", model]]) }),
-    ...(isManaged && call.asked.policy !== "none" && { without: ["context_management"] }),
+    ...(call.asked.edits && !call.asked.isDryRun && { without: [CONTEXT_MANAGEMENT] }),
   };
 }
 
@@ -125,7 +133,8 @@ function destinationOf(api: Api, clientModel: string | undefined, { config }: Ex
 /** A client that runs in a circle is told so, instead of paying for it. */
 function stopLoops(session: string, kind: string, messages: number, { loops }: ExchangeParts): void {
   const family = session.split("/").slice(0, 2).join("/");
-  const fault = kind === "compaction" ? loops.compacts(family, messages) : loops.fault(session);
+  const own = kind === "compaction" ? loops.compacts(family, messages) : loops.fault(family);
+  const fault = own ?? loops.fault(session);
   if (kind === "main") loops.said(family, messages);
   if (fault) throw new FaultError(fault);
 }

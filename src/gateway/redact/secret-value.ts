@@ -5,8 +5,11 @@ const OTHER_NAMES =
   /(?:names?|[_-]ids?|Ids?|url|uri|path|file|dir|types?|host|length|limits?|counts?|ttl|expiry|expires|expiration|expiresat|arn|header|prefix|suffix|version|field|label|placeholder|pattern|regex|policy|hash|sha256|digest|fingerprint|budget|usage|size|index|[_-]env|hint|error|message|cost|price|details|required|enabled|status|algorithm|storage|provider|scopes?|tokens|secrets|keys|passwords|credentials)$/i;
 const OTHER_BEGINNINGS =
   /^(?:(?:max|min|num|total|input|output|prompt|completion|cached?|reasoning|next|prev|page|pagination|continuation|cancel|cancellation|sync|start|end|stop|eos|bos|pad|unk|special|delta|sub)[_-]?(?:page[_-]?)?tokens?|public|keyboard)/i;
-const PLACEHOLDER =
-  /your|example|placeholder|change[_-]?me|dummy|redacted|insert|replace|todo|undefined|xxxx|\*\*\*|\.\.\.|…|•|1234567890|<|>|\$\{|\$\(|\{\{|%\(|%s|\{[a-z_]*\}/i;
+/** What is filled in later, and what was taken out. */
+const TEMPLATE = /\*\*\*|\.\.\.|…|•|<|>|\$\{|\$\(|\{\{|%\(|%s|\{[a-z_]*\}|xxxx/i;
+/** Words of values that only show the form; a long random value may hold one by chance, or because a manual shows it. */
+const SHOWN_ONLY = /your|example|placeholder|change[_-]?me|dummy|redacted|insert|replace|todo|undefined/i;
+const LONG = 32;
 /** Calls, references, templates and other code. */
 const CODE =
   /[(){}[\]$|*&!?`]|^(?:process|os|env|self|this|config|settings|options|props|args|ctx|req|secrets?|import|new|await|null|none|true|false|string|str|bytes|any)\b|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|=>|::|->/i;
@@ -23,28 +26,26 @@ export interface Assignment {
 /** Judges whether what is assigned to a name that speaks of a secret is one, and not a placeholder, a type, a path or code. */
 export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
   if (OTHER_NAMES.test(name) || OTHER_BEGINNINGS.test(name)) return false;
-  if (value.includes(MARK) || /\s/.test(value) || PLACEHOLDER.test(value) || LOCATION.test(value))
-    return false;
+  if (value.includes(MARK) || TEMPLATE.test(value) || LOCATION.test(value)) return false;
+  if (SHOWN_ONLY.test(value) && !(value.length >= LONG && looksRandom(value))) return false;
   const isEnvironment = /^[A-Z][A-Z0-9_]+$/.test(name);
   const isPassword = /pass|pwd/i.test(name);
+  if (/\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value))) return false;
   if (CODE.test(value) && !(isQuoted && isPassword && looksChosen(value))) return false;
-  if (isPassword)
-    return (
-      value.length >= (isEnvironment ? 6 : 8) && (isEnvironment ? isNoNumber(value) : looksChosen(value))
-    );
+  if (isPassword) return value.length >= 6 && (isEnvironment ? isNoNumber(value) : looksChosen(value));
   return value.length >= (isEnvironment ? 12 : 16) && looksRandom(value);
 }
 
 /** A password that somebody chose: letters, and something that is none. */
 function looksChosen(value: string): boolean {
-  return /[A-Za-z]/.test(value) && /[^A-Za-z_\s.:,'"-]/.test(value) && !/^[a-z]+[_-]?\d?$/i.test(value);
+  return /[A-Za-z]/.test(value) && /[^A-Za-z_\s.:,'"-]/.test(value);
 }
 
 /** Whether a word is unlike words of a language or of a program: letters and figures in a mix that nobody reads. */
 export function looksRandom(value: string): boolean {
   const figures = value.match(/\d/g)?.length ?? 0;
   const capitals = value.match(/[A-Z]/g)?.length ?? 0;
-  if (figures < 2 || !/[A-Za-z]/.test(value)) return false;
+  if (figures < (value.length >= LONG ? 1 : 2) || !/[A-Za-z]/.test(value)) return false;
   return (figures + capitals) / value.length >= 0.15 && new Set(value).size >= Math.min(10, value.length / 2);
 }
 

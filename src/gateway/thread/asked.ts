@@ -1,6 +1,7 @@
 import type { Policy } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import type { WireMessages } from "../body/wire-message.ts";
+import type { ContextEdit } from "../edits/context-edit.ts";
 
 /** What a request holds besides its messages, as far as its window depends on it. */
 export interface Frame {
@@ -33,6 +34,8 @@ export interface Asked {
   readonly policy: string | Policy;
   /** Policies of the same key do the same. */
   readonly policyKey: string;
+  /** What the client asks for with Anthropic's `context_management`, where the gateway carries it out. */
+  readonly edits?: readonly ContextEdit[];
   /** True if the request holds only what is new: the provider has the rest. */
   readonly isContinued: boolean;
   /** True to plan and change nothing. */

@@ -8,10 +8,13 @@ import {
   type SessionWindow,
 } from "../../index.ts";
 import type { ReplyReader } from "../api/api.ts";
-import type { WireMessage } from "../body/wire-message.ts";
+import { elementAt, type WireMessage } from "../body/wire-message.ts";
+import { newViolations } from "../edits/check-rules.ts";
 import { planOutgoing } from "../edits/render.ts";
+import type { Violation } from "../edits/violation.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Asked } from "./asked.ts";
+import { movedMarkers, survivorsOf } from "./moved-markers.ts";
 import { outgoingPieces, type Piece } from "./outgoing.ts";
 import { Recorder } from "./recorder.ts";
 import { keyOf } from "./stored.ts";
@@ -29,8 +32,10 @@ export class Call {
   #fitted: Fitted | undefined;
   #pieces: readonly Piece[] | undefined;
   #healed = 0;
+  #violations: readonly Violation[] = [];
   #isAnswered = false;
   #isEnded = false;
+  #isSpent = false;
 
   private constructor(thread: Thread, asked: Asked, placed: Placed<WireMessage>) {
     this.thread = thread;
@@ -39,8 +44,15 @@ export class Call {
     this.#taken = thread.windows.take(asked);
   }
 
-  /** Stores what is new of a conversation and fits its window; the thread's turn must be held. */
-  static async begin(thread: Thread, asked: Asked): Promise<Call> {
+  /**
+   * Begins a request for which a thread was reserved: stores what is new of the conversation and fits its window. One after
+   * the other, for what is fitted must be what was just taken in.
+   */
+  static begin(thread: Thread, asked: Asked): Promise<Call> {
+    return thread.conversation.inTurn(() => Call.#begin(thread, asked));
+  }
+
+  static async #begin(thread: Thread, asked: Asked): Promise<Call> {
     const call = new Call(thread, asked, await thread.take(asked));
     if (asked.policy === "none") return call;
     try {
@@ -77,10 +89,17 @@ export class Call {
         await this.#use(fitted);
         return true;
       } catch (error) {
-        if (isLonghaulError(error, "WINDOW_OVERFLOW") || isLonghaulError(error, "WINDOW_FLOOR")) return false;
-        throw error;
+        if (!isLonghaulError(error, "WINDOW_OVERFLOW") && !isLonghaulError(error, "WINDOW_FLOOR"))
+          throw error;
+        this.#isSpent = true;
+        return false;
       }
     });
+  }
+
+  /** Rules of the provider that an edit would have broken; it was left out then. */
+  get violations(): readonly Violation[] {
+    return this.#violations;
   }
 
   get healed(): number {
@@ -101,7 +120,8 @@ export class Call {
     this.#answered(false);
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#taken.giveBack();
+    // A window that was forced smaller in vain would be sent as small again, whatever is asked next.
+    if (!this.#isSpent) this.#taken.giveBack();
   }
 
   #append(append: (session: Session) => Promise<unknown>, reader: ReplyReader): Promise<void> {
@@ -140,9 +160,22 @@ export class Call {
     const { api, said } = this.asked;
     const { thread } = this;
     this.#fitted = fitted;
-    const outgoing = planOutgoing({ ...fitted, session: thread.session.id, placed: this.#placed, keyOf });
-    const all = [...outgoing, ...thread.tailOf(said).map(({ index }) => ({ type: "same", index }) as const)];
-    this.#pieces = await outgoingPieces(api, said, all, thread.written, thread.base64Of);
+    const source = { ...fitted, session: thread.session.id, placed: this.#placed, keyOf };
+    const tail = thread.tailOf(said).map(({ index }) => ({ type: "same", index }) as const);
+    const outgoing = [...planOutgoing(source), ...tail];
+    const pieces = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
+    this.#pieces = api.name === "anthropic" ? movedMarkers(said.cut, pieces) : pieces;
+    // A plan is looked at once, when it is made: what it makes of later requests is the same and more of it.
+    if (fitted.plan && !this.#isUnchanged) this.#checkRules();
+  }
+
+  /** An edit that the provider would refuse is worse than none. */
+  #checkRules(): void {
+    const { api, said, isContinued } = this.asked;
+    const before = said.cut.elements.map((_, index) => elementAt(said.cut, index));
+    const after = survivorsOf(before, this.#pieces ?? []).map(({ element }) => element);
+    this.#violations = newViolations(api.name, before, after, { isContinued });
+    if (this.#violations.length > 0) this.#pieces = undefined;
   }
 }
 

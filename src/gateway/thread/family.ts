@@ -3,7 +3,7 @@ import type { EntryId, Kernel, MessageInput, Role, Session } from "../../index.t
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import { kindOf } from "../identity/kind.ts";
-import type { RequestFacts } from "../identity/request-facts.ts";
+import { lastWords, type RequestFacts } from "../identity/request-facts.ts";
 import type { Shape } from "../identity/shape.ts";
 import { type ClientSummary, linkSummary } from "./client-summary.ts";
 import { type Caller, childId, rootId } from "./names.ts";
@@ -25,8 +25,10 @@ export interface Request {
 export interface FamilyParts {
   readonly kernel: Kernel;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
-  /** Told when a client has summarised a conversation. */
-  readonly onSummary: (summary: ClientSummary) => void;
+  /** Told when a client has summarised a conversation; of which one is not always known. */
+  readonly onSummary: (summary: Pick<ClientSummary, "text"> & Partial<ClientSummary>) => void;
+  /** The conversation of another family that these words quote. */
+  readonly quoted: (words: string) => Promise<Thread | undefined>;
 }
 
 /** More conversations that begin alike are not found again after a restart. */
@@ -91,7 +93,7 @@ export class Family {
     const { keys, roles, shape, facts, caller } = request;
     await this.#look(keys[0] ?? "");
     const { explicit, agent } = caller;
-    const isBesideMain = explicit !== undefined && this.#main !== undefined;
+    const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
     const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit)));
     const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, facts.messages));
     const kind = kindOf({ ...facts, isBesideMain });
@@ -139,7 +141,7 @@ export class Family {
     }
   }
 
-  async #open({ shape, keys, caller }: Request, kind: ThreadKind): Promise<Thread> {
+  async #open({ shape, keys, caller, facts }: Request, kind: ThreadKind): Promise<Thread> {
     const [firstKey = ""] = keys;
     const mark = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
     const meta = metaOf(mark);
@@ -153,7 +155,12 @@ export class Family {
     const root = await this.#root(this.#isExplicit ? 1 : this.#roots.length + 1);
     if (isRoot) {
       await root.update({ meta });
-      return this.#add(root, mark);
+      const isElsewhere = kind === "compaction" && !this.#main;
+      return this.#add(
+        root,
+        mark,
+        isElsewhere ? await this.#parts.quoted(lastWords(facts.messages)) : undefined,
+      );
     }
     const main = this.#main;
     const child = await root.child({ id: await this.#freeId(root.id, kind, firstKey), meta });
@@ -202,9 +209,9 @@ export class Family {
 
   async #replied(kind: ThreadKind, text: string, of: Thread | undefined): Promise<void> {
     const main = of ?? this.#main;
-    if (kind === "compaction" && main) {
-      this.#remember({ text, of: main });
-      this.#parts.onSummary({ text, of: main });
+    if (kind === "compaction") {
+      if (main) this.#remember({ text, of: main });
+      this.#parts.onSummary({ text, ...(main && { of: main }) });
     }
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);

@@ -7,7 +7,8 @@ import type { Outgoing } from "../edits/render.ts";
 /** Elements on their way out: slices of the body that came, or written anew. */
 export type Piece =
   | { readonly from: number; readonly to: number }
-  | { readonly elements: readonly JsonObject[] };
+  /** `index` is that of the first of the client's elements that they stand for, where there is one. */
+  | { readonly elements: readonly JsonObject[]; readonly index?: number };
 
 /** Bytes of messages that were written anew, by message: those of a window stay the same objects from call to call. */
 export class WrittenMessages {
@@ -66,7 +67,8 @@ export async function outgoingPieces(
       if (message) add(message.from, message.to);
     } else {
       const elements = await written.write(api, said, one, base64Of);
-      if (elements.length > 0) pieces.push({ elements });
+      const index = one.type === "changed" ? said.messages[one.index]?.from : undefined;
+      if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
     }
   }
   written.keepOnly(outgoing);

@@ -6,7 +6,6 @@ import type { CutBody } from "../body/cut.ts";
 import type { WireMessage, WireMessages } from "../body/wire-message.ts";
 import type { Candidate, ThreadKind } from "../identity/choose-thread.ts";
 import type { Asked } from "./asked.ts";
-import { Call } from "./call.ts";
 import { EphemeralTail } from "./ephemeral-tail.ts";
 import { WrittenMessages } from "./outgoing.ts";
 import type { SessionMark } from "./session-mark.ts";
@@ -52,6 +51,11 @@ export class Thread {
     return this.#kind;
   }
 
+  /** True if its agent has tools: then it does some work. */
+  get hasTools(): boolean {
+    return this.#parts.mark.shape.tools.length > 0;
+  }
+
   /** Another conversation has turned out to be the main one. */
   demote(): void {
     this.#kind = "aside";
@@ -60,6 +64,11 @@ export class Thread {
   /** How many requests of it have not ended. */
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** True if its last reply came to its end. */
+  get wasDelivered(): boolean {
+    return this.#wasDelivered;
   }
 
   /** What its line says, once what is under way is written down. */
@@ -88,18 +97,6 @@ export class Thread {
   /** Counts a request that will begin: whoever comes meanwhile is to see it. */
   reserve(): void {
     this.#inFlight++;
-  }
-
-  /** Begins a request that was reserved: one after the other, for what is fitted must be what was just taken in. */
-  begin(asked: Asked): Promise<Call> {
-    return this.conversation.inTurn(async () => {
-      try {
-        return await Call.begin(this, asked);
-      } catch (error) {
-        this.ended(false);
-        throw error;
-      }
-    });
   }
 
   /** Makes the log say what a request says. */

@@ -1,21 +1,30 @@
 import { isContinuedFrom } from "../identity/continued.ts";
 import type { ClientSummary } from "./client-summary.ts";
 import { Family, type FamilyParts, type Request } from "./family.ts";
-import { familyKey } from "./names.ts";
+import { type Caller, familyKey } from "./names.ts";
+import { quotedThread, repeatedThread } from "./summarised.ts";
 import type { Thread } from "./thread.ts";
 
 /** Summaries by which a conversation that began anew is known again. */
 const MOST_SUMMARIES = 64;
+const MOST_LATEST = 8;
+
+interface KnownSummary {
+  readonly principal: string;
+  readonly text: string;
+  /** Undefined until the client goes on with it. */
+  readonly of?: Thread;
+}
 
 /** All conversations that are under way; those that have rested longest are let go, and found again in the store. */
 export class Threads {
-  readonly #parts: Omit<FamilyParts, "onSummary">;
+  readonly #parts: Omit<FamilyParts, "onSummary" | "quoted">;
   readonly #mostThreads: () => number;
   /** Used last comes last. */
   readonly #families = new Map<string, Family>();
-  #summaries: (ClientSummary & { readonly principal: string })[] = [];
+  #summaries: KnownSummary[] = [];
 
-  constructor(parts: Omit<FamilyParts, "onSummary">, mostThreads: () => number) {
+  constructor(parts: Omit<FamilyParts, "onSummary" | "quoted">, mostThreads: () => number) {
     this.#parts = parts;
     this.#mostThreads = mostThreads;
   }
@@ -31,6 +40,7 @@ export class Threads {
     if (request.caller.explicit === undefined && this.#summaries.length > 0)
       await this.#adopt(family, request);
     const thread = await family.threadFor(request);
+    if (thread.kind === "main") this.#used(request, thread);
     await this.#letGo();
     return thread;
   }
@@ -44,13 +54,30 @@ export class Threads {
     const firstKey = keys[0] ?? "";
     const key = familyKey(caller, firstKey);
     const { principal } = caller;
-    const onSummary = (summary: ClientSummary) => {
+    const onSummary = (summary: Omit<KnownSummary, "principal">) => {
       this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MOST_SUMMARIES);
     };
-    const family = this.#families.get(key) ?? new Family({ ...this.#parts, onSummary }, caller, firstKey);
+    const quoted = (words: string) => quotedThread(this.#mainsOf(caller), words);
+    const parts = { ...this.#parts, onSummary, quoted };
+    const family = this.#families.get(key) ?? new Family(parts, caller, firstKey);
     this.#families.delete(key);
     this.#families.set(key, family);
     return family;
+  }
+
+  #used({ caller }: Request, thread: Thread): void {
+    const who = whoOf(caller);
+    const others = (this.#latest.get(who) ?? []).filter((other) => other !== thread);
+    this.#latest.delete(who);
+    this.#latest.set(who, [thread, ...others].slice(0, MOST_LATEST));
+    const [oldest] = this.#latest.keys();
+    if (this.#latest.size > MOST_SUMMARIES && oldest !== undefined) this.#latest.delete(oldest);
+  }
+
+  /** Clients have a conversation summarised when it does not fit any more; else it is the one that they were in last. */
+  #refusedLast(caller: Caller): Thread | undefined {
+    const latest = this.#latest.get(whoOf(caller)) ?? [];
+    return latest.find(({ wasDelivered, inFlight }) => !wasDelivered && inFlight === 0) ?? latest[0];
   }
 
   /** A client that gives no ids goes on after a summary of its own under another first message. */
@@ -61,7 +88,16 @@ export class Threads {
     const summary = this.#summaries.find(
       (known) => known.principal === principal && isContinuedFrom(known.text, messages),
     );
-    if (summary) family.adopt(summary);
+    if (!summary) return;
+    const of = summary.of ?? (await repeatedThread(this.#mainsOf(request.caller), request));
+    if (of) family.adopt({ text: summary.text, of });
+  }
+
+  /** Main conversations of a caller that gives no ids, those used last first. */
+  #mainsOf(caller: Caller): readonly Thread[] {
+    const beginning = familyKey({ ...caller, explicit: undefined }, "");
+    const families = [...this.#families].filter(([key]) => key.startsWith(beginning)).toReversed();
+    return families.flatMap(([, { threads }]) => threads.filter(({ kind }) => kind === "main"));
   }
 
   async #letGo(): Promise<void> {
@@ -71,8 +107,12 @@ export class Threads {
       const [key, family] = idle;
       this.#families.delete(key);
       over -= family.threads.length;
-      this.#summaries = this.#summaries.filter(({ of }) => !family.threads.includes(of));
+      this.#summaries = this.#summaries.filter(({ of }) => !of || !family.threads.includes(of));
       await family.close();
     }
   }
+}
+
+function whoOf({ principal, api, client = "" }: Caller): string {
+  return `${principal} ${api} ${client}`;
 }

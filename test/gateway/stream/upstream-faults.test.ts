@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { allClosed, ask, askBare, event, startWorld } from "./world.ts";
+import { allClosed, ask, askBare, event, open, startWorld } from "./world.ts";
 
 const sse = { "content-type": "text/event-stream" };
 const events = Array.from({ length: 6 }, (_, at) => event(`number ${at}`));
@@ -57,7 +57,7 @@ describe("when the upstream fails", () => {
 
   test("silence is ended, and the upstream is let go", async () => {
     const world = await startWorld((_, response) => void response.writeHead(200, sse).write(events[0]), {
-      idleMs: 60,
+      idleMs: 300,
       lastWords: ({ reason }) => event(`error: ${reason}`),
     });
     expect(await ask(world.url)).toMatchObject({ text: events[0] + event("error: idle"), isWhole: false });
@@ -77,9 +77,9 @@ describe("when the upstream fails", () => {
             clearInterval(timer);
             response.end(event("end"));
           }
-        }, 40);
+        }, 100);
       },
-      { idleMs: 300, transform: ({ raw, data }) => (data === "hidden" ? undefined : raw) },
+      { idleMs: 1_000, transform: ({ raw, data }) => (data === "hidden" ? undefined : raw) },
     );
     expect(await ask(world.url)).toMatchObject({
       text: `${": ping\n\n".repeat(6)}${event("end")}`,
@@ -128,9 +128,11 @@ describe("our own signal", () => {
     const world = await startWorld((_, response) => void response.writeHead(200, sse).write(events[0]), {
       signal: controller.signal,
     });
-    const asked = ask(world.url);
-    setTimeout(() => controller.abort(), 50);
-    expect(await asked).toMatchObject({ text: events[0], isWhole: false });
+    const head = await open(world.url);
+    const [seen] = await once(head, "data");
+    expect(String(seen)).toBe(events[0]);
+    controller.abort();
+    expect((await once(head, "error"))[0]).toMatchObject({ code: "ECONNRESET" });
     expect((await world.outcome).ending).toBe("stopped");
     await allClosed(world.upstream.connections);
   });

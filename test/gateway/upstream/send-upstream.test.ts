@@ -1,46 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer as createHttps } from "node:https";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type AgentsOptions, closeAgents, openAgents } from "../../../src/gateway/upstream/agents.ts";
+import { describe, expect, test } from "vitest";
 import { faultOfUpstream } from "../../../src/gateway/upstream/fault-of.ts";
 import { readWhole } from "../../../src/gateway/upstream/read-whole.ts";
-import { sendUpstream, type UpstreamRequest } from "../../../src/gateway/upstream/send-upstream.ts";
-import type { UpstreamError } from "../../../src/gateway/upstream/upstream-error.ts";
-import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { limits, reasonOf, sender } from "./sender.ts";
 import { serve, serveTcp } from "./server.ts";
-
-const limits = { connectMs: 5_000, firstByteMs: 5_000 };
-
-/** Sends to one server, over connections of its own. */
-function sender(url: string, options: AgentsOptions = {}) {
-  const agents = openAgents(options);
-  onTestFinished(() => closeAgents(agents));
-  return (request: Partial<UpstreamRequest> & { readonly text?: string } = {}) => {
-    const body = request.body ?? (request.text === undefined ? [] : [Buffer.from(request.text)]);
-    const length = body.reduce((sum, piece) => sum + piece.length, 0);
-    return sendUpstream({
-      agents,
-      url: upstreamUrl({ baseUrl: url }, "/v1/messages", "?beta=true"),
-      method: "POST",
-      rawHeaders: ["Host", "upstream", "Content-Length", String(length)],
-      limits,
-      ...request,
-      body,
-    });
-  };
-}
-
-const reasonOf = (sent: Promise<unknown>) =>
-  sent.then(
-    () => "nothing",
-    (error: UpstreamError) => error.reason,
-  );
 
 describe("sendUpstream", () => {
   test("sends bytes, path and headers as they are given, and gives the head back raw", async () => {
@@ -229,33 +193,4 @@ describe("sendUpstream", () => {
       expect(listening).toBe(0);
     });
   });
-
-  test("a certificate that nobody vouches for is refused; one that is trusted is taken", async ({ skip }) => {
-    const certificate = selfSigned();
-    if (!certificate) return skip("openssl is not installed");
-    const server = createHttps(certificate, (_, response) => response.end("x"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
-    const local = { url: { ...upstreamUrl({ baseUrl: url }, "/v1/models"), hostname: "localhost" } };
-    expect(await reasonOf(sender(url)(local))).toBe("tls");
-    const { body } = await sender(url, { certificates: certificate.cert })(local);
-    expect((await readWhole(body, 10)).raw.toString()).toBe("x");
-  });
 });
-
-/** A key and a certificate for localhost, made for this run. */
-function selfSigned(): { readonly key: string; readonly cert: string } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), "longhaul-certificate-"));
-  try {
-    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-    const options = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"];
-    const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-    const made = spawnSync("openssl", ["req", "-x509", ...options, ...names, "-keyout", key, "-out", cert]);
-    return made.status === 0
-      ? { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") }
-      : undefined;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { editDistance, nearestWords } from "../../src/cli/nearest.ts";
+import { editDistance, nearestWords } from "../../src/model/nearest.ts";
 
 describe("the nearest words", () => {
   test("are those a slip of the finger away, best first", () => {

@@ -1,0 +1,254 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
+import { testFolder } from "../support/folder.ts";
+import { type Running, runJson, runProgram, startProgram } from "./support/program.ts";
+
+interface Serving {
+  readonly running: Running;
+  readonly url: string;
+  readonly store: string;
+  readonly cwd: string;
+  /** Everything that was printed so far, an object a line. */
+  readonly lines: () => readonly ReturnType<typeof JSON.parse>[];
+}
+
+/** Starts a gateway on a free port and waits until it listens. */
+async function serve(
+  args: readonly string[] = [],
+  { env = {}, file }: { readonly env?: Readonly<Record<string, string>>; readonly file?: object } = {},
+): Promise<Serving> {
+  const [store, cwd] = [testFolder(), testFolder()];
+  if (file) writeFileSync(join(cwd, "longhaul.json"), JSON.stringify(file));
+  const running = startProgram(["serve", "--port", "0", "--store", store, "--json", ...args], { env, cwd });
+  let printed = "";
+  running.process.stdout?.on("data", (chunk) => {
+    printed += chunk;
+  });
+  await running.says('"type":"listening"');
+  const lines = () =>
+    printed
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  return { running, url: lines()[0].url, store, cwd, lines };
+}
+
+async function end({ running }: Serving, signal: NodeJS.Signals = "SIGTERM") {
+  running.process.kill(signal);
+  return running.ended;
+}
+
+/** A provider that answers every request the same way, after `ms`. */
+async function provider(ms = 0): Promise<{ readonly url: string; readonly bodies: string[] }> {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", async () => {
+      bodies.push(body);
+      await setTimeout(ms);
+      const content = [{ type: "text", text: "Seven thousand." }];
+      const usage = { input_tokens: 10, output_tokens: 3 };
+      const message = {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "claude-sonnet-4-5",
+        content,
+      };
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ ...message, stop_reason: "end_turn", stop_sequence: null, usage }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies };
+}
+
+const ASKED = JSON.stringify({
+  model: "claude-sonnet-4-5",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "How many islands does the archipelago have?" }],
+});
+const asking = (headers: Readonly<Record<string, string>> = {}) => ({
+  method: "POST",
+  headers: { "content-type": "application/json", "x-api-key": "sk-test", ...headers },
+  body: ASKED,
+});
+
+describe("longhaul serve", () => {
+  test("listens, tells what to paste for each agent and where requests go, and ends on a signal", async () => {
+    const store = testFolder();
+    const running = startProgram(["serve", "--port", "0", "--store", store], { cwd: testFolder() });
+    await running.says("Ctrl-C ends.");
+    running.process.kill("SIGINT");
+    const { code, stdout, stderr } = await running.ended;
+    const [, url = ""] = /listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(stdout) ?? [];
+    expect(stdout).toContain(`ANTHROPIC_BASE_URL=${url} claude`);
+    expect(stdout).toContain(`base_url = "${url}/v1"\n    wire_api = "responses"`);
+    for (const agent of ["pi", "opencode", "Cline", "Continue", "OpenClaw", "any SDK"])
+      expect(stdout).toContain(`  ${agent} `);
+    expect(stdout).toContain("https://api.anthropic.com (the agent's own key, or ANTHROPIC_API_KEY)");
+    expect(stdout).toContain("GEMINI_API_KEY for google");
+    expect(stdout).toMatch(/Stopping: .*\nStopped\.\n$/);
+    expect(stderr).toBe("");
+    expect(code).toBe(130);
+  });
+
+  test("serves its pages without any key", async () => {
+    const serving = await serve();
+    expect((await fetch(`${serving.url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${serving.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(serving.url)).text()).toContain("<title>longhaul</title>");
+    expect(await (await fetch(`${serving.url}/api/status`)).json()).toMatchObject({
+      url: serving.url,
+      isOpen: true,
+    });
+    expect((await end(serving)).code).toBe(143);
+    expect(serving.lines().map(({ type }) => type)).toEqual(["listening", "stopping", "stopped"]);
+  });
+
+  test("passes requests on to the upstream that it was given, and keeps the conversation", async () => {
+    const { url, bodies } = await provider();
+    const serving = await serve(["--upstream", `anthropic=${url}`]);
+    const response = await fetch(`${serving.url}/v1/messages`, asking());
+    expect(await response.json()).toMatchObject({ content: [{ text: "Seven thousand." }] });
+    expect(bodies).toEqual([ASKED]);
+    await end(serving);
+    await using kernel = await openKernel({ path: serving.store });
+    const [session] = await kernel.sessions();
+    const { entries } = await (await kernel.session(session?.id)).page({ kinds: ["message"] });
+    expect(JSON.stringify(entries)).toContain("archipelago");
+    expect(JSON.stringify(entries)).toContain("Seven thousand.");
+  });
+
+  test("lets a request under way end before it stops", async () => {
+    const { url } = await provider(500);
+    const serving = await serve(["--upstream", url]);
+    const asked = fetch(`${serving.url}/v1/messages`, asking());
+    await setTimeout(200);
+    const ended = end(serving);
+    expect((await asked).status).toBe(200);
+    expect((await ended).code).toBe(143);
+  });
+
+  test("ends at once on the second signal", async () => {
+    const { url } = await provider(60_000);
+    const serving = await serve(["--upstream", url]);
+    const asked = fetch(`${serving.url}/v1/messages`, asking()).catch(() => "cut");
+    await setTimeout(200);
+    serving.running.process.kill("SIGINT");
+    await serving.running.says('"type":"stopping"');
+    expect((await end(serving, "SIGINT")).code).toBe(130);
+    expect(await asked).toBe("cut");
+  });
+
+  test("says which port is taken and what to do", async () => {
+    const serving = await serve();
+    const { port } = new URL(serving.url);
+    const { code, value } = await runJson(["serve", "--port", port, "--store", testFolder()], {
+      cwd: testFolder(),
+    });
+    expect(code).toBe(1);
+    expect(value.error).toMatchObject({ code: "CONFIG_INVALID", details: { keys: "port" } });
+    expect(value.error.message).toContain(`port is ${port}, which another program uses`);
+    expect(value.error.message).toContain("--port 0");
+    await end(serving);
+  });
+
+  test("refuses another host without a token, and makes no store on the way", async () => {
+    const store = join(testFolder(), "store");
+    const { code, stderr } = await runProgram(["serve", "--host", "0.0.0.0", "--store", store], {
+      cwd: testFolder(),
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain("there is no token; set LONGHAUL_TOKEN");
+    expect(() => readFileSync(store)).toThrow("ENOENT");
+  });
+
+  test("makes tokens that it takes, and lets nobody in without", async () => {
+    const { stdout } = await runProgram(["serve", "--new-token", "--quiet"]);
+    const token = stdout.trim();
+    const serving = await serve([], { env: { LONGHAUL_TOKEN: token } });
+    const status = (headers: Readonly<Record<string, string>>) =>
+      fetch(`${serving.url}/api/status`, { headers });
+    expect((await status({})).status).toBe(401);
+    expect((await status({ authorization: `Bearer ${token}x` })).status).toBe(401);
+    expect((await status({ authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await status({ "x-longhaul-token": token })).status).toBe(200);
+    expect((await fetch(`${serving.url}/healthz`)).status).toBe(200);
+    expect((await fetch(serving.url)).status).toBe(200);
+    const [listening] = serving.lines();
+    expect(JSON.stringify(listening)).not.toContain(token);
+    expect(listening.agents[0].lines).toContain("x-longhaul-token: $LONGHAUL_TOKEN");
+    const { stdout: printed, stderr } = await end(serving);
+    expect(`${printed}${stderr}`).not.toContain(token);
+  });
+
+  test("explains a token that it makes for people", async () => {
+    const { code, stdout } = await runProgram(["serve", "--new-token"]);
+    const [token = ""] = stdout.split("\n");
+    expect(Buffer.from(token, "base64url")).toHaveLength(32);
+    expect(stdout).toContain(`export LONGHAUL_TOKEN=${token}`);
+    expect(code).toBe(0);
+  });
+
+  test("prints the schema of its configuration", async () => {
+    const { code, stdout } = await runProgram(["serve", "--schema"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      type: "object",
+      properties: { upstreams: { type: "array" } },
+    });
+  });
+
+  test("names every mistake of the file and of the command line at once", async () => {
+    const cwd = testFolder();
+    writeFileSync(join(cwd, "longhaul.json"), '{"treshold": 50, "limits": {"idleMs": "long"}}');
+    const { code, stderr } = await runProgram(["serve", "--policy", "nine", "--store", testFolder()], {
+      cwd,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('there is no setting "treshold"; did you mean threshold?');
+    expect(stderr).toContain('limits.idleMs is "long"; expected a whole number');
+    expect(stderr).toContain('--policy is "nine"; expected one of longhaul, none');
+  });
+
+  test("follows its file, at once when it is told to by SIGHUP, and keeps what was while it is not valid", async () => {
+    const serving = await serve([], { file: { threshold: 50 } });
+    const threshold = async () => {
+      const { settings } = (await (await fetch(`${serving.url}/api/status`)).json()) as {
+        settings: { threshold: number };
+      };
+      return settings.threshold;
+    };
+    expect(await threshold()).toBe(50);
+    writeFileSync(join(serving.cwd, "longhaul.json"), '{"threshold": 60}');
+    serving.running.process.kill("SIGHUP");
+    await serving.running.says('"outcome":"changed"');
+    expect(await threshold()).toBe(60);
+    writeFileSync(join(serving.cwd, "longhaul.json"), '{"threshold": 600}');
+    await serving.running.says('"outcome":"refused"');
+    expect(await threshold()).toBe(60);
+    const { stderr } = await end(serving);
+    expect(stderr).toContain("The configuration stays as it was.");
+    expect(stderr).toContain("threshold is 600; expected a whole number from 5 to 100");
+  });
+
+  test("is what npm start runs, after everything was set up", () => {
+    const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(scripts.prestart).toBe("node scripts/setup.mjs");
+    expect(scripts.start).toMatch(/dist\/cli\/main\.js serve$/);
+    expect(scripts.demo).toBe("node demo/marathon.ts");
+  });
+});

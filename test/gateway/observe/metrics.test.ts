@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MOST_SERIES, makeCounter, makeHistogram } from "../../../src/gateway/observe/metric.ts";
+import { makeMetrics } from "../../../src/gateway/observe/metrics.ts";
+
+/** One sample a line, as the text format has it. */
+const SAMPLE =
+  /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (-?[0-9.]+(?:e[+-]?\d+)?|\+Inf|NaN)$/;
+
+function samplesOf(text: string): ReadonlyMap<string, number> {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("# "));
+  return new Map(
+    lines.map((line) => {
+      const match = SAMPLE.exec(line);
+      if (!match) throw new Error(`no sample: ${line}`);
+      return [`${match[1]}${match[2] ?? ""}`, Number(match[3])];
+    }),
+  );
+}
+
+describe("metrics", () => {
+  test("count and are read in the text format of Prometheus", () => {
+    const metrics = makeMetrics({
+      version: "1.2.3",
+      activeStreams: () => 3,
+      openThreads: () => 4,
+      connections: () => 5,
+    });
+    metrics.requests.add({ api: "anthropic", status: "200" });
+    metrics.requests.add({ api: "anthropic", status: "200" });
+    metrics.tokens.add({ api: "anthropic", type: "input" }, 1_234);
+    metrics.savedDollars.add({ api: "anthropic" }, -0.5);
+    metrics.overhead.observe({ api: "anthropic" }, 0.0015);
+    metrics.overhead.observe({ api: "anthropic" }, 100);
+    const text = metrics.render();
+    const samples = samplesOf(text);
+    expect(samples.get('longhaul_requests_total{api="anthropic",status="200"}')).toBe(2);
+    expect(samples.get('longhaul_tokens_total{api="anthropic",type="input"}')).toBe(1_234);
+    expect(samples.get('longhaul_saved_dollars{api="anthropic"}')).toBe(-0.5);
+    expect(samples.get("longhaul_active_streams")).toBe(3);
+    expect(samples.get("longhaul_open_threads")).toBe(4);
+    expect(samples.get('longhaul_info{version="1.2.3"}')).toBe(1);
+    expect(samples.get("process_resident_memory_bytes")).toBeGreaterThan(1_000_000);
+    expect(samples.get('longhaul_overhead_seconds_bucket{api="anthropic",le="0.001"}')).toBe(0);
+    expect(samples.get('longhaul_overhead_seconds_bucket{api="anthropic",le="0.002"}')).toBe(1);
+    expect(samples.get('longhaul_overhead_seconds_bucket{api="anthropic",le="+Inf"}')).toBe(2);
+    expect(samples.get('longhaul_overhead_seconds_count{api="anthropic"}')).toBe(2);
+    const names = [...text.matchAll(/^# TYPE (\S+) (counter|gauge|histogram)$/gm)].map((match) => match[1]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test("hold a bounded number of labels, however many clients invent", () => {
+    const counter = makeCounter("requests_total", "Requests.", ["model"]);
+    for (let index = 0; index < 10_000; index++) counter.add({ model: `m${index}` });
+    const samples = samplesOf(counter.render());
+    expect(samples.size).toBe(MOST_SERIES + 1);
+    expect(samples.get('requests_total{model="other"}')).toBe(10_000 - MOST_SERIES);
+  });
+
+  test("stay readable whatever labels and values are", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.double(), (label, value) => {
+        const counter = makeCounter("a_total", "A.", ["b"]);
+        counter.add({ b: label }, value);
+        const histogram = makeHistogram("c", "C.", ["d"], [1, 2]);
+        histogram.observe({ d: label }, value);
+        samplesOf(counter.render() + histogram.render());
+      }),
+    );
+  });
+
+  test("a histogram's buckets rise to its count", () => {
+    fc.assert(
+      fc.property(fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 1 }), (values) => {
+        const histogram = makeHistogram("c", "C.", [], [1, 2, 5]);
+        for (const value of values) histogram.observe({}, value);
+        const samples = samplesOf(histogram.render());
+        for (const bound of [1, 2, 5])
+          expect(samples.get(`c_bucket{le="${bound}"}`)).toBe(
+            values.filter((value) => value <= bound).length,
+          );
+        expect(samples.get("c_count")).toBe(values.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,194 @@
+import { writeFileSync } from "node:fs";
+import { Agent, type IncomingMessage, request as openRequest } from "node:http";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type Gateway, type GatewayConfig, loadConfig, openGateway } from "../../src/gateway/index.ts";
+import { type Entry, type Kernel, openKernel, type Session, type SessionRecord } from "../../src/index.ts";
+import { testFolder } from "./folder.ts";
+
+/** What a gateway of a test is made of. */
+export interface TestGatewayOptions {
+  /** One address that takes everything, or a list as the configuration has it. */
+  readonly upstream: string | readonly object[];
+  /** Other settings, as the configuration file has them. */
+  readonly config?: object;
+  /** The folder of the store; one of its own when absent. */
+  readonly path?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A gateway that listens in this process, over a store on disk. */
+export interface TestGateway {
+  readonly url: string;
+  readonly port: number;
+  readonly path: string;
+  readonly kernel: Kernel;
+  readonly gateway: Gateway;
+  /** The lines of its log, parsed. */
+  readonly logged: readonly { readonly event: string; readonly [field: string]: unknown }[];
+  /** Closes gateway and store. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Starts a gateway for one test; it is closed afterwards. */
+export async function startGateway(options: TestGatewayOptions): Promise<TestGateway> {
+  const { upstream, path = testFolder(), env = {} } = options;
+  const upstreams =
+    typeof upstream === "string"
+      ? [{ name: "upstream", baseUrl: upstream, apis: ["anthropic", "openai-chat", "openai-responses"] }]
+      : upstream;
+  const file = join(testFolder(), "longhaul.json");
+  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config }));
+  const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
+  const kernel = await openKernel({ path, models: config.models });
+  const logged: { event: string }[] = [];
+  const log = (line: string) => void logged.push(JSON.parse(line));
+  const gateway = await openGateway({ kernel, config: () => config, log, env });
+  const close = async () => {
+    await gateway.close();
+    await kernel.close();
+  };
+  onTestFinished(close);
+  return {
+    url: gateway.url,
+    port: Number(new URL(gateway.url).port),
+    path,
+    kernel,
+    gateway,
+    logged,
+    close,
+  };
+}
+
+/** A request as it is to stand on the wire. */
+export interface Question {
+  readonly method?: string;
+  readonly path: string;
+  /** An object is sent as JSON. */
+  readonly body?: Buffer | string | object | undefined;
+  /** Name, value, name, value; in place of the usual ones. Host and length are added where they are missing. */
+  readonly rawHeaders?: readonly string[];
+  /** Besides the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Told of each piece of the answer as it comes. */
+  readonly onBytes?: (bytes: Buffer, answer: IncomingMessage) => void;
+}
+
+/** What came back. */
+export interface Answer {
+  readonly status: number;
+  readonly statusMessage: string;
+  readonly rawHeaders: readonly string[];
+  readonly header: (name: string) => string | undefined;
+  readonly body: Buffer;
+  readonly text: string;
+  /** False if the connection ended before the answer did. */
+  readonly isWhole: boolean;
+  /** Statuses that came before the answer's own. */
+  readonly informed: readonly number[];
+}
+
+const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
+
+/** Asks over plain HTTP. Rejects only if no answer begins. */
+export function ask({ url }: Pick<TestGateway, "url">, question: Question): Promise<Answer> {
+  const { method = "POST", path, signal, onBytes } = question;
+  const { hostname, port, host } = new URL(url);
+  const body = bytesOf(question.body);
+  const headers = headersOf(question, host, body);
+  return new Promise((resolve, reject) => {
+    const informed: number[] = [];
+    const request = openRequest(
+      { hostname, port, path, method, headers, agent, ...(signal && { signal }) },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        const end = (isWhole: boolean) => resolve(toAnswer(answer, Buffer.concat(chunks), isWhole, informed));
+        answer.on("data", (bytes: Buffer) => {
+          chunks.push(bytes);
+          onBytes?.(bytes, answer);
+        });
+        answer.on("end", () => end(answer.complete));
+        answer.on("error", () => end(false));
+        answer.on("close", () => end(false));
+      },
+    );
+    request.on("information", ({ statusCode }) => informed.push(statusCode));
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+function toAnswer(answer: IncomingMessage, body: Buffer, isWhole: boolean, informed: readonly number[]): Answer {
+  const { statusCode = 0, statusMessage = "", rawHeaders, headers } = answer;
+  const header = (name: string) => headers[name]?.toString();
+  return {
+    status: statusCode,
+    statusMessage,
+    rawHeaders,
+    header,
+    body,
+    text: body.toString("utf8"),
+    isWhole,
+    informed,
+  };
+}
+
+function bytesOf(body: Question["body"]): Buffer | undefined {
+  if (body === undefined || Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function headersOf({ rawHeaders, headers = {} }: Question, host: string, body: Buffer | undefined): string[] {
+  const usual = ["content-type", "application/json", "x-api-key", "key-of-alice"];
+  const own = Object.keys(headers).map((name) => name.toLowerCase());
+  const sent = rawHeaders ? [...rawHeaders] : [...without(usual, own), ...Object.entries(headers).flat()];
+  const has = (name: string) => sent.some((word, index) => index % 2 === 0 && word.toLowerCase() === name);
+  if (!has("host")) sent.unshift("Host", host);
+  if (body && !has("content-length") && !has("transfer-encoding"))
+    sent.push("Content-Length", String(body.length));
+  return sent;
+}
+
+/** Headers without those of the given names, in lower case. */
+export function without(rawHeaders: readonly string[], names: readonly string[]): string[] {
+  const isLeft = (_: string, index: number) =>
+    !names.includes((rawHeaders[index - (index % 2)] as string).toLowerCase());
+  return rawHeaders.filter(isLeft);
+}
+
+/** The sessions of a gateway's store that are threads of one kind, newest first. */
+export async function threadsOf(
+  { kernel }: Pick<TestGateway, "kernel">,
+  kind?: string,
+): Promise<readonly SessionRecord[]> {
+  const all = await kernel.sessions({ limit: 1_000 });
+  return all.filter(({ meta }) => {
+    const mark = meta?.gateway as { readonly kind?: unknown } | undefined;
+    return mark && (kind === undefined || mark.kind === kind);
+  });
+}
+
+/** All messages of a session's log, on whatever line they are. */
+export async function logOf(session: Session): Promise<readonly Extract<Entry, { kind: "message" }>[]> {
+  const found: Extract<Entry, { kind: "message" }>[] = [];
+  for (let from = 1; ; ) {
+    const page = await session.read({ from, limit: 1_000, kinds: ["message"] });
+    for (const entry of page) if (entry.kind === "message") found.push(entry);
+    const last = page.at(-1);
+    if (!last || page.length < 1_000) return found;
+    from = last.seq + 1;
+  }
+}
+
+/** All messages of a session's line. */
+export async function lineOf(session: Session): Promise<readonly Extract<Entry, { kind: "message" }>[]> {
+  const pages: Entry[][] = [];
+  let page = await session.page({ limit: 1_000, kinds: ["message"] });
+  pages.unshift([...page.entries]);
+  while (page.before !== undefined) {
+    page = await session.page({ limit: 1_000, kinds: ["message"], before: page.before });
+    pages.unshift([...page.entries]);
+  }
+  return pages.flat().filter((entry) => entry.kind === "message");
+}

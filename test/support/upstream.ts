@@ -1,0 +1,142 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+import { anthropic } from "./wire-server/anthropic.ts";
+import type { WireApi, WireEvent } from "./wire-server/api.ts";
+import type { Behaviour, Reply } from "./wire-server/behaviour.ts";
+import { openaiChat } from "./wire-server/openai-chat.ts";
+import { openaiResponses } from "./wire-server/openai-responses.ts";
+import { perform } from "./wire-server/perform.ts";
+
+/** A request as it reached the upstream, byte for byte. */
+export interface Heard {
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: readonly string[];
+  readonly header: (name: string) => string | undefined;
+  readonly body: Buffer;
+  /** The body, parsed. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it has to.
+  readonly json: any;
+  readonly socket: Socket;
+  /** Resolves when the connection is done with it: true if the answer was sent to its end. */
+  readonly closed: Promise<boolean>;
+}
+
+/** Answers one request; `index` counts from 0. */
+export type Answering = (heard: Heard, response: ServerResponse, index: number) => void;
+
+/** A provider that does what a test says, and keeps what it was sent. */
+export interface Upstream {
+  readonly url: string;
+  readonly heard: readonly Heard[];
+  /** Connections that are open now. */
+  readonly connections: () => number;
+  /** Answers in another way from now on. */
+  answer(answering: Answering): void;
+  /** Resolves with a request as soon as so many have come. */
+  received(count: number): Promise<Heard>;
+  /** Stops listening and drops every connection. */
+  close(): Promise<void>;
+}
+
+/** Starts a provider for one test. */
+export async function startUpstream(answering: Answering = says("Fine.")): Promise<Upstream> {
+  const heard: Heard[] = [];
+  const open = new Set<Socket>();
+  const waiting: { readonly count: number; readonly resolve: (request: Heard) => void }[] = [];
+  let answer = answering;
+  const server = createServer(async (request, response) => {
+    response.on("error", () => {});
+    const one = await hear(request, response).catch(() => undefined);
+    if (!one) return;
+    const index = heard.push(one) - 1;
+    answer(one, response, index);
+    for (const { count, resolve } of waiting) {
+      const awaited = heard[count - 1];
+      if (awaited) resolve(awaited);
+    }
+  });
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  onTestFinished(close);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    heard,
+    connections: () => open.size,
+    answer: (other) => {
+      answer = other;
+    },
+    received(count) {
+      const { promise, resolve } = Promise.withResolvers<Heard>();
+      const known = heard[count - 1];
+      if (known) resolve(known);
+      else waiting.push({ count, resolve });
+      return promise;
+    },
+    close,
+  };
+}
+
+async function hear(request: IncomingMessage, response: ServerResponse): Promise<Heard> {
+  const closed = Promise.withResolvers<boolean>();
+  response.once("close", () => closed.resolve(response.writableFinished));
+  const { method = "", url = "", rawHeaders, headers, socket } = request;
+  const body = await buffer(request);
+  return {
+    method,
+    url,
+    rawHeaders,
+    header: (name) => headers[name]?.toString(),
+    body,
+    get json() {
+      return JSON.parse(body.toString("utf8"));
+    },
+    socket,
+    closed: closed.promise,
+  };
+}
+
+/** How the API of a path speaks. */
+export function wireApi(url: string): WireApi {
+  const path = url.split("?")[0] as string;
+  return [anthropic, openaiChat, openaiResponses].find(({ matches }) => matches(path)) ?? anthropic;
+}
+
+/** Behaves as a script of the wire server says. */
+export function behave(heard: Heard, response: ServerResponse, behaviour: Behaviour): void {
+  perform(behaviour, wireApi(heard.url), { path: heard.url, body: heard.json }, response);
+}
+
+/** Answers every request with the same words, or with what is made of it. */
+export function says(reply: string | ((heard: Heard, index: number) => Reply)): Answering {
+  return (heard, response, index) =>
+    behave(heard, response, {
+      type: "reply",
+      reply: typeof reply === "string" ? { text: reply } : reply(heard, index),
+    });
+}
+
+/** The events of a reply as they go over the wire. */
+export function eventsOf(heard: Heard, reply: Reply): readonly string[] {
+  return wireApi(heard.url).events(reply, { path: heard.url, body: heard.json }).map(formatEvent);
+}
+
+/** One event as it goes over the wire. */
+export function formatEvent({ event, data }: WireEvent): string {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
+}
+
+/** Begins a stream of events. */
+export function beginStream(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { "content-type": "text/event-stream" });
+}
