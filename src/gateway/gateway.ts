@@ -58,8 +58,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     form: logForm,
     ...(options.log && { stream: { write: options.log } }),
   });
-  const stored = (message: MessageInput, key: string) =>
-    withKey(config().redact ? redactInput(message).message : message, key);
+  const stored = (message: MessageInput, key: string) => {
+    if (!config().redact) return withKey(message, key);
+    const { message: clean, found } = redactInput(message);
+    for (const kind of found) metrics.redacted.add({ kind });
+    return withKey(clean, key);
+  };
   const rooms = new Rooms(kernel);
   const threads = new Threads({ kernel, stored }, () => config().limits.maxThreads);
   const agents = openAgents({ keepAliveMs: config().limits.keepAliveMs });
@@ -96,6 +100,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       loops: new LoopStates({ limits: () => config().breaker, now: Date.now }),
       responses: new ResponseIds(),
       agents,
+      spans,
       stored,
       isGatewayToken: (secret) =>
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
@@ -103,7 +108,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     pages,
     metrics,
     observer,
-    spans,
     onError,
   });
   const server = createServer(httpServerOptions(config()));

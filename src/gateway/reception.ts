@@ -14,7 +14,6 @@ import { passOn } from "./exchange/pass-on.ts";
 import type { Trace } from "./exchange/trace.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
-import type { Spans } from "./observe/spans.ts";
 import type { Pages } from "./pages/pages.ts";
 import { clientSignal } from "./stream/client-signal.ts";
 import { sessionPrefix } from "./thread/names.ts";
@@ -25,7 +24,6 @@ export interface ReceptionParts {
   readonly pages: Pages;
   readonly metrics: Metrics;
   readonly observer: Observer;
-  readonly spans: Spans;
   readonly onError: (error: unknown) => void;
 }
 
@@ -70,8 +68,10 @@ export class Reception {
       const admission = admit(factsOf(request), config(), env);
       for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
       if (admission.type === "preflight") response.writeHead(204).end();
-      else if (admission.type === "refused") this.#refuse(request, response, admission.fault, admission.api);
-      else await this.#admitted(request, response, admission, startedMs);
+      else if (admission.type === "refused") {
+        this.#parts.metrics.refused.add({ kind: admission.fault.kind });
+        this.#refuse(request, response, admission.fault, admission.api);
+      } else await this.#admitted(request, response, admission, startedMs);
     } catch (error) {
       this.#parts.onError(error);
       response.destroy();
@@ -152,7 +152,6 @@ export class Reception {
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, fault: Fault, api?: ApiName): void {
-    if (api === undefined) this.#parts.metrics.refused.add({ kind: fault.kind });
     const body = JSON.stringify(apiOf(api ?? "openai-chat").faultBody(fault));
     response.writeHead(fault.status, {
       "content-type": "application/json",

@@ -5,17 +5,10 @@ import { contextManagementKey, readContextManagement } from "../edits/context-ma
 import { policyOfContextManagement } from "../edits/edits-policy.ts";
 import type { Asked, Room } from "../thread/asked.ts";
 import { leadBytes, leadOf } from "./body-facts.ts";
+import type { Destination } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import type { ReadRequest } from "./read-request.ts";
-
-/** Where a request goes, and under what name. */
-export interface Destination {
-  readonly upstream: UpstreamConfig;
-  /** The model as the upstream knows it. */
-  readonly model: string;
-  readonly clientModel: string;
-}
 
 /** What a request asks of its thread. Throws `FaultError` for edits that nobody can carry out. */
 export function askedOf(
@@ -69,7 +62,9 @@ function policyFor(
   if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, room };
   const { edits } = read;
   const policy = policyOfContextManagement(edits, base, { api: api.name, windowTokens: room.window });
-  if (policy === base) return { policy: name, policyKey: name, edits, room };
+  // Edits that change nothing are left in the request, where only Anthropic's own API has them.
+  if (policy === base)
+    return { policy: name, policyKey: name, room, ...(api.name !== "anthropic" && { edits }) };
   // What the client asks for comes first; the policy behind it only guards the limit.
   const whole = { ...room, threshold: room.window };
   return { policy, policyKey: `${name} ${contextManagementKey(edits)}`, edits, room: whole };

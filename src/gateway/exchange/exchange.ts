@@ -4,13 +4,15 @@ import { apiOf } from "../api/apis.ts";
 import { lengthOf } from "../body/splice.ts";
 import { appliedEdits, withAppliedEdits } from "../edits/applied-edits.ts";
 import { CONTEXT_MANAGEMENT } from "../edits/context-edit.ts";
+import type { CallSpan } from "../observe/spans.ts";
 import { Call } from "../thread/call.ts";
-import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { readWhole } from "../upstream/read-whole.ts";
 import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { answer, sendWhole } from "./answer.ts";
-import { askedOf, type Destination } from "./ask.ts";
+import { askedOf } from "./ask.ts";
 import { rememberFacts } from "./body-facts.ts";
+import { endSpan, startSpan } from "./call-span.ts";
+import { type Destination, destinationOf } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { findThread } from "./find-thread.ts";
 import { type BodyChanges, outgoingBody } from "./outgoing-body.ts";
@@ -29,7 +31,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   const read = readRequest(api, admitted.body, principal.id, parts);
   const { fields, facts, said, reading } = read;
   trace.isStreamed = fields.isStreamed;
-  const destination = destinationOf(api, fields.model, parts);
+  const destination = destinationOf(api.name, fields.model, parts);
   trace.model = destination.model;
   const asked = askedOf(api, read, destination, admitted, parts);
   const thread = await findThread(api, read, admitted, parts);
@@ -43,14 +45,16 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
     thread.ended(false);
     throw error;
   }
+  const span = startSpan(admitted, parts, destination);
   try {
     traceCall(trace, call);
     const kept = parts.bodies.keep(`${principal.id} ${api.name}`, reading, said);
     if (kept) rememberFacts(kept, facts);
     thread.kept(kept);
-    await converse(admitted, parts, { api, read, destination, call });
+    await converse(admitted, parts, { api, read, destination, call, span });
   } finally {
     call.end();
+    endSpan(span, admitted);
   }
 }
 
@@ -59,11 +63,12 @@ interface Conversing {
   readonly read: ReadRequest;
   readonly destination: Destination;
   readonly call: Call;
+  readonly span: CallSpan | undefined;
 }
 
 /** Sends a call until it is answered, or refused for a reason that no other window would change. */
 async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Conversing): Promise<void> {
-  const { api, read, destination, call } = conversing;
+  const { api, read, destination, call, span } = conversing;
   const { upstream, clientModel } = destination;
   const isRead = call.asked.policy !== "none" && !call.asked.isDryRun;
   for (;;) {
@@ -71,7 +76,8 @@ async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Co
     const isSame = body[0] === read.said.cut.bytes;
     traceBody(admitted.trace, admitted.body.length, lengthOf(body));
     const whole = isSame && !isRead ? [admitted.raw] : body;
-    const answered = await send(admitted, parts, { upstream, body: whole, isEdited: !isSame || isRead });
+    const isEdited = !isSame || isRead;
+    const answered = await send(admitted, parts, { upstream, body: whole, isEdited, span });
     if (answered.status < 400 || !isRead) {
       const recorder = call.recorder();
       const mostTokens = isRead ? parts.rooms.clientWindow(clientModel) : undefined;
@@ -120,14 +126,6 @@ function changesOf({ destination, call }: Conversing): BodyChanges {
     ...(model !== clientModel && { fields: new Map([["model", model]]) }),
     ...(call.asked.edits && !call.asked.isDryRun && { without: [CONTEXT_MANAGEMENT] }),
   };
-}
-
-function destinationOf(api: Api, clientModel: string | undefined, { config }: ExchangeParts): Destination {
-  const chosen = chooseUpstream(config().upstreams, { api: api.name, model: clientModel });
-  if (chosen.fault) throw new FaultError(chosen.fault);
-  if (clientModel === undefined)
-    throw new FaultError({ status: 400, kind: "invalid_request", message: 'The body names no "model".' });
-  return { upstream: chosen.upstream, model: chosen.model ?? clientModel, clientModel };
 }
 
 /** A client that runs in a circle is told so, instead of paying for it. */

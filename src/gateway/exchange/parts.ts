@@ -5,6 +5,7 @@ import type { GatewayConfig } from "../config/config.ts";
 import type { Principal } from "../door/principal.ts";
 import type { Route } from "../door/route.ts";
 import type { LoopStates } from "../edits/loop-states.ts";
+import type { Spans } from "../observe/spans.ts";
 import type { Threads } from "../thread/threads.ts";
 import type { Agents } from "../upstream/agents.ts";
 import type { ResponseIds } from "./response-ids.ts";
@@ -22,6 +23,7 @@ export interface ExchangeParts {
   readonly loops: LoopStates;
   readonly responses: ResponseIds;
   readonly agents: Agents;
+  readonly spans: Spans;
   /** A message as it is stored. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** True for a token of the gateway itself. */

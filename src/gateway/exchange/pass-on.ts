@@ -1,11 +1,17 @@
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
+import { countTokens } from "./count-tokens.ts";
+import { destinationOf } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
+import { listModels } from "./list-models.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { passThrough } from "./pass-through.ts";
 
 /** Endpoints whose requests go on as they came: the upstream is that of the model they name, if they name one. */
 export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const { route, body } = admitted;
+  if (route.type === "models") return listModels(admitted, parts);
+  if (route.type === "api")
+    return countTokens(admitted, parts, destinationOf(route.api, modelIn(body), parts));
   const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: modelIn(body) });
   if (chosen.fault) throw new FaultError(chosen.fault);
   await passThrough(admitted, parts, chosen.upstream);

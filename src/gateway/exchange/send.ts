@@ -1,11 +1,13 @@
 import { lengthOf } from "../body/splice.ts";
 import type { UpstreamConfig } from "../config/config.ts";
+import type { CallSpan } from "../observe/spans.ts";
 import { keyOf, missingCredential } from "../upstream/credential.ts";
 import { faultOfUpstream } from "../upstream/fault-of.ts";
 import { sendUpstream, type UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
 import { upstreamHeaders } from "../upstream/upstream-headers.ts";
 import { upstreamUrl } from "../upstream/upstream-url.ts";
+import { spanHeaders } from "./call-span.ts";
 import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
@@ -16,14 +18,15 @@ export interface Sent {
   readonly body: readonly Uint8Array[] | undefined;
   /** True if the body is not the one that came, or the answer has to be read on its way. */
   readonly isEdited: boolean;
+  readonly span?: CallSpan | undefined;
 }
 
 /** Sends a request on to its upstream and waits for the head of the answer. Throws `FaultError`. */
 export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent): Promise<UpstreamAnswer> {
   const { request, route, query, signal, trace } = admitted;
-  const { upstream, body, isEdited } = sent;
+  const { upstream, body, isEdited, span } = sent;
   const url = upstreamUrl(upstream, route.path, query);
-  const rawHeaders = upstreamHeaders(request.rawHeaders, {
+  const rawHeaders = upstreamHeaders(spanHeaders(request.rawHeaders, span), {
     api: route.api,
     host: url.host,
     key: keyOf(upstream, parts.env),

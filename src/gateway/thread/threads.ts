@@ -1,5 +1,4 @@
 import { isContinuedFrom } from "../identity/continued.ts";
-import type { ClientSummary } from "./client-summary.ts";
 import { Family, type FamilyParts, type Request } from "./family.ts";
 import { type Caller, familyKey } from "./names.ts";
 import { quotedThread, repeatedThread } from "./summarised.ts";
@@ -7,7 +6,6 @@ import type { Thread } from "./thread.ts";
 
 /** Summaries by which a conversation that began anew is known again. */
 const MOST_SUMMARIES = 64;
-const MOST_LATEST = 8;
 
 interface KnownSummary {
   readonly principal: string;
@@ -40,7 +38,6 @@ export class Threads {
     if (request.caller.explicit === undefined && this.#summaries.length > 0)
       await this.#adopt(family, request);
     const thread = await family.threadFor(request);
-    if (thread.kind === "main") this.#used(request, thread);
     await this.#letGo();
     return thread;
   }
@@ -63,21 +60,6 @@ export class Threads {
     this.#families.delete(key);
     this.#families.set(key, family);
     return family;
-  }
-
-  #used({ caller }: Request, thread: Thread): void {
-    const who = whoOf(caller);
-    const others = (this.#latest.get(who) ?? []).filter((other) => other !== thread);
-    this.#latest.delete(who);
-    this.#latest.set(who, [thread, ...others].slice(0, MOST_LATEST));
-    const [oldest] = this.#latest.keys();
-    if (this.#latest.size > MOST_SUMMARIES && oldest !== undefined) this.#latest.delete(oldest);
-  }
-
-  /** Clients have a conversation summarised when it does not fit any more; else it is the one that they were in last. */
-  #refusedLast(caller: Caller): Thread | undefined {
-    const latest = this.#latest.get(whoOf(caller)) ?? [];
-    return latest.find(({ wasDelivered, inFlight }) => !wasDelivered && inFlight === 0) ?? latest[0];
   }
 
   /** A client that gives no ids goes on after a summary of its own under another first message. */
@@ -111,8 +93,4 @@ export class Threads {
       await family.close();
     }
   }
-}
-
-function whoOf({ principal, api, client = "" }: Caller): string {
-  return `${principal} ${api} ${client}`;
 }

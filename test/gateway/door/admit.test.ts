@@ -1,27 +1,8 @@
-import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { admit } from "../../../src/gateway/door/admit.ts";
-import type { DoorConfig } from "../../../src/gateway/door/door-config.ts";
-import type { RequestFacts } from "../../../src/gateway/door/request-facts.ts";
+import { environment, statusOf, TOKEN, withToken } from "./admission.ts";
 import { doorConfig, messageRequest } from "./door-config.ts";
-
-const TOKEN = "t0ken-Aq7Zk2Wm9Xc4Vb1Nn8Ll";
-const OTHER_TOKEN = "0ther-Aq7Zk2Wm9Xc4Vb1Nn8Ll";
-const environment = { GATEWAY_TOKEN: TOKEN };
-const withToken = () => doorConfig({ tokens: [{ name: "team", env: "GATEWAY_TOKEN" }] });
-
-function statusOf(request: RequestFacts, config: DoorConfig = doorConfig()): number {
-  const admission = admit(request, config, environment);
-  if (admission.type === "refused") return admission.fault.status;
-  return admission.type === "admitted" ? 200 : 204;
-}
-
-function principalOf(request: RequestFacts, config: DoorConfig = doorConfig()) {
-  const admission = admit(request, config, environment);
-  if (admission.type !== "admitted") throw new Error(JSON.stringify(admission));
-  return admission.principal;
-}
 
 describe("the host", () => {
   test.each([
@@ -126,108 +107,6 @@ describe("the origin", () => {
       },
     });
     expect(preflight("https://evil.example")).toMatchObject({ type: "refused", fault: { status: 403 } });
-  });
-});
-
-describe("the token", () => {
-  test("is taken from three headers, and is not to be sent on", () => {
-    expect(principalOf(messageRequest({ authorization: `Bearer ${TOKEN}` }), withToken())).toMatchObject({
-      token: "team",
-      tokenHeader: "authorization",
-    });
-    expect(principalOf(messageRequest({ "x-api-key": TOKEN }), withToken()).tokenHeader).toBe("x-api-key");
-    expect(
-      principalOf(messageRequest({ "x-longhaul-token": TOKEN, "x-api-key": "own" }), withToken()).tokenHeader,
-    ).toBe("x-longhaul-token");
-  });
-
-  test("may be configured by its digest alone", () => {
-    const sha256 = createHash("sha256").update(OTHER_TOKEN).digest("hex");
-    const config = doorConfig({ tokens: [{ name: "other", sha256 }] });
-    expect(statusOf(messageRequest({ "x-api-key": OTHER_TOKEN }), config)).toBe(200);
-    expect(statusOf(messageRequest({ "x-api-key": TOKEN }), config)).toBe(401);
-  });
-
-  test.each([
-    [{}],
-    [{ "x-api-key": "" }],
-    [{ "x-api-key": `${TOKEN} x` }],
-    [{ "x-api-key": TOKEN.toUpperCase() }],
-    [{ authorization: TOKEN }],
-    [{ authorization: `Basic ${TOKEN}` }],
-    [{ "x-longhaul-token": "wrong", "x-api-key": TOKEN }],
-    [{ cookie: `token=${TOKEN}` }],
-  ])("is missing or wrong in %o", (headers) => {
-    expect(statusOf(messageRequest(headers), withToken())).toBe(401);
-  });
-
-  test("matches nothing where its variable is not set", () => {
-    const config = doorConfig({ tokens: [{ name: "gone", env: "NOT_SET" }] });
-    expect(statusOf(messageRequest({ "x-api-key": "" }), config)).toBe(401);
-    expect(statusOf(messageRequest({ "x-api-key": "undefined" }), config)).toBe(401);
-  });
-
-  test("may not be sent twice", () => {
-    expect(statusOf(messageRequest({ "x-api-key": [TOKEN, OTHER_TOKEN] }), withToken())).toBe(400);
-  });
-
-  test.each([
-    "?token=",
-    "?api_key=",
-    "?API-Key=",
-    "?x-api-key=",
-    "?access_token=",
-    "?a=1&key=",
-    "?%74oken=",
-    "?x=Bearer%20",
-  ])("is refused in the URL, and not repeated: %s", (query) => {
-    const request = messageRequest({ "x-api-key": TOKEN }, { target: `/v1/messages${query}${TOKEN}` });
-    const admission = admit(request, withToken(), environment);
-    expect(admission).toMatchObject({ type: "refused", fault: { status: 400 } });
-    expect(JSON.stringify(admission)).not.toContain(TOKEN);
-  });
-
-  test("is asked for before a path is told to exist, but not by probes", () => {
-    const status = (target: string) =>
-      statusOf(
-        messageRequest({ "content-type": undefined, "content-length": undefined }, { method: "GET", target }),
-        withToken(),
-      );
-    expect([status("/nothing"), status("/metrics"), status("/api/sessions")]).toEqual([401, 401, 401]);
-    expect([status("/healthz"), status("/readyz"), status("/")]).toEqual([200, 200, 200]);
-  });
-
-  test("never stands in a refusal", () => {
-    fc.assert(
-      fc.property(fc.string({ minLength: 12 }), (secret) => {
-        const admission = admit(
-          messageRequest({ authorization: `Bearer ${secret}` }),
-          withToken(),
-          environment,
-        );
-        expect(JSON.stringify(admission)).not.toContain(JSON.stringify(secret).slice(1, -1));
-      }),
-    );
-  });
-});
-
-describe("the principal", () => {
-  test("is the same for the same credential, and another for another", () => {
-    const one = principalOf(messageRequest({ "x-api-key": "sk-one" }));
-    expect(principalOf(messageRequest({ authorization: "Bearer sk-one" })).id).toBe(one.id);
-    expect(principalOf(messageRequest({ "x-api-key": "sk-two" })).id).not.toBe(one.id);
-    expect(one.id).toMatch(/^[0-9a-f]{16}$/);
-  });
-
-  test("is local without a credential", () => {
-    expect(principalOf(messageRequest()).id).toBe("local");
-  });
-
-  test("is told by the gateway's token, whatever key for the provider comes with it", () => {
-    const ids = ["sk-one", "sk-two"].map(
-      (key) => principalOf(messageRequest({ "x-longhaul-token": TOKEN, "x-api-key": key }), withToken()).id,
-    );
-    expect(new Set(ids).size).toBe(1);
   });
 });
 

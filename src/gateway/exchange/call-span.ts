@@ -1,0 +1,48 @@
+import type { CallSpan } from "../observe/spans.ts";
+import { filterHeaders, type RawHeaders } from "../upstream/hop-by-hop.ts";
+import { upstreamUrl } from "../upstream/upstream-url.ts";
+import type { Destination } from "./destination.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+
+/** Begins the span of a call to a model; undefined where telemetry is off. */
+export function startSpan(
+  { request, route, trace }: Admitted,
+  { spans }: Pick<ExchangeParts, "spans">,
+  { upstream, model }: Destination,
+): CallSpan | undefined {
+  if (!spans.isOn) return undefined;
+  const { traceparent, tracestate } = request.headers;
+  const { hostname: host, port } = upstreamUrl(upstream, route.path);
+  return spans.start({
+    api: route.api,
+    model,
+    upstream: upstream.name,
+    host,
+    port,
+    request: trace.id,
+    session: trace.session,
+    kind: trace.kind,
+    client: trace.client,
+    isStreamed: trace.isStreamed,
+    traceparent: first(traceparent),
+    tracestate: first(tracestate),
+  });
+}
+
+/** Ends a span with what became of the request. */
+export function endSpan(span: CallSpan | undefined, { trace }: Pick<Admitted, "trace">): void {
+  const { isPlanned, ...rest } = trace;
+  span?.end({ ...rest, isEdited: isPlanned });
+}
+
+/** The headers of a request with its span in place of the client's own, so that the trace goes on at the upstream. */
+export function spanHeaders(rawHeaders: RawHeaders, span: CallSpan | undefined): RawHeaders {
+  if (!span) return rawHeaders;
+  const others = filterHeaders(rawHeaders, (name) => name !== "traceparent" && name !== "tracestate");
+  const state = span.tracestate === undefined ? [] : ["tracestate", span.tracestate];
+  return [...others, "traceparent", span.traceparent, ...state];
+}
+
+function first(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,26 @@
+import type { ApiName } from "../api/api.ts";
+import type { UpstreamConfig } from "../config/config.ts";
+import { chooseUpstream } from "../upstream/choose-upstream.ts";
+import { FaultError } from "./fault-error.ts";
+import type { ExchangeParts } from "./parts.ts";
+
+/** Where a request goes, and under what name. */
+export interface Destination {
+  readonly upstream: UpstreamConfig;
+  /** The model as the upstream knows it. */
+  readonly model: string;
+  readonly clientModel: string;
+}
+
+/** Where a request for a model goes. Throws `FaultError` if nobody speaks the API, or it names no model. */
+export function destinationOf(
+  api: ApiName,
+  clientModel: string | undefined,
+  { config }: Pick<ExchangeParts, "config">,
+): Destination {
+  const chosen = chooseUpstream(config().upstreams, { api, model: clientModel });
+  if (chosen.fault) throw new FaultError(chosen.fault);
+  if (clientModel === undefined)
+    throw new FaultError({ status: 400, kind: "invalid_request", message: 'The body names no "model".' });
+  return { upstream: chosen.upstream, model: chosen.model ?? clientModel, clientModel };
+}

@@ -1,0 +1,49 @@
+import type { JsonObject } from "../api/api.ts";
+import type { UpstreamConfig } from "../config/config.ts";
+import { readWhole } from "../upstream/read-whole.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+import { passThrough } from "./pass-through.ts";
+import { send } from "./send.ts";
+
+const MOST_BYTES = 16 * 1_024 * 1_024;
+
+/** Answers which models there are: those of one upstream as it tells them, those of several in one list. */
+export async function listModels(admitted: Admitted, parts: ExchangeParts): Promise<void> {
+  const { route, response, trace } = admitted;
+  const isAnthropic = route.api === "anthropic";
+  const speaking = parts
+    .config()
+    .upstreams.filter(({ apis }) => apis.some((api) => (api === "anthropic") === isAnthropic));
+  const [first, ...others] = speaking;
+  if (first && others.length === 0) return passThrough(admitted, parts, first);
+  const lists = await Promise.all(speaking.map((upstream) => modelsOf(admitted, parts, upstream)));
+  const data = lists.flat();
+  const [earliest, latest] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+  const body = isAnthropic
+    ? { data, has_more: false, first_id: earliest, last_id: latest }
+    : { object: "list", data };
+  const text = JSON.stringify(body);
+  trace.status = 200;
+  trace.ending = "complete";
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+  response.writeHead(200, headers).end(text);
+}
+
+/** The models of one upstream under the names by which the gateway sends to it; none if it cannot tell. */
+async function modelsOf(
+  admitted: Admitted,
+  parts: ExchangeParts,
+  upstream: UpstreamConfig,
+): Promise<readonly JsonObject[]> {
+  const { prefix = "" } = upstream;
+  try {
+    const answered = await send(admitted, parts, { upstream, body: undefined, isEdited: true });
+    const { idleMs } = parts.config().limits;
+    const { decoded } = await readWhole(answered.body, MOST_BYTES, { idleMs, signal: admitted.signal });
+    const { data } = JSON.parse(decoded?.toString("utf8") ?? "");
+    if (answered.status !== 200 || !Array.isArray(data)) return [];
+    return data.map((model: JsonObject) => ({ ...model, id: `${prefix}${model.id}` }));
+  } catch {
+    return [];
+  }
+}
