@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, gunzipSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { ask, startGateway, threadsOf } from "../support/gateway.ts";
-import { beginStream, eventsOf, says, startUpstream, type Upstream } from "../support/upstream.ts";
+import { beginStream, eventsOf, says, startUpstream, type Upstream, wireApi } from "../support/upstream.ts";
 
 const MESSAGES = "/v1/messages";
 const PASS = { policy: "none" };
@@ -154,6 +154,19 @@ describe("a gateway with edits off", () => {
     const [main] = await threadsOf(gateway, "main");
     const session = await gateway.kernel.session(main?.id);
     expect(JSON.stringify((await session.page()).entries)).toContain("packed on the way back");
+  });
+
+  it("hands a packed body on as it was packed, and stores what it says", async () => {
+    const upstream = await startUpstream((heard, response) => {
+      const packed = gzipSync(JSON.stringify(wireApi(heard.url).body({ text: "packed at once" }, { path: "", body: {} })));
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(packed);
+    });
+    const { gateway } = await passing(upstream);
+    const answer = await ask(gateway, { path: MESSAGES, body: said("a"), headers: { "accept-encoding": "gzip" } });
+    expect(gunzipSync(answer.body).toString()).toContain("packed at once");
+    const [main] = await threadsOf(gateway, "main");
+    const session = await gateway.kernel.session(main?.id);
+    expect(JSON.stringify((await session.page()).entries)).toContain("packed at once");
   });
 
   it("hands every event on while the next one is not written yet", async () => {

@@ -33,7 +33,7 @@ export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>):
   const { slots, messages, session, placed, keyOf } = source;
   return slots.map((slot, place): Outgoing => {
     const message = messages[place] ?? slot.message;
-    const given = slot.isNote ? undefined : placed.byId.get(idOf(slot, session));
+    const given = slot.isNote ? undefined : placed.byId.get(entryIdOf(slot, session));
     if (!given) return { type: "note", message };
     const { index } = given;
     const original = slot.logged ?? slot.original;
@@ -44,7 +44,8 @@ export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>):
   });
 }
 
-function idOf({ seq, cite }: Slot, session: SessionId): EntryId {
+/** The entry that a slot of a session shows. */
+export function entryIdOf({ seq, cite }: Pick<Slot, "seq" | "cite">, session: SessionId): EntryId {
   if (cite === undefined) return entryId(session, seq);
   return cite.startsWith("#") ? `${session}${cite}` : cite;
 }

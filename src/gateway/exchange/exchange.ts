@@ -15,6 +15,7 @@ import { endSpan, startSpan } from "./call-span.ts";
 import { type Destination, destinationOf } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { findThread } from "./find-thread.ts";
+import { firstFailure } from "./first-failure.ts";
 import { type BodyChanges, outgoingBody } from "./outgoing-body.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { type ReadRequest, readRequest } from "./read-request.ts";
@@ -70,6 +71,7 @@ interface Conversing {
 async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Conversing): Promise<void> {
   const { api, read, destination, call, span } = conversing;
   const { upstream, clientModel } = destination;
+  const { fields } = read;
   const isRead = call.asked.policy !== "none" && !call.asked.isDryRun;
   for (;;) {
     const body = outgoingBody(read.said, changesOf(conversing));
@@ -78,6 +80,13 @@ async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Co
     const whole = isSame && !isRead ? [admitted.raw] : body;
     const isEdited = !isSame || isRead;
     const answered = await send(admitted, parts, { upstream, body: whole, isEdited, span });
+    if (isRead && answered.status < 400 && fields.isStreamed) {
+      const failure = await firstFailure(api, answered.body, admitted.signal);
+      if (failure && (await heals(admitted, parts, conversing, failure))) {
+        answered.body.destroy();
+        continue;
+      }
+    }
     if (answered.status < 400 || !isRead) {
       const recorder = call.recorder();
       const mostTokens = isRead ? parts.rooms.clientWindow(clientModel) : undefined;
@@ -98,23 +107,33 @@ function tellEdits({ asked, fitted }: Call): ((data: string) => string | undefin
 
 /** Deals with an error: true if the client was told, false if another window is to be tried. */
 async function refused(
-  { response, signal, trace }: Admitted,
+  admitted: Admitted,
   parts: ExchangeParts,
-  { call, destination }: Conversing,
+  conversing: Conversing,
   answered: UpstreamAnswer,
 ): Promise<boolean> {
+  const { response, signal, trace } = admitted;
   const { idleMs } = parts.config().limits;
   const { raw, decoded } = await readWhole(answered.body, MOST_ERROR_BYTES, { idleMs, signal });
-  const failure: ProviderFailure = { status: answered.status, body: decoded?.toString("utf8") ?? "" };
-  const limit = overflowOf(failure)?.limitTokens;
-  if (limit !== undefined) parts.rooms.learn(destination.upstream, destination.model, limit);
-  if (await call.heals(failure)) {
-    traceCall(trace, call);
-    return false;
-  }
+  const failure = { status: answered.status, body: decoded?.toString("utf8") ?? "" };
+  if (await heals(admitted, parts, conversing, failure)) return false;
   trace.status = answered.status;
   trace.ending = "refused";
   sendWhole(response, answered, raw);
+  return true;
+}
+
+/** True if another window is to be tried. */
+async function heals(
+  { trace }: Admitted,
+  { rooms }: ExchangeParts,
+  { call, destination }: Conversing,
+  failure: ProviderFailure,
+): Promise<boolean> {
+  const limit = overflowOf(failure)?.limitTokens;
+  if (limit !== undefined) rooms.learn(destination.upstream, destination.model, limit);
+  if (!(await call.heals(failure))) return false;
+  traceCall(trace, call);
   return true;
 }
 

@@ -40,6 +40,7 @@ export async function findThread(
     shape: facts.shape,
     keys: messages.map(({ key }) => key),
     roles: messages.map(({ role }) => role),
+    opening: () => messages.slice(0, TOLD).map((message) => message.input()),
     facts: {
       lead: facts.lead,
       toolNames: facts.toolNames,

@@ -11,13 +11,17 @@ export function traceCall(trace: Trace, { fitted, healed, asked }: Call): void {
   const receipt = fitted.plan?.receipt;
   if (!receipt) return;
   trace.isPlanned = true;
+  if (asked.isDryRun) {
+    trace.tokensBefore = Math.round(receipt.tokens.without);
+    trace.tokensAfter = Math.round(receipt.tokens.with);
+  }
   trace.savedDollars = receipt.thisCall.without - receipt.thisCall.with;
 }
 
 /** Notes how much of a body went out. Tokens are taken to lie as thick in what was left out as in what was sent. */
 export function traceBody(trace: Trace, cameBytes: number, sentBytes: number): void {
   trace.bytesIn = cameBytes;
-  if (trace.tokensAfter === undefined) return;
+  if (trace.tokensAfter === undefined || trace.isDryRun) return;
   trace.tokensBefore = Math.round((trace.tokensAfter * cameBytes) / Math.max(1, sentBytes));
 }
 

@@ -51,20 +51,20 @@ export async function openSpans(options: SpansOptions): Promise<Spans> {
   const environment = options.environment ?? process.env;
   const url = tracesUrl(options.endpoint, environment);
   if (url === undefined) return OFF;
-  const { trace, ROOT_CONTEXT, SpanKind, SpanStatusCode, createTraceState, ...telemetry } =
-    await loadTelemetry();
-  const exporter = new telemetry.OTLPTraceExporter({ url, timeoutMillis: EXPORT_MS });
-  const provider = new telemetry.TracerProvider({
-    resource: telemetry.defaultResource().merge(
-      telemetry.resourceFromAttributes({
+  const { api, sdk, exporter: otlp, resources } = await loadTelemetry();
+  const { trace, ROOT_CONTEXT, SpanKind, SpanStatusCode, createTraceState } = api;
+  const exporter = new otlp.OTLPTraceExporter({ url, timeoutMillis: EXPORT_MS });
+  const provider = new sdk.TracerProvider({
+    resource: resources.defaultResource().merge(
+      resources.resourceFromAttributes({
         "service.name": environment.OTEL_SERVICE_NAME ?? "longhaul-gateway",
         "service.version": options.version,
       }),
     ),
-    sampler: new telemetry.ParentBasedSampler({ root: new telemetry.AlwaysOnSampler() }),
+    sampler: new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() }),
     spanLimits: { attributeValueLengthLimit: MOST_VALUE_CHARACTERS },
     spanProcessors: [
-      new telemetry.BatchSpanProcessor({
+      new sdk.BatchSpanProcessor({
         exporter,
         maxQueueSize: MOST_WAITING_SPANS,
         maxExportBatchSize: BATCH_SPANS,

@@ -7,8 +7,25 @@ const PACKAGES = [
   "@opentelemetry/resources",
 ].join(" ");
 
+/** What is used of OpenTelemetry. */
+export interface Telemetry {
+  readonly api: Pick<
+    typeof import("@opentelemetry/api"),
+    "trace" | "ROOT_CONTEXT" | "SpanKind" | "SpanStatusCode" | "createTraceState"
+  >;
+  readonly sdk: Pick<
+    typeof import("@opentelemetry/sdk-trace"),
+    "TracerProvider" | "ParentBasedSampler" | "AlwaysOnSampler" | "BatchSpanProcessor"
+  >;
+  readonly exporter: Pick<typeof import("@opentelemetry/exporter-trace-otlp-http"), "OTLPTraceExporter">;
+  readonly resources: Pick<
+    typeof import("@opentelemetry/resources"),
+    "defaultResource" | "resourceFromAttributes"
+  >;
+}
+
 /** Imports OpenTelemetry, which only those need who send spans. Throws PACKAGE_MISSING where it is not installed. */
-export async function loadTelemetry() {
+export async function loadTelemetry(): Promise<Telemetry> {
   try {
     const [api, sdk, exporter, resources] = await Promise.all([
       import("@opentelemetry/api"),
@@ -16,7 +33,7 @@ export async function loadTelemetry() {
       import("@opentelemetry/exporter-trace-otlp-http"),
       import("@opentelemetry/resources"),
     ]);
-    return { ...api, ...sdk, ...exporter, ...resources };
+    return { api, sdk, exporter, resources };
   } catch (cause) {
     throw new LonghaulError(
       "PACKAGE_MISSING",

@@ -112,10 +112,15 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
       guarded(() => {
         failure = why ?? writer?.end();
         if (failure) breakOff(failure);
-        else if (options.continues?.()) over.resolve("complete");
-        else client.end(body.rawTrailers);
+        // Who is asked whether it goes on has to know all that came, and who asks again, that it is known.
+        else if (tap?.isLate) void tap.end().then(() => guarded(finish));
+        else finish();
       }),
   });
+  const finish = () => {
+    if (options.continues?.()) over.resolve("complete");
+    else client.end(body.rawTrailers);
+  };
   const breakOff = (why: UpstreamError) => {
     if (why.reason === "aborted") return lose(goneOrStopped());
     broken = why.reason === "idle" ? "upstream-idle" : "upstream-cut";
@@ -138,12 +143,12 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
     }
     const ending = await over.promise;
     const { bytes, firstByteAt } = client;
-    owner.abort();
+    owner.abort(OVER);
     await tap?.end();
     const firstByteMs = firstByteAt === undefined ? undefined : firstByteAt - startedAt;
     return { ending, bytes, firstByteMs, failure, tapFailure: tap?.failure };
   } finally {
-    owner.abort();
+    owner.abort(OVER);
     decoding?.destroy();
     if (!body.readableEnded) body.destroy();
   }
@@ -170,6 +175,9 @@ function sendHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boo
   response.sendDate = false;
   response.writeHead(answer.status, answer.statusMessage, sent);
 }
+
+/** Given as the reason, it spares making an error that nobody looks at. */
+const OVER = "over";
 
 /** Headers that are true only of the very bytes that came. */
 const OF_THE_BYTES: ReadonlySet<string> = new Set([

@@ -58,7 +58,9 @@ export function openSource(
   if (isRead || body.destroyed) queueMicrotask(() => stop(isRead ? undefined : cutError(body.errored)));
   listenUntil(until, body, "end", () => stop(body.complete ? undefined : cutError(undefined)));
   listenUntil(until, body, "error", (error: Error) => stop(cutError(error)));
-  listenUntil(until, body, "close", () => stop(cutError(body.errored)));
+  listenUntil(until, body, "close", () => {
+    if (!isOver) stop(cutError(body.errored));
+  });
   if (decoding) {
     listenUntil(until, output, "end", end);
     listenUntil(until, body, "data", () => idle.refresh());

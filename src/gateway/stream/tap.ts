@@ -5,6 +5,8 @@ import { type Decoding, openDecoding } from "./decoding.ts";
 export interface Tap {
   /** False if it cannot take more before `onReady`. */
   push(chunk: Buffer): boolean;
+  /** True if what was pushed is given later, for it has to be unpacked first. */
+  readonly isLate: boolean;
   /** Resolves when all that was pushed has been given. */
   end(): Promise<void>;
   /** Why it ended early. */
@@ -40,6 +42,9 @@ export function openTap(rawHeaders: RawHeaders, take: (bytes: Buffer) => void, o
   decoding?.input.on("drain", onReady);
 
   return {
+    get isLate() {
+      return decoding !== undefined && failure === undefined;
+    },
     push(chunk) {
       if (failure !== undefined) return true;
       if (decoding) return decoding.input.write(chunk);

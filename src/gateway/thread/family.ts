@@ -9,6 +9,7 @@ import { type ClientSummary, linkSummary } from "./client-summary.ts";
 import { type Caller, childId, rootId } from "./names.ts";
 import { markOf, metaOf, type SessionMark } from "./session-mark.ts";
 import { Thread } from "./thread.ts";
+import { titleOf } from "./title.ts";
 
 /** What is known of a request before its thread is. */
 export interface Request {
@@ -19,6 +20,8 @@ export interface Request {
   readonly roles: readonly Role[];
   /** The messages between the first and the last few may be empty. */
   readonly facts: RequestFacts;
+  /** The first few messages, read only where a summary is looked for. */
+  readonly opening: () => readonly MessageInput[];
 }
 
 /** What families need. */
@@ -95,7 +98,7 @@ export class Family {
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
     const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit)));
-    const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, facts.messages));
+    const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, request.opening()));
     const kind = kindOf({ ...facts, isBesideMain });
     const continues = summary?.of.session.id;
     const choice = chooseThread(candidates, { keys, roles, shape, kind, explicit, agent, continues });
@@ -154,7 +157,8 @@ export class Family {
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
     const root = await this.#root(this.#isExplicit ? 1 : this.#roots.length + 1);
     if (isRoot) {
-      await root.update({ meta });
+      const { title = titleOf(facts.messages) } = await root.record();
+      await root.update({ meta, ...(title !== undefined && { title }) });
       const isElsewhere = kind === "compaction" && !this.#main;
       return this.#add(
         root,

@@ -1,3 +1,4 @@
+import type { ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import { Family, type FamilyParts, type Request } from "./family.ts";
 import { type Caller, familyKey } from "./names.ts";
@@ -35,8 +36,7 @@ export class Threads {
   /** The thread that a request belongs to, reserved for it. */
   async threadFor(request: Request): Promise<Thread> {
     const family = this.#family(request);
-    if (request.caller.explicit === undefined && this.#summaries.length > 0)
-      await this.#adopt(family, request);
+    if (request.caller.explicit === undefined) await this.#adopt(family, request);
     const thread = await family.threadFor(request);
     await this.#letGo();
     return thread;
@@ -54,7 +54,7 @@ export class Threads {
     const onSummary = (summary: Omit<KnownSummary, "principal">) => {
       this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MOST_SUMMARIES);
     };
-    const quoted = (words: string) => quotedThread(this.#mainsOf(caller), words);
+    const quoted = (words: string) => quotedThread(this.#threadsOf(caller, "main"), words);
     const parts = { ...this.#parts, onSummary, quoted };
     const family = this.#families.get(key) ?? new Family(parts, caller, firstKey);
     this.#families.delete(key);
@@ -65,21 +65,22 @@ export class Threads {
   /** A client that gives no ids goes on after a summary of its own under another first message. */
   async #adopt(family: Family, request: Request): Promise<void> {
     if (!(await family.isNew(request))) return;
+    // A summary may have been handed over whole and not be written down yet.
+    await Promise.all(this.#threadsOf(request.caller, "compaction").map((thread) => thread.line()));
     const { principal } = request.caller;
-    const { messages } = request.facts;
     const summary = this.#summaries.find(
-      (known) => known.principal === principal && isContinuedFrom(known.text, messages),
+      (known) => known.principal === principal && isContinuedFrom(known.text, request.opening()),
     );
     if (!summary) return;
-    const of = summary.of ?? (await repeatedThread(this.#mainsOf(request.caller), request));
+    const of = summary.of ?? (await repeatedThread(this.#threadsOf(request.caller, "main"), request));
     if (of) family.adopt({ text: summary.text, of });
   }
 
-  /** Main conversations of a caller that gives no ids, those used last first. */
-  #mainsOf(caller: Caller): readonly Thread[] {
+  /** Conversations of one kind of a caller that gives no ids, those used last first. */
+  #threadsOf(caller: Caller, wanted: ThreadKind): readonly Thread[] {
     const beginning = familyKey({ ...caller, explicit: undefined }, "");
     const families = [...this.#families].filter(([key]) => key.startsWith(beginning)).toReversed();
-    return families.flatMap(([, { threads }]) => threads.filter(({ kind }) => kind === "main"));
+    return families.flatMap(([, { threads }]) => threads.filter(({ kind }) => kind === wanted));
   }
 
   async #letGo(): Promise<void> {

@@ -90,6 +90,7 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
   request.once("close", () => {
     clearTimeout(late);
     signal?.removeEventListener("abort", onAbort);
+    if (answer) return;
     reject(failure ?? new UpstreamError("reset", `${url.host} closed the connection without an answer.`));
   });
 

@@ -1,0 +1,48 @@
+import { numberOf, textOf } from "../../formats/content/fields.ts";
+import type { AgentMemory, SessionId } from "../../index.ts";
+import type { OwnAnswer, OwnCall } from "./rounds/joiner.ts";
+import { EXPAND, MOST_RESULTS } from "./tools.ts";
+import { withinTime } from "./within-time.ts";
+
+/** Calls of one round that are carried out; all of them together get so much time. */
+const MOST_CALLS = 8;
+const TIMEOUT_MS = 8_000;
+
+/** Whose memory is asked. */
+export interface Asking {
+  readonly memory: Pick<AgentMemory, "recall" | "expand">;
+  /** The conversation, for references that name only an entry of it. */
+  readonly session: SessionId;
+  readonly signal: AbortSignal;
+  /** True if no more calls of this reply are carried out. */
+  readonly isLast: boolean;
+}
+
+/** Carries out the calls of one round. Whatever goes wrong is told in a sentence; never throws. */
+export async function carryOut(calls: readonly OwnCall[], asking: Asking): Promise<readonly OwnAnswer[]> {
+  const { signal, isLast } = asking;
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const answers: OwnAnswer[] = [];
+  for (const [index, call] of calls.entries()) {
+    const text =
+      index < MOST_CALLS
+        ? ((await withinTime(TIMEOUT_MS, deadline, (late) => answerTo(call, asking, late))) ??
+          "Memory did not answer; go on without it.")
+        : `Not carried out: at most ${MOST_CALLS} at once.`;
+    answers.push({ call, text: isLast ? `${text}\nThis was the last time in this reply; answer now.` : text });
+  }
+  return answers;
+}
+
+async function answerTo({ name, input }: OwnCall, asking: Asking, signal: AbortSignal): Promise<string> {
+  const { memory, session } = asking;
+  if (name === EXPAND) {
+    const entry = textOf(input.entry) ?? "";
+    const from = numberOf(input.from);
+    const isWhole = from !== undefined && Number.isInteger(from) && from >= 0;
+    return memory.expand(entry.startsWith("#") ? `${session}${entry}` : entry, { ...(isWhole && { from }) });
+  }
+  const limit = numberOf(input.limit);
+  const k = limit === undefined ? undefined : Math.min(MOST_RESULTS, Math.max(1, Math.round(limit)));
+  return memory.recall(textOf(input.query) ?? "", { signal, ...(k !== undefined && { k }) });
+}

@@ -1,0 +1,11 @@
+import type { JsonObject, WireEvent } from "../../api/api.ts";
+
+/** An event with other data. */
+export function changedEvent({ event }: WireEvent, value: JsonObject): WireEvent {
+  return { ...(event !== undefined && { event }), data: JSON.stringify(value) };
+}
+
+/** An event of ours, named as its type says. */
+export function namedEvent(value: JsonObject & { readonly type: string }): WireEvent {
+  return { event: value.type, data: JSON.stringify(value) };
+}

@@ -1,0 +1,59 @@
+import { arrayOf } from "../../formats/content/fields.ts";
+import type { ApiName, JsonObject } from "../api/api.ts";
+import { elementAt, type WireMessages } from "../body/wire-message.ts";
+import type { Piece } from "../thread/outgoing.ts";
+
+/** An element of the user with a text behind what it says. */
+export function withTextBehind(api: ApiName, element: JsonObject, text: string): JsonObject {
+  const { content } = element;
+  if (typeof content === "string") return { ...element, content: textBehind(content, text) };
+  const type = api === "openai-responses" ? "input_text" : "text";
+  return { ...element, content: [...arrayOf(content), { type, text }] };
+}
+
+/** A text behind another. */
+export function textBehind(said: string, text: string): string {
+  return `${said}\n\n${text}`;
+}
+
+/** The pieces of a request with texts behind some of its messages, given by their place; all else are the same slices. */
+export function toldPieces(
+  api: ApiName,
+  { cut, messages }: WireMessages,
+  pieces: readonly Piece[],
+  told: ReadonlyMap<number, string>,
+): readonly Piece[] {
+  const texts = new Map<number, string>();
+  for (const [place, text] of told) {
+    const message = messages[place];
+    if (message && message.to > message.from) texts.set(message.to - 1, text);
+  }
+  return pieces.flatMap((piece): readonly Piece[] => {
+    if ("elements" in piece) return [toldElements(api, piece, texts)];
+    const split: Piece[] = [];
+    let from = piece.from;
+    for (const index of [...texts.keys()].sort((one, other) => one - other)) {
+      if (index < piece.from || index >= piece.to) continue;
+      if (index > from) split.push({ from, to: index });
+      const element = withTextBehind(api, elementAt(cut, index), texts.get(index) as string);
+      split.push({ elements: [element], index });
+      from = index + 1;
+    }
+    if (from < piece.to) split.push({ from, to: piece.to });
+    return split;
+  });
+}
+
+function toldElements(
+  api: ApiName,
+  piece: Extract<Piece, { readonly elements: unknown }>,
+  texts: ReadonlyMap<number, string>,
+): Piece {
+  const { elements, index } = piece;
+  if (index === undefined) return piece;
+  const told = elements.map((element, at) => {
+    const text = texts.get(index + at);
+    return text === undefined ? element : withTextBehind(api, element, text);
+  });
+  return { elements: told, index };
+}

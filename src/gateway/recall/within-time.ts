@@ -1,0 +1,19 @@
+/** Does something for so long at most; undefined if it takes longer, fails, or nobody waits for it any more. */
+export async function withinTime<Result>(
+  timeoutMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | undefined> {
+  const late = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const { promise: given, resolve } = Promise.withResolvers<undefined>();
+  const giveUp = () => resolve(undefined);
+  late.addEventListener("abort", giveUp, { once: true });
+  if (late.aborted) giveUp();
+  try {
+    return await Promise.race([work(late), given]);
+  } catch {
+    return undefined;
+  } finally {
+    late.removeEventListener("abort", giveUp);
+  }
+}
