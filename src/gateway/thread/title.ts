@@ -1,6 +1,7 @@
 import type { MessageInput } from "../../index.ts";
 
 const MOST_CHARACTERS = 80;
+const MOST_READ = 20_000;
 
 /** A name for a conversation: how the user began it, without what clients put around that. */
 export function titleOf(messages: readonly MessageInput[]): string | undefined {
@@ -17,6 +18,7 @@ export function titleOf(messages: readonly MessageInput[]): string | undefined {
 /** Clients wrap what they add themselves into tags. */
 function withoutTags(text: string): string {
   return text
+    .slice(0, MOST_READ)
     .replace(/<([a-z][\w-]*)[^>]*>[\s\S]*?<\/\1>/gi, " ")
     .replace(/\s+/g, " ")
     .trim();
