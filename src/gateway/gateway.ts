@@ -65,7 +65,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     return withKey(clean, key);
   };
   const rooms = new Rooms(kernel);
-  const threads = new Threads({ kernel, stored }, () => config().limits.maxThreads);
+  const threads = new Threads({ kernel, stored }, () => {
+    const { maxThreads, maxThreadBytes } = config().limits;
+    return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE) };
+  });
   const agents = openAgents({ keepAliveMs: config().limits.keepAliveMs });
   const metrics = makeMetrics({
     version,

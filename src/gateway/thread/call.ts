@@ -107,8 +107,8 @@ export class Call {
   }
 
   /** Writes the reply down while it passes. */
-  recorder(): Recorder {
-    return new Recorder(this.thread.session, this.asked.api.makeReader(), {
+  recorder(reader: ReplyReader = this.asked.api.makeReader()): Recorder {
+    return new Recorder(this.thread.session, reader, {
       stored: (message) => this.thread.stored(message, canonicalKey(message)),
       append: (append, reader) => this.#append(append, reader),
       report: (reader) => this.#report(reader),
@@ -160,6 +160,7 @@ export class Call {
     const { api, said } = this.asked;
     const { thread } = this;
     this.#fitted = fitted;
+    thread.fitted(fitted.tokens);
     const source = { ...fitted, session: thread.session.id, placed: this.#placed, keyOf };
     const tail = thread.tailOf(said).map(({ index }) => ({ type: "same", index }) as const);
     const outgoing = [...planOutgoing(source), ...tail];

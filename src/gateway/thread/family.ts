@@ -34,6 +34,9 @@ export interface FamilyParts {
   readonly quoted: (words: string) => Promise<Thread | undefined>;
 }
 
+/** Finds the conversation that a client goes on with under another beginning. */
+export type Continued = () => Promise<ClientSummary | undefined>;
+
 /** More conversations that begin alike are not found again after a restart. */
 const MOST_ALIKE = 32;
 const MOST_CHILDREN = 100;
@@ -44,13 +47,15 @@ export class Family {
   readonly #parts: FamilyParts;
   readonly #caller: Caller;
   readonly #firstKey: string;
-  readonly #threads: Thread[] = [];
+  #threads: Thread[] = [];
   readonly #adopted = new Set<Thread>();
   /** First messages whose conversations have been looked for in the store. */
   readonly #looked = new Set<string>();
   #roots: Session[] = [];
   #summaries: ClientSummary[] = [];
   #turn: Promise<unknown> = Promise.resolve();
+  /** Requests that look for their thread. */
+  #waiting = 0;
 
   constructor(parts: FamilyParts, caller: Caller, firstKey: string) {
     this.#parts = parts;
@@ -62,25 +67,32 @@ export class Family {
     return this.#threads;
   }
 
-  get isIdle(): boolean {
-    return this.#threads.every(({ inFlight }) => inFlight === 0);
+  /** About how much memory its threads take. */
+  get sizeBytes(): number {
+    return this.#threads.reduce((sum, thread) => sum + thread.sizeBytes, 0);
   }
 
-  /** The thread that a request belongs to, reserved for it: of two at once, the second sees the first. */
-  threadFor(request: Request): Promise<Thread> {
-    const mine = this.#turn.then(() => this.#threadFor(request));
-    this.#turn = mine.catch(() => undefined);
+  get isIdle(): boolean {
+    return this.#waiting === 0 && this.#threads.every(({ inFlight }) => inFlight === 0);
+  }
+
+  /**
+   * The thread that a request belongs to, reserved for it: of two at once, the second sees the first. `continued` is asked
+   * where nothing is known that the request could go on with.
+   */
+  threadFor(request: Request, continued: Continued): Promise<Thread> {
+    this.#waiting++;
+    const mine = this.#turn.then(() => this.#threadFor(request, continued));
+    this.#turn = mine
+      .catch(() => undefined)
+      .finally(() => {
+        this.#waiting--;
+      });
     return mine;
   }
 
-  /** True if nothing is known here that a request could go on with. */
-  async isNew({ keys }: Request): Promise<boolean> {
-    await this.#look(keys[0] ?? "");
-    return this.#threads.length === 0;
-  }
-
   /** Takes in a conversation that goes on here, for its client has begun anew with a summary. */
-  adopt({ of, text }: ClientSummary): void {
+  #adopt({ of, text }: ClientSummary): void {
     if (this.#threads.includes(of)) return;
     this.#threads.unshift(of);
     this.#adopted.add(of);
@@ -92,9 +104,13 @@ export class Family {
     await Promise.allSettled([...own, ...this.#roots].map((thread) => thread.close()));
   }
 
-  async #threadFor(request: Request): Promise<Thread> {
+  async #threadFor(request: Request, continued: Continued): Promise<Thread> {
     const { keys, roles, shape, facts, caller } = request;
     await this.#look(keys[0] ?? "");
+    // One that was adopted may have been let go with its own family.
+    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
+    const elsewhere = this.#threads.length === 0 ? await continued() : undefined;
+    if (elsewhere) this.#adopt(elsewhere);
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
     const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit)));

@@ -12,6 +12,9 @@ import type { SessionMark } from "./session-mark.ts";
 import { keyOf } from "./stored.ts";
 import { WindowSet } from "./window-set.ts";
 
+const BYTES_PER_MESSAGE = 300;
+const BYTES_PER_TOKEN = 5;
+
 /** What a thread is made of. */
 export interface ThreadParts {
   readonly session: Session;
@@ -36,6 +39,8 @@ export class Thread {
   #requestLength = 0;
   #wasDelivered = true;
   #body: CutBody | undefined;
+  #windowBytes = 0;
+  #isClosed = false;
 
   constructor(parts: ThreadParts) {
     const { session, mark } = parts;
@@ -115,6 +120,16 @@ export class Thread {
     return this.#tail.of(messages);
   }
 
+  /** About how much memory it takes: its window's words, and what is known of each message. */
+  get sizeBytes(): number {
+    return this.#windowBytes + this.#requestLength * BYTES_PER_MESSAGE;
+  }
+
+  /** Notes how large its window is. */
+  fitted(tokens: number): void {
+    this.#windowBytes = tokens * BYTES_PER_TOKEN;
+  }
+
   /** Notes which body was kept of its last request. */
   kept(body: CutBody | undefined): void {
     this.#body = body;
@@ -143,7 +158,13 @@ export class Thread {
     this.#wasDelivered = wasDelivered;
   }
 
+  /** True once it was let go. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   close(): Promise<void> {
+    this.#isClosed = true;
     return this.session.close();
   }
 }

@@ -1,5 +1,6 @@
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
+import type { ClientSummary } from "./client-summary.ts";
 import { Family, type FamilyParts, type Request } from "./family.ts";
 import { type Caller, familyKey } from "./names.ts";
 import { quotedThread, repeatedThread } from "./summarised.ts";
@@ -15,17 +16,24 @@ interface KnownSummary {
   readonly of?: Thread;
 }
 
+/** How many conversations are held in memory. */
+export interface ThreadLimits {
+  readonly maxThreads: number;
+  /** Memory that they may take together, about. */
+  readonly maxThreadBytes: number;
+}
+
 /** All conversations that are under way; those that have rested longest are let go, and found again in the store. */
 export class Threads {
   readonly #parts: Omit<FamilyParts, "onSummary" | "quoted">;
-  readonly #mostThreads: () => number;
+  readonly #limits: () => ThreadLimits;
   /** Used last comes last. */
   readonly #families = new Map<string, Family>();
   #summaries: KnownSummary[] = [];
 
-  constructor(parts: Omit<FamilyParts, "onSummary" | "quoted">, mostThreads: () => number) {
+  constructor(parts: Omit<FamilyParts, "onSummary" | "quoted">, limits: () => ThreadLimits) {
     this.#parts = parts;
-    this.#mostThreads = mostThreads;
+    this.#limits = limits;
   }
 
   /** How many are open. */
@@ -33,11 +41,14 @@ export class Threads {
     return [...this.#families.values()].reduce((sum, { threads }) => sum + threads.length, 0);
   }
 
+  /** About how much memory they take. */
+  get sizeBytes(): number {
+    return [...this.#families.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  }
+
   /** The thread that a request belongs to, reserved for it. */
   async threadFor(request: Request): Promise<Thread> {
-    const family = this.#family(request);
-    if (request.caller.explicit === undefined) await this.#adopt(family, request);
-    const thread = await family.threadFor(request);
+    const thread = await this.#family(request).threadFor(request, () => this.#continued(request));
     await this.#letGo();
     return thread;
   }
@@ -62,18 +73,18 @@ export class Threads {
     return family;
   }
 
-  /** A client that gives no ids goes on after a summary of its own under another first message. */
-  async #adopt(family: Family, request: Request): Promise<void> {
-    if (!(await family.isNew(request))) return;
+  /** The conversation that a client who gives no ids goes on with, after a summary of its own and under another first message. */
+  async #continued(request: Request): Promise<ClientSummary | undefined> {
+    const { principal, explicit } = request.caller;
+    if (explicit !== undefined) return undefined;
     // A summary may have been handed over whole and not be written down yet.
     await Promise.all(this.#threadsOf(request.caller, "compaction").map((thread) => thread.line()));
-    const { principal } = request.caller;
     const summary = this.#summaries.find(
       (known) => known.principal === principal && isContinuedFrom(known.text, request.opening()),
     );
-    if (!summary) return;
+    if (!summary) return undefined;
     const of = summary.of ?? (await repeatedThread(this.#threadsOf(request.caller, "main"), request));
-    if (of) family.adopt({ text: summary.text, of });
+    return of && { text: summary.text, of };
   }
 
   /** Conversations of one kind of a caller that gives no ids, those used last first. */
@@ -84,12 +95,14 @@ export class Threads {
   }
 
   async #letGo(): Promise<void> {
-    for (let over = this.count - this.#mostThreads(); over > 0; ) {
-      const idle = [...this.#families].find(([, family]) => family.isIdle);
-      if (!idle) return;
-      const [key, family] = idle;
+    const { maxThreads, maxThreadBytes } = this.#limits();
+    let { count, sizeBytes } = this;
+    for (const [key, family] of this.#families) {
+      if (count <= maxThreads && sizeBytes <= maxThreadBytes) return;
+      if (!family.isIdle) continue;
       this.#families.delete(key);
-      over -= family.threads.length;
+      count -= family.threads.length;
+      sizeBytes -= family.sizeBytes;
       this.#summaries = this.#summaries.filter(({ of }) => !of || !family.threads.includes(of));
       await family.close();
     }
