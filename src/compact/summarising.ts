@@ -58,6 +58,10 @@ class SummarisingRun implements PolicyRun {
     this.#inner = policy.start(smaller, tokensOf, { ...course, ...(course.window && { window }) });
   }
 
+  digest(): void {
+    this.#inner.digest?.();
+  }
+
   observe(slot: Slot): void {
     this.#see(slot);
     this.#inner.observe(slot);

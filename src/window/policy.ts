@@ -31,6 +31,8 @@ export interface Course {
   readonly past?: readonly Slot[];
   /** Requests so far. */
   readonly calls?: number;
+  /** True if `digest` will be called between requests: what can wait may be put off until then. */
+  readonly isPatient?: boolean;
 }
 
 /** What holds when a request is about to be sent. */
@@ -45,6 +47,8 @@ export interface PolicyRun {
   observe(slot: Slot): void;
   /** The window of the next request, within the budget. */
   fit(moment: Moment): readonly Slot[];
+  /** Does what was put off; called while nobody waits. */
+  digest?(): void;
   /** Why the last fit changed what had been sent before; undefined if it did not. */
   readonly reason?: string | undefined;
 }

@@ -59,6 +59,11 @@ export class Planning {
     else for (const slot of followed.arrived) this.#run?.observe(slot);
   }
 
+  /** Does what the policy has put off. */
+  digest(): void {
+    this.#run?.digest?.();
+  }
+
   /** Throws WINDOW_FLOOR if what may not be cut does not fit. */
   fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number): Proposed {
     const { slots } = window;
@@ -110,6 +115,7 @@ export class Planning {
       window: slots,
       past,
       calls: this.#calls,
+      isPatient: true,
     });
     return this.#run;
   }

@@ -87,7 +87,11 @@ export class SessionWindow {
 
   /** The messages of the next call, within the model's window. What leaves it is stored as an overlay, with a receipt. */
   fit(options: FitOptions = {}): Promise<Fitted> {
-    return this.#inTurn(() => this.#fit(options));
+    const fitted = this.#inTurn(() => this.#fit(options));
+    // The caller waits for its provider then, and not for this.
+    const digest = () => setImmediate(() => this.#planning.digest()).unref();
+    fitted.then(digest, () => undefined);
+    return fitted;
   }
 
   /** The window as log and overlays make it now, whether it fits or not; nothing is decided or changed. */

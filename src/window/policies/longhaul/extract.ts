@@ -29,9 +29,13 @@ export class Extract {
   readonly #readings = new Map<number, Reading>();
   /** Not read yet: a session that was taken over may never need it. */
   #unread: Slot[] | undefined;
+  /** Observed and not read yet, if that may wait. */
+  readonly #pending: Slot[] = [];
+  readonly #isPatient: boolean;
 
   /** `earlier` are messages that were said before, as they were said. */
-  constructor(space: number, earlier: readonly Slot[]) {
+  constructor(space: number, earlier: readonly Slot[], isPatient: boolean) {
+    this.#isPatient = isPatient;
     this.#horizon = space < NARROW_TOKENS ? "near" : "far";
     this.#facts = new Facts(this.#horizon);
     this.#unread = earlier.length > 0 ? [...earlier] : undefined;
@@ -40,7 +44,16 @@ export class Extract {
   /** Takes in the next message. */
   observe(slot: Slot): void {
     if (this.#unread) this.#unread.push(slot);
-    else this.#readings.set(slot.seq, this.#facts.read(slot));
+    else {
+      this.#pending.push(slot);
+      if (!this.#isPatient) this.digest();
+    }
+  }
+
+  /** Reads what was put off. */
+  digest(): void {
+    for (const slot of this.#pending) this.#readings.set(slot.seq, this.#facts.read(slot));
+    this.#pending.length = 0;
   }
 
   /** Puts away what leaves the window and chooses the lines that come back beside what it shows. */
@@ -50,6 +63,7 @@ export class Extract {
     { room, notes, tokensOf }: ExtractRoom,
   ): readonly ExtractLine[] {
     this.#readAll(shown);
+    this.digest();
     for (const { seq } of left) this.#putAway(seq);
     this.#facts.startRanking();
     for (const { message, original, seq, isNote } of shown) {

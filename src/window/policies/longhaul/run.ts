@@ -51,7 +51,12 @@ export class LonghaulRun implements PolicyRun {
     const said = this.#window.filter((slot) => !isExtract(slot)).map((slot) => this.#asSaid(slot));
     for (const slot of course.past ?? []) this.#count(slot);
     for (const slot of said) this.#count(slot);
-    this.#extract = new Extract(this.#low - budget.system, [...(course.past ?? []), ...said]);
+    const earlier = [...(course.past ?? []), ...said];
+    this.#extract = new Extract(this.#low - budget.system, earlier, course.isPatient === true);
+  }
+
+  digest(): void {
+    this.#extract.digest();
   }
 
   observe(slot: Slot): void {
