@@ -40,6 +40,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "tasks: CPU, heap and handles of 10,000, one by one and 1,000 at a time",
     load: async () => (await import("./tasks/index.ts")).tasks,
   },
+  gateway: {
+    summary: "the gateway: time added, throughput, memory, a session of 2,000 turns, beside a bare proxy",
+    load: async () => (await import("./gateway/index.ts")).gateway,
+  },
   log: {
     summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",
     load: async () => (await import("./log/index.ts")).log,

@@ -35,9 +35,10 @@ export async function fittedPrompt(
   for (const [index, slot] of slots.entries()) {
     const message = messages[index] ?? slot.message;
     for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
-    const given = slot.isNote ? undefined : source.placed.byId.get(idOf(slot, source.session));
-    const isSame = given && given.parts === slot.message.parts.length && given.key === saidKey(slot.message);
-    if (isSame) prompt.push(given.sdk);
+    const placed = slot.isNote ? undefined : source.placed.byId.get(idOf(slot, source.session));
+    const given = placed?.given;
+    const isSame = placed?.parts === slot.message.parts.length && given?.key === saidKey(slot.message);
+    if (given && isSame) prompt.push(given.sdk);
     else {
       const own = given ?? (await fromLog(slot, toolNames, bytesOf));
       prompt.push(...(await sdkMessages(message, own, toolNames, bytesOf)));

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { EntryId, MessageInput, Session } from "../index.ts";
+import type { Entry, EntryId, MessageInput, Session } from "../index.ts";
 import { type Alignment, alignWhole, overlap, samePrefix } from "./align.ts";
 import { type KeyOf, KnownLine, type LineMessage, type LineSeen } from "./known-line.ts";
 
@@ -14,10 +14,11 @@ export interface Given {
 }
 
 /** A caller's message with what the log holds for it. */
-export type PlacedMessage<G extends Given> = G & {
+export interface PlacedMessage<G extends Given> {
+  readonly given: G;
   /** How many parts it has in the log: a caller may have dropped reasoning. */
   readonly parts: number;
-};
+}
 
 /** A caller's messages where they are in the log. */
 export interface Placed<G extends Given> {
@@ -31,11 +32,11 @@ const MOST_LEFT_LINES = 8;
 const BATCH = 1_000;
 
 /** Decides what to do so that a line says what a caller says. */
-export type Align<G extends Given> = (line: readonly LineMessage[], given: readonly G[]) => Alignment;
+export type Align<G extends Given> = (line: LineSeen, given: readonly G[]) => Alignment;
 
-const alignKeys: Align<Given> = (line, given) =>
+const alignKeys: Align<Given> = ({ keys }, given) =>
   alignWhole(
-    line.map(({ key }) => key),
+    keys,
     given.map(({ key }) => key),
   );
 
@@ -78,7 +79,7 @@ export class Conversation<G extends Given> {
   /** Makes the line end with what a caller who keeps the whole conversation says. */
   async takeWhole(given: readonly G[], align: Align<G> = alignKeys): Promise<Placed<G>> {
     let line = await this.line(given);
-    const alignment = align(line.messages, given);
+    const alignment = align(line, given);
     if (alignment.type === "drop") {
       this.#leave(line);
       for (const place of alignment.places.toReversed())
@@ -116,6 +117,11 @@ export class Conversation<G extends Given> {
     return placed({ messages, placeOf }, own);
   }
 
+  /** Takes note of entries that were just appended behind the line, so that they need not be read again. */
+  appended(entries: readonly Entry[]): void {
+    this.#known.appended(entries);
+  }
+
   /** Makes sure that what is appended next follows an entry, whatever calls that ran meanwhile have made of the line. */
   async standBehind(last: EntryId | undefined): Promise<void> {
     if (last === undefined) return;
@@ -134,11 +140,7 @@ export class Conversation<G extends Given> {
   /** The active line, or one that was left and says more of the same. */
   async #closestLine(keys: readonly string[]): Promise<LineSeen> {
     const line = await this.#known.look();
-    const same = ({ messages }: LineSeen) =>
-      samePrefix(
-        messages.map(({ key }) => key),
-        keys,
-      );
+    const same = (seen: LineSeen) => samePrefix(seen.keys, keys);
     const own = same(line);
     if (own === line.messages.length) return line;
     const closest = this.#left.find((seen) => same(seen) > own);
@@ -162,8 +164,10 @@ export class Conversation<G extends Given> {
   async #append(given: readonly G[]): Promise<void> {
     for (let from = 0; from < given.length; from += BATCH) {
       const inputs: MessageInput[] = [];
-      for (const { before, input } of given.slice(from, from + BATCH))
-        inputs.push(...((await before?.()) ?? []), input());
+      for (const one of given.slice(from, from + BATCH)) {
+        if (one.before) inputs.push(...(await one.before()));
+        inputs.push(one.input());
+      }
       this.#known.appended(await this.#session.appendAll(inputs));
     }
   }
@@ -179,7 +183,7 @@ function placed<G extends Given>(
     const message = line.messages[place];
     const own = given[place];
     // Someone else may have written to the line meanwhile; then the log's own words are sent.
-    return message && own?.key === message.key ? { ...own, parts: message.parts } : undefined;
+    return message && own?.key === message.key ? { given: own, parts: message.parts } : undefined;
   };
   return { byId: { get }, last: line.messages.at(-1)?.id };
 }

@@ -24,6 +24,9 @@ export interface LineSeen {
   readonly lineSeq: number;
   /** Grows while it is the active line. */
   readonly messages: readonly LineMessage[];
+  /** Keys and roles of the messages. */
+  readonly keys: readonly string[];
+  readonly roles: readonly Role[];
   /** Place of an entry among the messages. */
   placeOf(id: EntryId): number | undefined;
 }
@@ -68,6 +71,8 @@ export class KnownLine {
 
   /** False if the line is another one now. */
   async #follow(seen: Seen): Promise<boolean> {
+    // Asking where the log ends costs a fraction of reading what is behind.
+    if ((await this.#session.head()).seq === this.#head) return true;
     for (;;) {
       const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE });
       if (!this.#add(seen, entries)) return false;
@@ -121,6 +126,8 @@ export class KnownLine {
 class Seen implements LineSeen {
   readonly lineSeq: number;
   readonly messages: LineMessage[] = [];
+  readonly keys: string[] = [];
+  readonly roles: Role[] = [];
   readonly #places = new Map<EntryId, number>();
 
   constructor(lineSeq: number) {
@@ -130,6 +137,8 @@ class Seen implements LineSeen {
   add(message: LineMessage): void {
     this.#places.set(message.id, this.messages.length);
     this.messages.push(message);
+    this.keys.push(message.key);
+    this.roles.push(message.role);
   }
 
   placeOf(id: EntryId): number | undefined {

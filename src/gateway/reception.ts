@@ -32,7 +32,8 @@ type Granted = Extract<Admission, { readonly type: "admitted" }>;
 /** Receives requests: lets them in or not, and hands them to whoever answers. */
 export class Reception {
   readonly #parts: ReceptionParts;
-  readonly #closing = new AbortController();
+  /** One for each request that can be ended early. */
+  readonly #controllers = new Set<AbortController>();
   readonly #active = new Set<Promise<void>>();
 
   constructor(parts: ReceptionParts) {
@@ -57,7 +58,7 @@ export class Reception {
     const late = AbortSignal.timeout(drainMs);
     const all = Promise.allSettled([...this.#active]);
     await Promise.race([all, new Promise((resolve) => late.addEventListener("abort", resolve))]);
-    this.#closing.abort(new Error("The gateway closes."));
+    for (const controller of this.#controllers) controller.abort(new Error("The gateway closes."));
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
   }
 
@@ -90,7 +91,9 @@ export class Reception {
       return;
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
-    const signal = AbortSignal.any([clientSignal(response), this.#closing.signal]);
+    const controller = new AbortController();
+    const signal = clientSignal(response, controller);
+    this.#controllers.add(controller);
     try {
       const { limits } = this.#parts.exchange.config();
       const read = await readBody(request, limits, { encoding: admission.encoding, signal, response });
@@ -106,6 +109,7 @@ export class Reception {
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
+      this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#parts.observer.ended(trace);
     }

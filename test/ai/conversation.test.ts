@@ -41,7 +41,9 @@ describe("a caller's history in the log", () => {
           const placed = await conversation.inTurn(() => conversation.takeWhole(given));
           expect(await lineOf(session)).toEqual(history.map(({ role, content }) => `${role}: ${content}`));
           const { entries } = await session.page({ kinds: ["message"], limit: 1_000 });
-          expect(entries.map(({ id }) => placed.byId.get(id)?.key)).toEqual(given.map(({ key }) => key));
+          expect(entries.map(({ id }) => placed.byId.get(id)?.given.key)).toEqual(
+            given.map(({ key }) => key),
+          );
           const count = (await logOf(session)).filter(({ kind }) => kind === "message").length;
           expect(count).toBeGreaterThanOrEqual(messages);
           messages = count;

@@ -4,8 +4,8 @@ import { newViolations } from "../../src/gateway/edits/check-rules.ts";
 import { newToken } from "../../src/gateway/index.ts";
 import { lineOf, logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { textsIn } from "./said.ts";
 import { HAS_RECORDINGS, type Replayed, readScenarios, replay, type Scenario } from "./replay.ts";
+import { textsIn } from "./said.ts";
 
 const scenarios = HAS_RECORDINGS ? readScenarios() : [];
 const byName = scenarios.map((scenario) => [scenario.name, scenario] as const);
@@ -75,9 +75,11 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     const upstream = await startUpstream();
     const long = enlarged(scenario);
     const first = long.recorded.find(({ body }) => Array.isArray(body.tools) && body.tools.length > 0);
-    const window = Math.ceil(JSON.stringify(first?.body).length / 3.5) + 9_000;
+    const window = Math.ceil(JSON.stringify(first?.body).length / 2) + 9_000;
     const url = upstream.url;
-    const upstreams = [{ name: "small", baseUrl: url, apis: ["anthropic", "openai-chat", "openai-responses"], window }];
+    const upstreams = [
+      { name: "small", baseUrl: url, apis: ["anthropic", "openai-chat", "openai-responses"], window },
+    ];
     const gateway = await startGateway({ upstream: upstreams });
     const replayed = await replay(gateway, upstream, long);
     for (const one of replayed) checkRules(one);
@@ -92,7 +94,12 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     const gateway = await startGateway({
       upstream: upstream.url,
       env,
-      config: { tokens: [{ name: "alice", env: "ALICE" }, { name: "bob", env: "BOB" }] },
+      config: {
+        tokens: [
+          { name: "alice", env: "ALICE" },
+          { name: "bob", env: "BOB" },
+        ],
+      },
     });
     const own = { alice: "notes-of-alice", bob: "notes-of-bob" };
     for (const scenario of scenarios.filter(({ name }) => name.includes("normal"))) {
@@ -112,14 +119,19 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     }
     expect([...principals.values()].map((seen) => [...seen]).sort()).toEqual([["alice"], ["bob"]]);
     const recalled = await (
-      await fetch(`${gateway.url}/api/recall?q=read+notes`, { headers: { authorization: `Bearer ${env.BOB}` } })
+      await fetch(`${gateway.url}/api/recall?q=read+notes`, {
+        headers: { authorization: `Bearer ${env.BOB}` },
+      })
     ).text();
     expect(recalled).toContain(own.bob);
     expect(recalled).not.toContain(own.alice);
   });
 });
 
-function said(isLead: (element: JsonObject) => boolean, elements: readonly JsonObject[]): readonly JsonObject[] {
+function said(
+  isLead: (element: JsonObject) => boolean,
+  elements: readonly JsonObject[],
+): readonly JsonObject[] {
   const first = elements.findIndex((element) => !isLead(element));
   return elements.slice(first < 0 ? elements.length : first);
 }
@@ -127,13 +139,16 @@ function said(isLead: (element: JsonObject) => boolean, elements: readonly JsonO
 /** Headers as they are to arrive: all but those of a connection, whose values are the hop's own. */
 function connectionAside(rawHeaders: readonly string[]): readonly string[] {
   const own = ["host", "connection", "content-length"];
-  return rawHeaders.filter((_, index) => !own.includes((rawHeaders[index - (index % 2)] as string).toLowerCase()));
+  return rawHeaders.filter(
+    (_, index) => !own.includes((rawHeaders[index - (index % 2)] as string).toLowerCase()),
+  );
 }
 
 /** Ids of calls and results in a request, as entries name them. */
 function callIds(elements: readonly JsonObject[]): readonly string[] {
   const text = JSON.stringify(elements);
-  const found = (pattern: RegExp, type: string) => [...text.matchAll(pattern)].map(([, id]) => `${type} ${id}`);
+  const found = (pattern: RegExp, type: string) =>
+    [...text.matchAll(pattern)].map(([, id]) => `${type} ${id}`);
   return [
     ...found(/"type":"tool_use","id":"([^"]+)"/g, "tool-call"),
     ...found(/"tool_use_id":"([^"]+)"/g, "tool-result"),

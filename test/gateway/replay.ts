@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { ServerResponse } from "node:http";
+import { dirname, join } from "node:path";
 import type { Api, JsonObject } from "../../src/gateway/api/api.ts";
 import { APIS } from "../../src/gateway/api/apis.ts";
 import { type Answer, ask, type TestGateway, without } from "../support/gateway.ts";
@@ -119,7 +119,8 @@ export async function replay(
     const rawHeaders = withKey(without(one.rawHeaders, OWN), key);
     const answer = await ask(gateway, { path: one.url, body: sent, rawHeaders });
     const heard = upstream.heard.at(-1);
-    if (!heard || upstream.heard.length === before) throw new Error(`nothing reached the upstream: ${answer.text}`);
+    if (!heard || upstream.heard.length === before)
+      throw new Error(`nothing reached the upstream: ${answer.text}`);
     replayed.push({ recorded: one, sent, sentHeaders: rawHeaders, heard, answer });
   }
   return replayed;

@@ -32,12 +32,15 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.body.toString()).toBe(body);
   });
 
-  it.each(Object.entries(ODD_BODIES))("passes %s as they came with the default policy, too", async (_, body) => {
-    const upstream = await startUpstream();
-    const gateway = await startGateway({ upstream: upstream.url });
-    expect((await ask(gateway, { path: MESSAGES, body })).status).toBe(200);
-    expect(upstream.heard[0]?.body.toString()).toBe(body);
-  });
+  it.each(Object.entries(ODD_BODIES))(
+    "passes %s as they came with the default policy, too",
+    async (_, body) => {
+      const upstream = await startUpstream();
+      const gateway = await startGateway({ upstream: upstream.url });
+      expect((await ask(gateway, { path: MESSAGES, body })).status).toBe(200);
+      expect(upstream.heard[0]?.body.toString()).toBe(body);
+    },
+  );
 
   it("passes a body of twenty megabytes", async () => {
     const { upstream, gateway } = await passing();
@@ -65,7 +68,14 @@ describe("a gateway with edits off", () => {
   it("passes a body that was uploaded in chunks", async () => {
     const { upstream, gateway } = await passing();
     const body = JSON.stringify(said("in chunks"));
-    const rawHeaders = ["Content-Type", "application/json", "X-Api-Key", "key", "Transfer-Encoding", "chunked"];
+    const rawHeaders = [
+      "Content-Type",
+      "application/json",
+      "X-Api-Key",
+      "key",
+      "Transfer-Encoding",
+      "chunked",
+    ];
     expect((await ask(gateway, { path: MESSAGES, body, rawHeaders })).status).toBe(200);
     expect(upstream.heard[0]?.body.toString()).toBe(body);
     expect(upstream.heard[0]?.header("content-length")).toBe(String(body.length));
@@ -76,17 +86,20 @@ describe("a gateway with edits off", () => {
     ["gzip", gzipSync],
     ["zstd", zstdCompressSync],
     ["br", brotliCompressSync],
-  ] as const)("passes a body packed with %s as it was packed, and reads it all the same", async (name, pack) => {
-    const { upstream, gateway } = await passing();
-    const packed = pack(Buffer.from(JSON.stringify(said("packed words"))));
-    const headers = { "content-encoding": name };
-    expect((await ask(gateway, { path: MESSAGES, body: packed, headers })).status).toBe(200);
-    expect(upstream.heard[0]?.body.equals(packed)).toBe(true);
-    expect(upstream.heard[0]?.header("content-encoding")).toBe(name);
-    const [main] = await threadsOf(gateway, "main");
-    const session = await gateway.kernel.session(main?.id);
-    expect(JSON.stringify((await session.page()).entries)).toContain("packed words");
-  });
+  ] as const)(
+    "passes a body packed with %s as it was packed, and reads it all the same",
+    async (name, pack) => {
+      const { upstream, gateway } = await passing();
+      const packed = pack(Buffer.from(JSON.stringify(said("packed words"))));
+      const headers = { "content-encoding": name };
+      expect((await ask(gateway, { path: MESSAGES, body: packed, headers })).status).toBe(200);
+      expect(upstream.heard[0]?.body.equals(packed)).toBe(true);
+      expect(upstream.heard[0]?.header("content-encoding")).toBe(name);
+      const [main] = await threadsOf(gateway, "main");
+      const session = await gateway.kernel.session(main?.id);
+      expect(JSON.stringify((await session.page()).entries)).toContain("packed words");
+    },
+  );
 
   it("passes headers in their order and case, those of its own and of the connection aside", async () => {
     const { upstream, gateway } = await passing();
@@ -120,7 +133,10 @@ describe("a gateway with edits off", () => {
     const [heard] = upstream.heard;
     expect(heard?.url).toBe("/v1/messages?beta=true&x=%2F");
     const expected = rawHeaders.filter(
-      (_, at) => !["Keep-Alive", "X-Hop", "Connection", "x-longhaul-session"].includes(rawHeaders[at - (at % 2)] ?? ""),
+      (_, at) =>
+        !["Keep-Alive", "X-Hop", "Connection", "x-longhaul-session"].includes(
+          rawHeaders[at - (at % 2)] ?? "",
+        ),
     );
     const own = ["host", "connection", "content-length"];
     const arrived = heard?.rawHeaders.filter(
@@ -132,23 +148,47 @@ describe("a gateway with edits off", () => {
   it("hands the headers, the status and the words of an answer on", async () => {
     const { gateway } = await passing(
       await startUpstream((_, response) => {
-        response.writeHead(299, "Quite Fine", ["X-One", "1", "x-two", "2", "Set-Cookie", "a=1", "Set-Cookie", "b=2"]);
+        response.writeHead(299, "Quite Fine", [
+          "X-One",
+          "1",
+          "x-two",
+          "2",
+          "Set-Cookie",
+          "a=1",
+          "Set-Cookie",
+          "b=2",
+        ]);
         response.end(`{"type":"message",  "x":1e400}`);
       }),
     );
     const answer = await ask(gateway, { path: MESSAGES, body: said("a") });
     expect([answer.status, answer.statusMessage]).toEqual([299, "Quite Fine"]);
-    expect(answer.rawHeaders.slice(0, 8)).toEqual(["X-One", "1", "x-two", "2", "Set-Cookie", "a=1", "Set-Cookie", "b=2"]);
+    expect(answer.rawHeaders.slice(0, 8)).toEqual([
+      "X-One",
+      "1",
+      "x-two",
+      "2",
+      "Set-Cookie",
+      "a=1",
+      "Set-Cookie",
+      "b=2",
+    ]);
     expect(answer.text).toBe(`{"type":"message",  "x":1e400}`);
   });
 
   it("hands a packed stream on as it was packed, and stores what it says", async () => {
     const upstream = await startUpstream((heard, response) => {
       const packed = gzipSync(eventsOf(heard, { text: "packed on the way back" }).join(""));
-      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" }).end(packed);
+      response
+        .writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" })
+        .end(packed);
     });
     const { gateway } = await passing(upstream);
-    const answer = await ask(gateway, { path: MESSAGES, body: said("a", true), headers: { "accept-encoding": "gzip" } });
+    const answer = await ask(gateway, {
+      path: MESSAGES,
+      body: said("a", true),
+      headers: { "accept-encoding": "gzip" },
+    });
     expect(answer.header("content-encoding")).toBe("gzip");
     expect(answer.body.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
     const [main] = await threadsOf(gateway, "main");
@@ -158,11 +198,17 @@ describe("a gateway with edits off", () => {
 
   it("hands a packed body on as it was packed, and stores what it says", async () => {
     const upstream = await startUpstream((heard, response) => {
-      const packed = gzipSync(JSON.stringify(wireApi(heard.url).body({ text: "packed at once" }, { path: "", body: {} })));
+      const packed = gzipSync(
+        JSON.stringify(wireApi(heard.url).body({ text: "packed at once" }, { path: "", body: {} })),
+      );
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" }).end(packed);
     });
     const { gateway } = await passing(upstream);
-    const answer = await ask(gateway, { path: MESSAGES, body: said("a"), headers: { "accept-encoding": "gzip" } });
+    const answer = await ask(gateway, {
+      path: MESSAGES,
+      body: said("a"),
+      headers: { "accept-encoding": "gzip" },
+    });
     expect(gunzipSync(answer.body).toString()).toContain("packed at once");
     const [main] = await threadsOf(gateway, "main");
     const session = await gateway.kernel.session(main?.id);
@@ -199,7 +245,11 @@ describe("a gateway with edits off", () => {
       says("after all")(heard, response, index);
     });
     const { gateway } = await passing(upstream);
-    const answer = await ask(gateway, { path: MESSAGES, body: said("a"), headers: { expect: "100-continue" } });
+    const answer = await ask(gateway, {
+      path: MESSAGES,
+      body: said("a"),
+      headers: { expect: "100-continue" },
+    });
     expect(answer.status).toBe(200);
     expect(answer.text).toContain("after all");
     expect(upstream.heard[0]?.header("expect")).toBeUndefined();
@@ -244,7 +294,12 @@ describe("a gateway with edits off", () => {
       config: PASS,
       upstream: [
         { name: "first", baseUrl: first.url, apis: ["anthropic", "openai-chat"] },
-        { name: "second", baseUrl: `${second.url}/api/v1`, apis: ["openai-chat", "anthropic"], prefix: "second/" },
+        {
+          name: "second",
+          baseUrl: `${second.url}/api/v1`,
+          apis: ["openai-chat", "anthropic"],
+          prefix: "second/",
+        },
       ],
     });
     const sly = {

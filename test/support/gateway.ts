@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request as openRequest } from "node:http";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { type Gateway, type GatewayConfig, loadConfig, openGateway } from "../../src/gateway/index.ts";
 import { type Entry, type Kernel, openKernel, type Session, type SessionRecord } from "../../src/index.ts";
@@ -11,7 +12,7 @@ export interface TestGatewayOptions {
   /** One address that takes everything, or a list as the configuration has it. */
   readonly upstream: string | readonly object[];
   /** Other settings, as the configuration file has them. */
-  readonly config?: object;
+  readonly config?: { readonly limits?: object; readonly [setting: string]: unknown };
   /** The folder of the store; one of its own when absent. */
   readonly path?: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -38,7 +39,8 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
       ? [{ name: "upstream", baseUrl: upstream, apis: ["anthropic", "openai-chat", "openai-responses"] }]
       : upstream;
   const file = join(testFolder(), "longhaul.json");
-  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config }));
+  const limits = { drainMs: 2_000, ...options.config?.limits };
+  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }));
   const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
   const kernel = await openKernel({ path, models: config.models });
   const logged: { event: string }[] = [];
@@ -119,7 +121,12 @@ export function ask({ url }: Pick<TestGateway, "url">, question: Question): Prom
   });
 }
 
-function toAnswer(answer: IncomingMessage, body: Buffer, isWhole: boolean, informed: readonly number[]): Answer {
+function toAnswer(
+  answer: IncomingMessage,
+  body: Buffer,
+  isWhole: boolean,
+  informed: readonly number[],
+): Answer {
   const { statusCode = 0, statusMessage = "", rawHeaders, headers } = answer;
   const header = (name: string) => headers[name]?.toString();
   return {
@@ -157,12 +164,15 @@ export function without(rawHeaders: readonly string[], names: readonly string[])
   return rawHeaders.filter(isLeft);
 }
 
-/** The sessions of a gateway's store that are threads of one kind, newest first. */
-export async function threadsOf(
-  { kernel }: Pick<TestGateway, "kernel">,
-  kind?: string,
-): Promise<readonly SessionRecord[]> {
-  const all = await kernel.sessions({ limit: 1_000 });
+/** Resolves when no request is under way any more: what came is written down then. */
+export async function quiet({ gateway }: Pick<TestGateway, "gateway">): Promise<void> {
+  while (gateway.status().inFlight > 0) await sleep(5);
+}
+
+/** The sessions of a gateway's store that are threads, or those of one kind, newest first. */
+export async function threadsOf(gateway: TestGateway, kind?: string): Promise<readonly SessionRecord[]> {
+  await quiet(gateway);
+  const all = await gateway.kernel.sessions({ limit: 1_000 });
   return all.filter(({ meta }) => {
     const mark = meta?.gateway as { readonly kind?: unknown } | undefined;
     return mark && (kind === undefined || mark.kind === kind);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { onTestFinished } from "vitest";
 import { anthropic } from "./wire-server/anthropic.ts";
 import type { WireApi, WireEvent } from "./wire-server/api.ts";
@@ -52,7 +53,11 @@ export async function startUpstream(answering: Answering = says("Fine.")): Promi
     const one = await hear(request, response).catch(() => undefined);
     if (!one) return;
     const index = heard.push(one) - 1;
-    answer(one, response, index);
+    try {
+      answer(one, response, index);
+    } catch (error) {
+      response.writeHead(599).end(String(error));
+    }
     for (const { count, resolve } of waiting) {
       const awaited = heard[count - 1];
       if (awaited) resolve(awaited);
@@ -98,11 +103,16 @@ async function hear(request: IncomingMessage, response: ServerResponse): Promise
     header: (name) => headers[name]?.toString(),
     body,
     get json() {
-      return JSON.parse(body.toString("utf8"));
+      return JSON.parse(unpacked(body, headers["content-encoding"]).toString("utf8"));
     },
     socket,
     closed: closed.promise,
   };
+}
+
+function unpacked(body: Buffer, encoding: string | undefined): Buffer {
+  const unpack = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync }[encoding ?? ""];
+  return unpack ? unpack(body) : body;
 }
 
 /** How the API of a path speaks. */

@@ -30,7 +30,7 @@ export interface Reading {
 }
 
 /** The element at an index, parsed. */
-export function elementAt({ bytes, elements }: CutBody, index: number): JsonObject {
+export function elementAt({ bytes, elements }: Elements, index: number): JsonObject {
   const value = parsed(bytes, elements[index] as Range);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new BodyError(`element ${index} of the messages is no object`);
@@ -41,7 +41,8 @@ export function wireMessages(reading: Reading, cut: CutBody, earlier?: WireMessa
   const { api, stored } = reading;
   const known = earlier && earlier.cut === cut.like ? knownOf(earlier, cut) : undefined;
   const lead = known?.lead ?? leadOf(api, cut);
-  const messages = known ? known.messages.map((message) => unread(reading, cut, message)) : [];
+  const messages: WireMessage[] = [];
+  for (const message of known?.messages ?? []) messages.push(new UnreadMessage(reading, cut, message));
   const start = messages.at(-1)?.to ?? lead;
   for (const { input, from, to } of api.decode(elementsOf(cut, start, cut.elements.length))) {
     const key = canonicalKey(input);
@@ -61,20 +62,45 @@ export function wireMessages(reading: Reading, cut: CutBody, earlier?: WireMessa
 export function withoutInputs(reading: Reading, { cut, lead, messages }: WireMessages): WireMessages {
   const { bytes, fields, listFrom, elements } = cut;
   const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined };
-  return { cut: own, lead, messages: messages.map((message) => unread(reading, own, message)) };
+  const unread = messages.map((message) =>
+    message instanceof UnreadMessage ? message : new UnreadMessage(reading, own, message),
+  );
+  return { cut: own, lead, messages: unread };
 }
 
-function unread({ api, stored }: Reading, cut: CutBody, message: WireMessage): WireMessage {
-  const { key, role, index, from, to } = message;
-  return { input: () => stored(inputOf(api, cut, from, to), key), key, role, index, from, to };
+type Elements = Pick<CutBody, "bytes" | "elements">;
+
+/** A message that is read when it is asked for. Nothing is held on to but the body that it is in. */
+class UnreadMessage implements WireMessage {
+  readonly key: string;
+  readonly role: Role;
+  readonly index: number;
+  readonly from: number;
+  readonly to: number;
+  readonly #reading: Reading;
+  readonly #bytes: Elements["bytes"];
+  readonly #elements: Elements["elements"];
+
+  constructor(reading: Reading, { bytes, elements }: Elements, { key, role, index, from, to }: WireMessage) {
+    this.key = key;
+    this.role = role;
+    this.index = index;
+    this.from = from;
+    this.to = to;
+    this.#reading = reading;
+    this.#bytes = bytes;
+    this.#elements = elements;
+  }
+
+  input(): MessageInput {
+    const { api, stored } = this.#reading;
+    const cut = { bytes: this.#bytes, elements: this.#elements };
+    const [said] = api.decode(elementsOf(cut, this.from, this.to));
+    return stored(said?.input ?? { role: "user", parts: [] }, this.key);
+  }
 }
 
-function inputOf(api: Api, cut: CutBody, from: number, to: number): MessageInput {
-  const [said] = api.decode(elementsOf(cut, from, to));
-  return said?.input ?? { role: "user", parts: [] };
-}
-
-function elementsOf(cut: CutBody, from: number, to: number): readonly JsonObject[] {
+function elementsOf(cut: Elements, from: number, to: number): readonly JsonObject[] {
   return Array.from({ length: to - from }, (_, index) => elementAt(cut, from + index));
 }
 

@@ -24,7 +24,7 @@ const recallSchema = z.strictObject(
     tools: flag()
       .default(false)
       .describe("give the model tools to recall, which the gateway carries out itself"),
-    context: flag().default(false).describe("put what fits the question before it"),
+    context: flag().default(false).describe("put what fits the question behind it"),
   },
   { error: "an object" },
 );

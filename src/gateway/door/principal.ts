@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Credential, CredentialHeader, TokenMatch } from "./token.ts";
 
 /** Who asks. Sessions of two principals never meet. */
@@ -33,8 +33,5 @@ export function principalOf(match: TokenMatch | undefined, credentials: readonly
 }
 
 function digestOf(secret: string): string {
-  return createHash("sha256")
-    .update(DOMAIN + secret)
-    .digest("hex")
-    .slice(0, DIGITS);
+  return hash("sha256", DOMAIN + secret).slice(0, DIGITS);
 }

@@ -53,13 +53,12 @@ export async function readBody(
 }
 
 function readRaw(request: IncomingMessage, limits: BodyLimits, options: ReadBodyOptions): Promise<RawRead> {
-  const listening = new AbortController();
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve) => {
     const settle = (read: RawRead) => {
       clearTimeout(timer);
-      listening.abort();
+      options.signal?.removeEventListener("abort", leave);
       request.off("data", take).off("end", finish).off("close", leave).off("error", leave);
       if (read.type !== "whole") request.pause();
       resolve(read);
@@ -75,7 +74,7 @@ function readRaw(request: IncomingMessage, limits: BodyLimits, options: ReadBody
     const timer = setTimeout(() => settle({ type: "refused", fault: tooSlow(limits.bodyMs) }), limits.bodyMs);
     timer.unref();
     if (request.destroyed || options.signal?.aborted) return leave();
-    options.signal?.addEventListener("abort", leave, { signal: listening.signal });
+    options.signal?.addEventListener("abort", leave);
     request.on("data", take).on("end", finish).on("close", leave).on("error", leave);
     if (expectsContinue(request)) options.response?.writeContinue();
   });

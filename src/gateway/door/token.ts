@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { TokenConfig } from "./door-config.ts";
 import { badRequest, type Refusal } from "./refusal.ts";
 import type { RequestFacts } from "./request-facts.ts";
@@ -56,6 +56,7 @@ export function matchToken(
   environment: NodeJS.ProcessEnv,
 ): TokenMatch | undefined {
   const digests = digestsOf(tokens, environment);
+  if (digests.length === 0) return undefined;
   const own = credentials.filter(({ header }) => header === "x-longhaul-token");
   let match: TokenMatch | undefined;
   for (const credential of own.length > 0 ? own : credentials) {
@@ -83,5 +84,5 @@ function digestsOf(tokens: readonly TokenConfig[], environment: NodeJS.ProcessEn
 }
 
 function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

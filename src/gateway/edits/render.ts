@@ -33,13 +33,14 @@ export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>):
   const { slots, messages, session, placed, keyOf } = source;
   return slots.map((slot, place): Outgoing => {
     const message = messages[place] ?? slot.message;
-    const given = slot.isNote ? undefined : placed.byId.get(entryIdOf(slot, session));
-    if (!given) return { type: "note", message };
+    const own = slot.isNote ? undefined : placed.byId.get(entryIdOf(slot, session));
+    if (!own) return { type: "note", message };
+    const { given, parts } = own;
     const { index } = given;
     const original = slot.logged ?? slot.original;
     if (original && !isEqual(original, slot.message)) return { type: "changed", index, message, original };
     // A lasting summary stands where the first message was that it stands for.
-    const isSame = given.parts === slot.message.parts.length && given.key === keyOf(slot.message);
+    const isSame = parts === slot.message.parts.length && given.key === keyOf(slot.message);
     return isSame ? { type: "same", index } : { type: "note", message };
   });
 }

@@ -120,6 +120,7 @@ export function sendWhole(
   response.end(body);
 }
 
-function eventBytes(name: string | undefined, data: string): string {
+/** An event as it goes over the wire. */
+export function eventBytes(name: string | undefined, data: string): string {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
 }

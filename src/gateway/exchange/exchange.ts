@@ -1,10 +1,15 @@
 import { overflowOf, type ProviderFailure } from "../../index.ts";
-import type { Api } from "../api/api.ts";
+import type { Api, JsonObject } from "../api/api.ts";
 import { apiOf } from "../api/apis.ts";
 import { lengthOf } from "../body/splice.ts";
 import { appliedEdits, withAppliedEdits } from "../edits/applied-edits.ts";
 import { CONTEXT_MANAGEMENT } from "../edits/context-edit.ts";
 import type { CallSpan } from "../observe/spans.ts";
+import { answerRounds } from "../recall/answer-rounds.ts";
+import { joinedReader } from "../recall/joined-reader.ts";
+import { type LookedBack, lookBack } from "../recall/look-back.ts";
+import { beginRecall } from "../recall/recall-turn.ts";
+import { RoundsOfCall } from "../recall/rounds-of-call.ts";
 import { Call } from "../thread/call.ts";
 import { readWhole } from "../upstream/read-whole.ts";
 import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
@@ -39,8 +44,10 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   trace.session = thread.session.id;
   trace.kind = thread.kind;
   let call: Call;
+  let found: LookedBack | undefined;
   try {
     stopLoops(thread.session.id, thread.kind, said.messages.length, parts);
+    found = await lookBack(admitted, parts, asked, thread);
     call = await Call.begin(thread, asked);
   } catch (error) {
     thread.ended(false);
@@ -52,7 +59,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
     const kept = parts.bodies.keep(`${principal.id} ${api.name}`, reading, said);
     if (kept) rememberFacts(kept, facts);
     thread.kept(kept);
-    await converse(admitted, parts, { api, read, destination, call, span });
+    await converse(admitted, parts, { api, read, destination, call, found, span });
   } finally {
     call.end();
     endSpan(span, admitted);
@@ -64,22 +71,27 @@ interface Conversing {
   readonly read: ReadRequest;
   readonly destination: Destination;
   readonly call: Call;
+  readonly found: LookedBack | undefined;
   readonly span: CallSpan | undefined;
 }
 
 /** Sends a call until it is answered, or refused for a reason that no other window would change. */
 async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Conversing): Promise<void> {
-  const { api, read, destination, call, span } = conversing;
+  const { api, read, destination, call, found, span } = conversing;
   const { upstream, clientModel } = destination;
   const { fields } = read;
   const isRead = call.asked.policy !== "none" && !call.asked.isDryRun;
-  for (;;) {
-    const body = outgoingBody(read.said, changesOf(conversing));
+  const recalled = await beginRecall(parts, read, call, found);
+  const sendWith = (elements?: readonly JsonObject[]): Promise<UpstreamAnswer> => {
+    const changes = changesOf(conversing);
+    const body = outgoingBody(read.said, recalled?.changes(changes, elements) ?? changes);
     const isSame = body[0] === read.said.cut.bytes;
-    traceBody(admitted.trace, admitted.body.length, lengthOf(body));
+    if (!elements) traceBody(admitted.trace, admitted.body.length, lengthOf(body));
     const whole = isSame && !isRead ? [admitted.raw] : body;
-    const isEdited = !isSame || isRead;
-    const answered = await send(admitted, parts, { upstream, body: whole, isEdited, span });
+    return send(admitted, parts, { upstream, body: whole, isEdited: !isSame || isRead, span });
+  };
+  for (;;) {
+    const answered = await sendWith();
     if (isRead && answered.status < 400 && fields.isStreamed) {
       const failure = await firstFailure(api, answered.body, admitted.signal);
       if (failure && (await heals(admitted, parts, conversing, failure))) {
@@ -88,9 +100,12 @@ async function converse(admitted: Admitted, parts: ExchangeParts, conversing: Co
       }
     }
     if (answered.status < 400 || !isRead) {
-      const recorder = call.recorder();
+      const rounds = recalled?.hasTools ? new RoundsOfCall(admitted, parts, call, sendWith) : undefined;
+      const recorder = call.recorder(rounds && joinedReader(api, parts.kernel, rounds));
       const mostTokens = isRead ? parts.rooms.clientWindow(clientModel) : undefined;
-      await answer(admitted, parts, answered, { api, recorder, mostTokens, change: tellEdits(call) });
+      const answering = { api, recorder, mostTokens, change: tellEdits(call) };
+      if (rounds) await answerRounds(admitted, parts, answered, answering, rounds);
+      else await answer(admitted, parts, answered, answering);
       afterReply(admitted, parts, conversing, recorder);
       return;
     }

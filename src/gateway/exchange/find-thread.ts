@@ -1,4 +1,4 @@
-import type { MessageInput } from "../../index.ts";
+import type { MessageInput, Role } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { clientOf } from "../identity/client.ts";
@@ -55,9 +55,17 @@ export async function findThread(
 
 /** Only the ends of a conversation are read to tell what a request is for, and not even those where tools have answered. */
 function told(messages: readonly WireMessage[]): readonly MessageInput[] {
-  if (messages.at(-1)?.role === "tool") return messages.map(({ role }) => ({ role }));
+  if (messages.at(-1)?.role === "tool") return messages.map(({ role }) => UNTOLD[role]);
   return messages.map((message, index) => {
     const isEnd = index < TOLD || index >= messages.length - TOLD;
-    return isEnd ? message.input() : { role: message.role };
+    return isEnd ? message.input() : UNTOLD[message.role];
   });
 }
+
+/** Messages of which only it is said who spoke. */
+const UNTOLD: Readonly<Record<Role, MessageInput>> = {
+  system: { role: "system" },
+  user: { role: "user" },
+  assistant: { role: "assistant" },
+  tool: { role: "tool" },
+};

@@ -9,6 +9,8 @@ export interface BodyChanges {
   readonly pieces: readonly Piece[] | undefined;
   /** Fields with another value, or that are new. */
   readonly fields?: ReadonlyMap<string, unknown>;
+  /** What comes last in fields that are lists; those that are missing are made. */
+  readonly behind?: ReadonlyMap<string, readonly unknown[]>;
   /** Fields that are left out. */
   readonly without?: readonly string[];
 }
@@ -21,6 +23,11 @@ export function outgoingBody({ cut }: WireMessages, changes: BodyChanges): reado
     const range = fields.get(name);
     if (range) made.push({ range, bytes: Buffer.from(JSON.stringify(value)) });
     else made.push({ range: atStart(bytes), bytes: newField(name, value, fields.size === 0) });
+  }
+  for (const [name, entries] of changes.behind ?? []) {
+    const range = fields.get(name);
+    if (range) made.push(atEnd(bytes, range, entries));
+    else made.push({ range: atStart(bytes), bytes: newField(name, entries, fields.size === 0) });
   }
   for (const name of changes.without ?? []) {
     const range = fields.get(name);
@@ -43,6 +50,14 @@ const BACKSLASH = 0x5c;
 function atStart(bytes: Buffer): Range {
   const from = bytes.indexOf("{") + 1;
   return { from, to: from };
+}
+
+/** Entries behind those of a list. */
+function atEnd(bytes: Buffer, list: Range, entries: readonly unknown[]): Change {
+  const at = list.to - 1;
+  const isEmpty = bytes.subarray(list.from + 1, at).every(isSpace);
+  const text = entries.map((entry) => JSON.stringify(entry)).join(",");
+  return { range: { from: at, to: at }, bytes: Buffer.from(isEmpty ? text : `,${text}`) };
 }
 
 function newField(name: string, value: unknown, isOnly: boolean): Buffer {

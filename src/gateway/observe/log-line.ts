@@ -77,11 +77,28 @@ function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
+/** Names come again with every request of a conversation. */
+const CLEANED = new Map<string, string>();
+const MOST_CLEANED = 1_000;
+const MOST_KEPT_CHARACTERS = 200;
+
 function cleaned(name: Field, value: string): string {
+  // The gateway's own id, which is new each time.
+  if (name === "request") return value;
+  if (value.length > MOST_KEPT_CHARACTERS) return clean(name, value);
+  const known = CLEANED.get(value);
+  if (known !== undefined) return known;
+  const text = clean(name, value);
+  if (CLEANED.size >= MOST_CLEANED) CLEANED.clear();
+  CLEANED.set(value, text);
+  return text;
+}
+
+function clean(name: Field, value: string): string {
   const most = name === "content" ? MOST_CONTENT_CHARACTERS : MOST_CHARACTERS;
   // Cut after secrets were taken out: half of one would not be recognised.
-  const clean = redactSecrets(value.slice(0, 4 * most)).text;
-  return clean.length > most ? `${clean.slice(0, most).toWellFormed()}…` : clean.toWellFormed();
+  const { text } = redactSecrets(value.slice(0, 4 * most));
+  return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text.toWellFormed();
 }
 
 function pretty(value: string | number | boolean): string {

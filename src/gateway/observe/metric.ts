@@ -20,6 +20,8 @@ export interface Histogram<L extends string> extends Metric {
 export const MOST_SERIES = 200;
 const OTHER = "other";
 const MOST_LABEL_CHARACTERS = 100;
+/** Most labels need no care. */
+const PLAIN = /^[\w./:@ -]{0,60}$/;
 
 /** A counter, or a gauge that is moved up and down. */
 export function makeCounter<L extends string>(
@@ -119,6 +121,7 @@ function braced(...texts: readonly string[]): string {
 }
 
 function escaped(value: string): string {
+  if (PLAIN.test(value)) return value;
   return value
     .slice(0, MOST_LABEL_CHARACTERS)
     .toWellFormed()

@@ -29,7 +29,10 @@ export async function carryOut(calls: readonly OwnCall[], asking: Asking): Promi
         ? ((await withinTime(TIMEOUT_MS, deadline, (late) => answerTo(call, asking, late))) ??
           "Memory did not answer; go on without it.")
         : `Not carried out: at most ${MOST_CALLS} at once.`;
-    answers.push({ call, text: isLast ? `${text}\nThis was the last time in this reply; answer now.` : text });
+    answers.push({
+      call,
+      text: isLast ? `${text}\nThis was the last time in this reply; answer now.` : text,
+    });
   }
   return answers;
 }

@@ -22,7 +22,12 @@ const TOOLS: readonly Tool[] = [
       type: "object",
       properties: {
         query: { type: "string", description: "what you look for, in a sentence or in key words" },
-        limit: { type: "integer", minimum: 1, maximum: MOST_RESULTS, description: "most results; 6 unless given" },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: MOST_RESULTS,
+          description: "most results; 6 unless given",
+        },
       },
       required: ["query"],
       additionalProperties: false,

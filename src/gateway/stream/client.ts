@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { listenUntil } from "./listen-until.ts";
+import type { Listening } from "./listening.ts";
 
 /** How long a client whose answer is cut may take to accept what it was sent before. */
 const LAST_WORDS_MS = 1_000;
@@ -29,11 +29,11 @@ export interface Client {
   cut(): void;
 }
 
-/** Opens the client's side of a relay. Nothing is listened to any more once `until` fires. */
+/** Opens the client's side of a relay. Nothing is listened to any more when `listening` ends. */
 export function openClient(
   response: ServerResponse,
   idleMs: number,
-  until: AbortSignal,
+  listening: Listening,
   { onReady, onLost, onFinished }: ClientEvents,
 ): Client {
   const { socket } = response.req;
@@ -47,17 +47,17 @@ export function openClient(
     isFull = true;
     response.socket?.setTimeout(idleMs);
   };
-  listenUntil(until, response, "timeout", () => {
+  listening.on(response, "timeout", () => {
     if (isFull) onLost("client-stalled");
   });
-  listenUntil(until, response, "drain", () => {
+  listening.on(response, "drain", () => {
     if (response.writableEnded) return;
     isFull = false;
     response.socket?.setTimeout(usualMs);
     onReady();
   });
-  listenUntil(until, response, "finish", onFinished);
-  listenUntil(until, socket, "close", () => onLost("client-gone"));
+  listening.on(response, "finish", onFinished);
+  listening.on(socket, "close", () => onLost("client-gone"));
   if (response.listenerCount("error") === 0) response.on("error", () => {});
   if (response.writableNeedDrain) wait();
 
@@ -75,6 +75,7 @@ export function openClient(
       if (piece.length === 0) return;
       firstByteAt ??= performance.now();
       bytes += Buffer.byteLength(piece);
+      writeTogether(response);
       if (!response.write(piece)) wait();
     },
     end(rawTrailers) {
@@ -89,6 +90,13 @@ export function openClient(
       else response.destroy();
     },
   };
+}
+
+/** What is written in one round of the event loop goes out at once: head, events and end are one call to the system. */
+function writeTogether({ socket }: ServerResponse): void {
+  if (!socket || socket.writableCorked > 0) return;
+  socket.cork();
+  setImmediate(() => socket.uncork());
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {

@@ -5,6 +5,7 @@ import type { UpstreamError } from "../upstream/upstream-error.ts";
 import { openClient } from "./client.ts";
 import { type Decoding, openDecoding } from "./decoding.ts";
 import { openEventWriter } from "./event-writer.ts";
+import { Listening } from "./listening.ts";
 import { openSource } from "./source.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { openTap } from "./tap.ts";
@@ -38,6 +39,8 @@ export interface RelayOptions {
   readonly lastWords?: ((failure: UpstreamError) => Uint8Array | string | undefined) | undefined;
   /** Asked when all came: true leaves the response open for another relay, which sends no head. */
   readonly continues?: (() => boolean) | undefined;
+  /** Asked when the upstream's answer broke off: true leaves the response open all the same, for whoever can end it. */
+  readonly mends?: ((failure: UpstreamError) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Longest silence of the upstream, and longest time for which the client takes nothing. */
   readonly idleMs: number;
@@ -65,8 +68,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
   const { answer, response, tap: take, signal, idleMs, startedAt = performance.now() } = options;
   const { body } = answer;
   const { transform, decoding } = openTransform(options, (error) => source.fail(error));
-  const owner = new AbortController();
-  const until = owner.signal;
+  const listening = new Listening();
   const over = Promise.withResolvers<Ending>();
   let failure: UpstreamError | undefined;
   let broken: Ending | undefined;
@@ -80,7 +82,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
   const resume = () => {
     if (!client.isFull && !isTapFull) source.resume();
   };
-  const client = openClient(response, idleMs, until, {
+  const client = openClient(response, idleMs, listening, {
     onReady: resume,
     onLost: lose,
     onFinished: () => over.resolve("complete"),
@@ -100,7 +102,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
       lose("stopped");
     }
   };
-  const source = openSource(body, decoding, idleMs, until, {
+  const source = openSource(body, decoding, idleMs, listening, {
     onBytes: (bytes) =>
       guarded(() => {
         if (tap?.push(bytes) === false) isTapFull = true;
@@ -123,6 +125,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
   };
   const breakOff = (why: UpstreamError) => {
     if (why.reason === "aborted") return lose(goneOrStopped());
+    if (options.mends?.(why)) return over.resolve("complete");
     broken = why.reason === "idle" ? "upstream-idle" : "upstream-cut";
     const words = options.lastWords?.(why);
     if (words !== undefined) client.send(words);
@@ -134,7 +137,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
     if (signal?.aborted || response.req.socket.destroyed) lose(goneOrStopped());
     else {
       if (client.isFull) source.pause();
-      signal?.addEventListener("abort", () => lose(goneOrStopped()), { once: true, signal: until });
+      if (signal) listening.onAbort(signal, () => lose(goneOrStopped()));
       sendHead(options, transform !== undefined);
       // A head whose body is close behind goes out together with it.
       setImmediate(() => {
@@ -143,12 +146,12 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
     }
     const ending = await over.promise;
     const { bytes, firstByteAt } = client;
-    owner.abort(OVER);
+    listening.end();
     await tap?.end();
     const firstByteMs = firstByteAt === undefined ? undefined : firstByteAt - startedAt;
     return { ending, bytes, firstByteMs, failure, tapFailure: tap?.failure };
   } finally {
-    owner.abort(OVER);
+    listening.end();
     decoding?.destroy();
     if (!body.readableEnded) body.destroy();
   }
@@ -175,9 +178,6 @@ function sendHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boo
   response.sendDate = false;
   response.writeHead(answer.status, answer.statusMessage, sent);
 }
-
-/** Given as the reason, it spares making an error that nobody looks at. */
-const OVER = "over";
 
 /** Headers that are true only of the very bytes that came. */
 const OF_THE_BYTES: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { cutError, UpstreamError } from "../upstream/upstream-error.ts";
 import type { Decoding } from "./decoding.ts";
-import { listenUntil } from "./listen-until.ts";
+import type { Listening } from "./listening.ts";
 
 /** What comes from an upstream. */
 export interface SourceEvents {
@@ -19,12 +19,12 @@ export interface Source {
   fail(failure: UpstreamError): void;
 }
 
-/** Opens the upstream's side of a relay, in plain if there is a decoding. Nothing is told any more once `until` fires. */
+/** Opens the upstream's side of a relay, in plain if there is a decoding. Nothing is told any more when `listening` ends. */
 export function openSource(
   body: IncomingMessage,
   decoding: Decoding | undefined,
   idleMs: number,
-  until: AbortSignal,
+  listening: Listening,
   { onBytes, onEnd }: SourceEvents,
 ): Source {
   const output = decoding?.output ?? body;
@@ -52,21 +52,21 @@ export function openSource(
     else
       stop(new UpstreamError("idle", `The upstream fell silent for ${idleMs / 1_000} s within its answer.`));
   }, idleMs).unref();
-  until.addEventListener("abort", () => clearTimeout(idle), { once: true });
+  listening.atEnd(() => clearTimeout(idle));
 
   const isRead = body.readableEnded;
   if (isRead || body.destroyed) queueMicrotask(() => stop(isRead ? undefined : cutError(body.errored)));
-  listenUntil(until, body, "end", () => stop(body.complete ? undefined : cutError(undefined)));
-  listenUntil(until, body, "error", (error: Error) => stop(cutError(error)));
-  listenUntil(until, body, "close", () => {
+  listening.on(body, "end", () => stop(body.complete ? undefined : cutError(undefined)));
+  listening.on(body, "error", (error: Error) => stop(cutError(error)));
+  listening.on(body, "close", () => {
     if (!isOver) stop(cutError(body.errored));
   });
   if (decoding) {
-    listenUntil(until, output, "end", end);
-    listenUntil(until, body, "data", () => idle.refresh());
+    listening.on(output, "end", end);
+    listening.on(body, "data", () => idle.refresh());
     body.pipe(decoding.input, { end: false });
   }
-  listenUntil(until, output, "data", (bytes: Buffer) => {
+  listening.on(output, "data", (bytes: Buffer) => {
     if (!decoding) idle.refresh();
     if (!isTold) onBytes(bytes);
   });

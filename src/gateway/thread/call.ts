@@ -4,19 +4,18 @@ import {
   isLonghaulError,
   type MessageInput,
   type ProviderFailure,
-  type Session,
   type SessionWindow,
 } from "../../index.ts";
 import type { ReplyReader } from "../api/api.ts";
-import { elementAt, type WireMessage } from "../body/wire-message.ts";
-import { newViolations } from "../edits/check-rules.ts";
+import type { WireMessage } from "../body/wire-message.ts";
+import { newViolations, violationsIn } from "../edits/check-rules.ts";
 import { planOutgoing } from "../edits/render.ts";
 import type { Violation } from "../edits/violation.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Asked } from "./asked.ts";
-import { movedMarkers, survivorsOf } from "./moved-markers.ts";
-import { outgoingPieces, type Piece } from "./outgoing.ts";
-import { Recorder } from "./recorder.ts";
+import { movedMarkers } from "./moved-markers.ts";
+import { elementsOf, outgoingPieces, type Piece } from "./outgoing.ts";
+import { type AppendReply, Recorder } from "./recorder.ts";
 import { keyOf } from "./stored.ts";
 import type { Thread } from "./thread.ts";
 
@@ -124,13 +123,14 @@ export class Call {
     if (!this.#isSpent) this.#taken.giveBack();
   }
 
-  #append(append: (session: Session) => Promise<unknown>, reader: ReplyReader): Promise<void> {
+  #append(append: AppendReply, reader: ReplyReader): Promise<void> {
     const { conversation, session } = this.thread;
     const isWhole = reader.isComplete && !reader.failure;
     this.#answered(isWhole);
     return conversation.inTurn(async () => {
       await conversation.standBehind(this.#placed.last);
-      await append(session);
+      const entry = await append(session);
+      if (entry) conversation.appended([entry]);
       if (isWhole) await this.thread.replied(wordsOf(reader.message()));
     });
   }
@@ -173,9 +173,12 @@ export class Call {
   /** An edit that the provider would refuse is worse than none. */
   #checkRules(): void {
     const { api, said, isContinued } = this.asked;
-    const before = said.cut.elements.map((_, index) => elementAt(said.cut, index));
-    const after = survivorsOf(before, this.#pieces ?? []).map(({ element }) => element);
-    this.#violations = newViolations(api.name, before, after, { isContinued });
+    const after = elementsOf(said.cut, this.#pieces ?? []);
+    const context = { isContinued };
+    // Only of reasoning in Responses can it not be told from what goes out alone.
+    if (api.name !== "openai-responses" && violationsIn(api.name, after, context).length === 0) return;
+    const before = elementsOf(said.cut, [{ from: 0, to: said.cut.elements.length }]);
+    this.#violations = newViolations(api.name, before, after, context);
     if (this.#violations.length > 0) this.#pieces = undefined;
   }
 }

@@ -10,7 +10,8 @@ export interface ClientSummary {
 
 /**
  * Writes down what a client's own summary stands in place of: an overlay on the line as it was, so that `expand` brings
- * everything back, and a note for people.
+ * everything back, and a note for people. The overlay is taken back at once: a client that comes back to that line says
+ * itself what it wants to be sent.
  */
 export async function linkSummary({ text, of }: ClientSummary, client: string): Promise<void> {
   const { session } = of;
@@ -26,6 +27,7 @@ export async function linkSummary({ text, of }: ClientSummary, client: string): 
     "the client compacted its conversation",
     client,
   );
+  await session.overlays.revert(seq);
   await noteSummary(session, client, line.length, seq);
 }
 

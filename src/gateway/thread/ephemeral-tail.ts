@@ -14,13 +14,12 @@ export class EphemeralTail {
 
   /** Compares a line with a request, and notes what has vanished. */
   readonly align: Align<WireMessage> = (line, given) => {
-    const keys = line.map(({ key }) => key);
-    const alignment = alignRequest(
-      { keys, roles: line.map(({ role }) => role) },
-      { keys: given.map(({ key }) => key), roles: given.map(({ role }) => role) },
-    );
+    const alignment = alignRequest(line, {
+      keys: given.map(({ key }) => key),
+      roles: given.map(({ role }) => role),
+    });
     if (alignment.type === "drop")
-      for (const place of alignment.places) this.#note(this.#ends.get(keys[place] ?? ""));
+      for (const place of alignment.places) this.#note(this.#ends.get(line.keys[place] ?? ""));
     return alignment;
   };
 

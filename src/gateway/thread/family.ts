@@ -1,5 +1,4 @@
-import { samePrefix } from "../../conversation/align.ts";
-import type { EntryId, Kernel, MessageInput, Role, Session } from "../../index.ts";
+import type { Kernel, MessageInput, Role, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import { kindOf } from "../identity/kind.ts";
@@ -8,6 +7,8 @@ import type { Shape } from "../identity/shape.ts";
 import { type ClientSummary, linkSummary } from "./client-summary.ts";
 import { type Caller, childId, rootId } from "./names.ts";
 import { markOf, metaOf, type SessionMark } from "./session-mark.ts";
+import { putSign, signedTo } from "./sign.ts";
+import { closestThread, isStillSaid } from "./summarised.ts";
 import { Thread } from "./thread.ts";
 import { titleOf } from "./title.ts";
 
@@ -92,8 +93,9 @@ export class Family {
   }
 
   /** Takes in a conversation that goes on here, for its client has begun anew with a summary. */
-  #adopt({ of, text }: ClientSummary): void {
-    if (this.#threads.includes(of)) return;
+  async #adopt({ of, text }: ClientSummary): Promise<void> {
+    const id = rootId(this.#caller, this.#firstKey, this.#roots.length + 1);
+    this.#roots.push(await putSign(of.session, id));
     this.#threads.unshift(of);
     this.#adopted.add(of);
     this.#remember({ of, text });
@@ -108,9 +110,11 @@ export class Family {
     const { keys, roles, shape, facts, caller } = request;
     await this.#look(keys[0] ?? "");
     // One that was adopted may have been let go with its own family.
+    const closed = this.#threads.filter(({ isClosed }) => isClosed);
     this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
+    for (const { session } of closed) await this.#reopen(session.id);
     const elsewhere = this.#threads.length === 0 ? await continued() : undefined;
-    if (elsewhere) this.#adopt(elsewhere);
+    if (elsewhere) await this.#adopt(elsewhere);
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
     const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit)));
@@ -120,7 +124,7 @@ export class Family {
     const choice = chooseThread(candidates, { keys, roles, shape, kind, explicit, agent, continues });
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
-    if (summary?.of === thread) await this.#link(summary);
+    if (summary?.of === thread && !(await isStillSaid(thread, keys))) await this.#link(summary);
     thread.reserve();
     return thread;
   }
@@ -150,7 +154,9 @@ export class Family {
       const root = await kernel.session(id);
       this.#roots.push(root);
       const mark = markOf(record.meta);
+      const elsewhere = signedTo(record.meta);
       if (mark) this.#add(root, mark);
+      else if (elsewhere !== undefined) await this.#reopen(elsewhere);
     }
     for (const root of this.#roots) {
       for (const { id, meta } of await root.children({ limit: MOST_CHILDREN })) {
@@ -160,11 +166,17 @@ export class Family {
     }
   }
 
+  async #reopen(id: SessionId): Promise<void> {
+    const { kernel } = this.#parts;
+    const mark = markOf((await kernel.find(id))?.meta);
+    if (mark) this.#add(await kernel.session(id), mark);
+  }
+
   async #open({ shape, keys, caller, facts }: Request, kind: ThreadKind): Promise<Thread> {
     const [firstKey = ""] = keys;
     const mark = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
     const meta = metaOf(mark);
-    const whole = kind === "compaction" ? await this.#closest(keys) : undefined;
+    const whole = kind === "compaction" ? await closestThread(this.#threads, keys) : undefined;
     if (whole) {
       const { session } = whole.thread;
       const id = await this.#freeId(session.id, kind, firstKey);
@@ -203,21 +215,6 @@ export class Family {
     }
   }
 
-  /** The main conversation that says most of what a request says, and the last entry of that. */
-  async #closest(keys: readonly string[]): Promise<{ thread: Thread; last: EntryId } | undefined> {
-    let best: { thread: Thread; last: EntryId; same: number } | undefined;
-    for (const thread of this.#threads.filter(({ kind }) => kind === "main")) {
-      const line = await thread.line();
-      const same = samePrefix(
-        line.map(({ key }) => key),
-        keys,
-      );
-      const last = line[same - 1]?.id;
-      if (last !== undefined && same > (best?.same ?? 0)) best = { thread, last, same };
-    }
-    return best;
-  }
-
   #add(session: Session, mark: SessionMark, of?: Thread): Thread {
     const { kernel, stored } = this.#parts;
     const onReply = (text: string) => this.#replied(mark.kind, text, of);
@@ -245,7 +242,7 @@ export class Family {
 
   /** Where a client goes on with a summary of its own, that is linked to what it was made of. */
   async #link(summary: ClientSummary): Promise<void> {
-    this.#summaries = this.#summaries.filter((other) => other !== summary);
+    this.#summaries = this.#summaries.filter(({ of }) => of !== summary.of);
     await linkSummary(summary, this.#caller.client ?? "client");
   }
 }

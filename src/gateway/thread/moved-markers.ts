@@ -50,7 +50,7 @@ function marksIn(bytes: Buffer, range: Range | undefined): readonly number[] {
 }
 
 /** What goes out, element by element. */
-export function survivorsOf(before: readonly JsonObject[], pieces: readonly Piece[]): readonly Survivor[] {
+function survivorsOf(before: readonly JsonObject[], pieces: readonly Piece[]): readonly Survivor[] {
   return pieces.flatMap((piece): readonly Survivor[] => {
     if ("from" in piece)
       return before

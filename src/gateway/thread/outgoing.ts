@@ -81,6 +81,15 @@ function isNext({ messages, lead }: WireMessages, end: number, from: number): bo
   return from > end && !messages.some((message) => message.from >= end && message.to <= from) && end >= lead;
 }
 
+/** The elements of such pieces, parsed. */
+export function elementsOf(cut: CutBody, pieces: readonly Piece[]): readonly JsonObject[] {
+  return pieces.flatMap((piece) =>
+    "from" in piece
+      ? Array.from({ length: piece.to - piece.from }, (_, index) => elementAt(cut, piece.from + index))
+      : piece.elements,
+  );
+}
+
 /** The bytes of a list of such pieces. */
 export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]): Buffer {
   const parts: (Buffer | Uint8Array)[] = [];
@@ -90,11 +99,20 @@ export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]
       const first = elements[piece.from] as Range;
       const last = elements[piece.to - 1] as Range;
       parts.push(bytes.subarray(first.from, last.to));
-    } else parts.push(Buffer.from(piece.elements.map((element) => JSON.stringify(element)).join(",")));
+    } else parts.push(bytesOf(piece.elements));
   }
   if (parts.length === 0) parts.push(OPEN);
   parts.push(CLOSE);
   return Buffer.concat(parts);
+}
+
+/** What was written for one request is sent with many that follow. */
+const known = new WeakMap<readonly JsonObject[], Buffer>();
+
+function bytesOf(elements: readonly JsonObject[]): Buffer {
+  const bytes = known.get(elements) ?? Buffer.from(elements.map((one) => JSON.stringify(one)).join(","));
+  known.set(elements, bytes);
+  return bytes;
 }
 
 const OPEN = Buffer.from("[");

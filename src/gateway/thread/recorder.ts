@@ -1,13 +1,16 @@
-import type { Draft, MessageInput, Session } from "../../index.ts";
+import type { Draft, Entry, MessageInput, Session } from "../../index.ts";
 import type { ReplyReader, WireEvent } from "../api/api.ts";
 
 /** Least time between two states of a reply that are handed to its draft. */
 const DRAFT_MS = 1_000;
 
+/** Appends a reply; returns its entry where it is whole. */
+export type AppendReply = (session: Session) => Promise<Entry | undefined>;
+
 /** Where a reply belongs. */
 export interface ReplyPlace {
   /** Carries out `append` behind what the reply answers. */
-  append(append: (session: Session) => Promise<unknown>, reader: ReplyReader): Promise<void>;
+  append(append: AppendReply, reader: ReplyReader): Promise<void>;
   /** Stores what it used; the last thing that happens to a reply. */
   report(reader: ReplyReader): Promise<void>;
   /** The message as it is stored. */
@@ -56,17 +59,17 @@ export class Recorder {
     return this.#appended;
   }
 
-  async #write(session: Session): Promise<void> {
+  async #write(session: Session): Promise<Entry | undefined> {
     const message = this.#message();
     if (!message) await this.#draft?.discard();
-    else if (this.reader.isComplete && !this.reader.failure) {
-      if (this.#draft) await this.#draft.finish(message);
-      else await session.append(message);
-    } else {
+    else if (this.reader.isComplete && !this.reader.failure)
+      return this.#draft ? this.#draft.finish(message) : session.append(message);
+    else {
       const draft = this.#draft ?? session.draft(message);
       draft.update(message);
       await draft.close();
     }
+    return undefined;
   }
 
   #drafted(): void {

@@ -1,4 +1,5 @@
-import { textOfMessage } from "../../index.ts";
+import { samePrefix } from "../../conversation/align.ts";
+import { type EntryId, textOfMessage } from "../../index.ts";
 import type { Said } from "../identity/align-request.ts";
 import { likenessOf } from "../identity/likeness.ts";
 import type { Thread } from "./thread.ts";
@@ -33,4 +34,27 @@ export async function repeatedThread(threads: readonly Thread[], request: Said):
     if (isNext && !candidate.isInFlight && same > (best?.same ?? 0)) best = { thread, same };
   }
   return best?.thread;
+}
+
+/** The main conversation that says most of what a request for a summary says, and the last entry of that. */
+export async function closestThread(
+  threads: readonly Thread[],
+  keys: readonly string[],
+): Promise<{ readonly thread: Thread; readonly last: EntryId } | undefined> {
+  let best: { readonly thread: Thread; readonly last: EntryId; readonly same: number } | undefined;
+  for (const thread of threads.filter(({ kind }) => kind === "main")) {
+    const line = await thread.line();
+    const same = samePrefix(
+      line.map(({ key }) => key),
+      keys,
+    );
+    const last = line[same - 1]?.id;
+    if (last !== undefined && same > (best?.same ?? 0)) best = { thread, last, same };
+  }
+  return best;
+}
+
+/** True if a request says all that a conversation says: then no summary stands in its place. */
+export async function isStillSaid(thread: Thread, keys: readonly string[]): Promise<boolean> {
+  return (await thread.line()).every(({ key }, index) => key === keys[index]);
 }

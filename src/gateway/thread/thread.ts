@@ -1,5 +1,5 @@
 import { Conversation, type Placed } from "../../conversation/conversation.ts";
-import type { LineMessage } from "../../conversation/known-line.ts";
+import type { LineMessage, LineSeen } from "../../conversation/known-line.ts";
 import type { Blobs, MessageInput, Session } from "../../index.ts";
 import type { Base64Of } from "../api/api.ts";
 import type { CutBody } from "../body/cut.ts";
@@ -78,17 +78,21 @@ export class Thread {
 
   /** What its line says, once what is under way is written down. */
   async line(): Promise<readonly LineMessage[]> {
-    return (await this.conversation.inTurn(() => this.conversation.line())).messages;
+    return (await this.#lineSeen()).messages;
+  }
+
+  #lineSeen(): Promise<LineSeen> {
+    return this.conversation.inTurn(() => this.conversation.line());
   }
 
   /** What says whether a request belongs to it. */
   async candidate(explicit: string | undefined): Promise<Candidate> {
     const { shape, agent } = this.#parts.mark;
-    const line = await this.line();
+    const { keys, roles } = await this.#lineSeen();
     return {
       id: this.session.id,
-      keys: line.map(({ key }) => key),
-      roles: line.map(({ role }) => role),
+      keys,
+      roles,
       shape,
       kind: this.#kind,
       explicit,

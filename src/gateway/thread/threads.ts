@@ -16,6 +16,13 @@ interface KnownSummary {
   readonly of?: Thread;
 }
 
+/** A family, and what it took when it was last used. */
+interface Held {
+  readonly family: Family;
+  threads: number;
+  sizeBytes: number;
+}
+
 /** How many conversations are held in memory. */
 export interface ThreadLimits {
   readonly maxThreads: number;
@@ -28,7 +35,9 @@ export class Threads {
   readonly #parts: Omit<FamilyParts, "onSummary" | "quoted">;
   readonly #limits: () => ThreadLimits;
   /** Used last comes last. */
-  readonly #families = new Map<string, Family>();
+  readonly #families = new Map<string, Held>();
+  #count = 0;
+  #sizeBytes = 0;
   #summaries: KnownSummary[] = [];
 
   constructor(parts: Omit<FamilyParts, "onSummary" | "quoted">, limits: () => ThreadLimits) {
@@ -38,39 +47,53 @@ export class Threads {
 
   /** How many are open. */
   get count(): number {
-    return [...this.#families.values()].reduce((sum, { threads }) => sum + threads.length, 0);
+    return this.#count;
   }
 
   /** About how much memory they take. */
   get sizeBytes(): number {
-    return [...this.#families.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    return this.#sizeBytes;
   }
 
   /** The thread that a request belongs to, reserved for it. */
   async threadFor(request: Request): Promise<Thread> {
-    const thread = await this.#family(request).threadFor(request, () => this.#continued(request));
+    const held = this.#hold(request);
+    const thread = await held.family.threadFor(request, () => this.#continued(request));
+    const { threads, sizeBytes } = held.family;
+    this.#weigh(held, threads.length, sizeBytes);
     await this.#letGo();
     return thread;
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#families.values()].map((family) => family.close()));
+    await Promise.allSettled([...this.#families.values()].map(({ family }) => family.close()));
     this.#families.clear();
   }
 
-  #family({ caller, keys }: Request): Family {
+  #hold({ caller, keys }: Request): Held {
     const firstKey = keys[0] ?? "";
     const key = familyKey(caller, firstKey);
+    const known = this.#families.get(key);
+    const held = known ?? { family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
+    this.#families.delete(key);
+    this.#families.set(key, held);
+    return held;
+  }
+
+  #open(caller: Caller, firstKey: string): Family {
     const { principal } = caller;
     const onSummary = (summary: Omit<KnownSummary, "principal">) => {
       this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MOST_SUMMARIES);
     };
     const quoted = (words: string) => quotedThread(this.#threadsOf(caller, "main"), words);
-    const parts = { ...this.#parts, onSummary, quoted };
-    const family = this.#families.get(key) ?? new Family(parts, caller, firstKey);
-    this.#families.delete(key);
-    this.#families.set(key, family);
-    return family;
+    return new Family({ ...this.#parts, onSummary, quoted }, caller, firstKey);
+  }
+
+  #weigh(held: Held, threads: number, sizeBytes: number): void {
+    this.#count += threads - held.threads;
+    this.#sizeBytes += sizeBytes - held.sizeBytes;
+    held.threads = threads;
+    held.sizeBytes = sizeBytes;
   }
 
   /** The conversation that a client who gives no ids goes on with, after a summary of its own and under another first message. */
@@ -91,18 +114,17 @@ export class Threads {
   #threadsOf(caller: Caller, wanted: ThreadKind): readonly Thread[] {
     const beginning = familyKey({ ...caller, explicit: undefined }, "");
     const families = [...this.#families].filter(([key]) => key.startsWith(beginning)).toReversed();
-    return families.flatMap(([, { threads }]) => threads.filter(({ kind }) => kind === wanted));
+    return families.flatMap(([, { family }]) => family.threads.filter(({ kind }) => kind === wanted));
   }
 
   async #letGo(): Promise<void> {
     const { maxThreads, maxThreadBytes } = this.#limits();
-    let { count, sizeBytes } = this;
-    for (const [key, family] of this.#families) {
-      if (count <= maxThreads && sizeBytes <= maxThreadBytes) return;
+    for (const [key, held] of this.#families) {
+      if (this.#count <= maxThreads && this.#sizeBytes <= maxThreadBytes) return;
+      const { family } = held;
       if (!family.isIdle) continue;
       this.#families.delete(key);
-      count -= family.threads.length;
-      sizeBytes -= family.sizeBytes;
+      this.#weigh(held, 0, 0);
       this.#summaries = this.#summaries.filter(({ of }) => !of || !family.threads.includes(of));
       await family.close();
     }

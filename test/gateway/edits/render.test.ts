@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Conversation } from "../../../src/conversation/conversation.ts";
+import { Conversation, type PlacedMessage } from "../../../src/conversation/conversation.ts";
 import { type GivenMessage, planOutgoing } from "../../../src/gateway/edits/render.ts";
 import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import { keyOf, withKey } from "../../../src/gateway/thread/stored.ts";
@@ -98,8 +98,8 @@ describe("what goes out", () => {
       parts: [{ type: "tool-call", callId: "1", name: "write", input }],
     });
     const slot: Slot = { seq: 1, at: 0, tokens: 1, message: call("short"), original: call("long") };
-    const given = { index: 0, key: "k", input: () => ({ role: "assistant" as const }), parts: 1 };
-    const placed = { byId: new Map([["s#1", given]]), last: "s#1" };
+    const given = { index: 0, key: "k", input: () => ({ role: "assistant" as const }) };
+    const placed = { byId: new Map([["s#1", { given, parts: 1 }]]), last: "s#1" };
     const plan = planOutgoing({
       slots: [slot],
       messages: [slot.message],
@@ -115,11 +115,12 @@ describe("what goes out", () => {
     fc.assert(
       fc.property(slots, (fates) => {
         const message = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
-        const byId = new Map<string, GivenMessage & { parts: number }>(
+        const byId = new Map<string, PlacedMessage<GivenMessage>>(
           fates.flatMap((fate, index) => {
             const key = canonicalKey(message(`${index}`));
-            const given = { index, key, input: () => ({ role: "user" as const }), parts: 1 };
-            return fate === "foreign" || fate === "note" ? [] : [[`s#${index + 1}`, given] as const];
+            const given = { index, key, input: () => ({ role: "user" as const }) };
+            const placed = { given, parts: 1 };
+            return fate === "foreign" || fate === "note" ? [] : [[`s#${index + 1}`, placed] as const];
           }),
         );
         const window = fates.flatMap((fate, index): readonly Slot[] => {

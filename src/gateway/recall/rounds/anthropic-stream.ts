@@ -127,7 +127,11 @@ export class AnthropicStream implements StreamJoiner {
     const stop_reason = shownReason(delta.stop_reason, this.#hasClientCall);
     const usage = this.#earlier.length === 0 ? value.usage : joinedUsage(this.usages);
     return [
-      changedEvent(event, { ...value, delta: { ...delta, stop_reason }, ...(usage !== undefined && { usage }) }),
+      changedEvent(event, {
+        ...value,
+        delta: { ...delta, stop_reason },
+        ...(usage !== undefined && { usage }),
+      }),
     ];
   }
 

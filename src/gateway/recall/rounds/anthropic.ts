@@ -21,7 +21,13 @@ export const anthropicRounds: RoundForm = {
     const content = bodies.flatMap(blocksOf).filter((block) => !isOwnBlock(block));
     const stop_reason = shownReason(last.stop_reason, content.some(isClientBlock));
     const usage = joinedUsage(bodies.flatMap(usagesOf));
-    return { ...first, content, stop_reason, stop_sequence: last.stop_sequence ?? null, ...(usage && { usage }) };
+    return {
+      ...first,
+      content,
+      stop_reason,
+      stop_sequence: last.stop_sequence ?? null,
+      ...(usage && { usage }),
+    };
   },
   bodyEnd: () => undefined,
 };

@@ -124,7 +124,10 @@ export class ChatStream implements StreamJoiner {
     if (isSilent && typeof shownWhy !== "string" && shown !== delta) return [];
     if (isSilent && this.#own) return [];
     const { usage: _, ...rest } = chunk;
-    const own = { ...(this.#own ? rest : chunk), choices: [{ ...choice, delta: shown, finish_reason: shownWhy }] };
+    const own = {
+      ...(this.#own ? rest : chunk),
+      choices: [{ ...choice, delta: shown, finish_reason: shownWhy }],
+    };
     return [changedEvent(event, this.#isLater ? this.#joined(own) : own)];
   }
 

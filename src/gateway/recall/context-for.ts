@@ -1,51 +1,31 @@
 import {
+  contextBlock,
   type EntryId,
   estimateText,
   flatParts,
-  type Kernel,
-  type MemoryScope,
   type MessageInput,
-  retrieveContext,
   type Shown,
   shouldRetrieve,
 } from "../../index.ts";
 import { entryIdOf } from "../edits/render.ts";
 import type { Call } from "../thread/call.ts";
-import { withinTime } from "./within-time.ts";
+import type { LookedBack } from "./look-back.ts";
 
-const TIMEOUT_MS = 2_000;
 const MOST_TOKENS = 2_000;
 /** What is recalled for one message may take so much of the window. */
 const SHARE = 0.02;
 
-/** True if words refer to something that may be found; most do not. */
-export function isReferring(words: string): boolean {
-  return shouldRetrieve(words) !== undefined;
+/** What was found, as a delimited block, without what the model is shown anyway; undefined if nothing is left. */
+export async function contextFor({ words, hits }: LookedBack, call: Call): Promise<string | undefined> {
+  if (hits.length === 0) return undefined;
+  const shown = await shownIn(call);
+  // A file that is named and stands in the window need not be looked for.
+  if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
+  const budgetTokens = Math.max(1, Math.min(MOST_TOKENS, Math.floor(call.asked.room.window * SHARE)));
+  return contextBlock(hits, { tokensOf: estimateText, budgetTokens, shown })?.text;
 }
 
-/** What memory holds on a person's words, as a delimited block; undefined if nothing, or nothing in time. */
-export async function findContext(
-  kernel: Pick<Kernel, "memory">,
-  call: Call,
-  words: string,
-  scope: MemoryScope,
-): Promise<string | undefined> {
-  const { room, signal } = call.asked;
-  const budgetTokens = Math.max(1, Math.min(MOST_TOKENS, Math.floor(room.window * SHARE)));
-  const found = await withinTime(TIMEOUT_MS, signal, async (late) =>
-    retrieveContext(kernel.memory, words, {
-      tokensOf: estimateText,
-      budgetTokens,
-      scope,
-      shown: await shownIn(call),
-      signal: late,
-    }),
-  );
-  return found?.text;
-}
-
-/** What the model is shown anyway. */
-async function shownIn({ fitted, thread, asked }: Call): Promise<Shown> {
+async function shownIn({ fitted, thread, asked }: Call): Promise<Required<Shown>> {
   if (!fitted) {
     const line = await thread.line();
     const texts = asked.said.messages.flatMap((message) => textsOf(message.input()));

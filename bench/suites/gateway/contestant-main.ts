@@ -1,0 +1,63 @@
+import { writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { peakRssBytes, settledMemory } from "../../measure/memory.ts";
+import { bareProxy } from "./bare-proxy.ts";
+import type { ContestantJob, Question, Told, Used } from "./contestant-job.ts";
+
+interface Running {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const tell = (told: Told) => process.send?.(told);
+
+process.once("disconnect", () => process.exit(1));
+process.once("message", async (job: ContestantJob) => {
+  try {
+    const running = await (job.type === "bare" ? openBare(job) : openOurs(job));
+    process.on("message", (question: Question) => void answer(question, running));
+    tell({ url: running.url });
+  } catch (error) {
+    tell({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+
+async function answer(question: Question, running: Running): Promise<void> {
+  if (question === "settled") await settledMemory();
+  if (question === "close") await running.close();
+  tell({ used: used() });
+  if (question === "close") process.exit(0);
+}
+
+function used(): Used {
+  const { user, system } = process.cpuUsage();
+  const { rss } = process.memoryUsage();
+  return { cpuMs: (user + system) / 1_000, rssBytes: rss, peakRssBytes: peakRssBytes() };
+}
+
+async function openBare({ upstream, handing }: Extract<ContestantJob, { type: "bare" }>): Promise<Running> {
+  const server = bareProxy(upstream, handing);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: async () => server.closeAllConnections() };
+}
+
+/** The gateway as `longhaul serve` runs it, its log written and thrown away. */
+async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promise<Running> {
+  // A bare proxy's process holds nothing of ours.
+  const { loadConfig, openGateway } = await import("../../../src/gateway/index.ts");
+  const { openKernel } = await import("../../../src/index.ts");
+  const { upstream, folder, config: settings, window } = job;
+  const path = join(folder, "longhaul.json");
+  const place = { name: "local", baseUrl: upstream, apis: ["anthropic"], ...(window && { window }) };
+  writeFileSync(path, JSON.stringify({ port: 0, upstreams: [place], ...settings }));
+  const { config } = loadConfig({ path, cwd: folder, env: {}, flags: {} });
+  const kernel = await openKernel({ path: join(folder, "store"), models: config.models });
+  const gateway = await openGateway({ kernel, config: () => config, env: {}, log: () => undefined });
+  const close = async () => {
+    await gateway.close();
+    await kernel.close();
+  };
+  return { url: gateway.url, close };
+}

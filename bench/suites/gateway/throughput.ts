@@ -1,0 +1,156 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Bench } from "../../bench.ts";
+import type { ChildPlace } from "../../child-job.ts";
+import { type Corpus, openCorpus } from "../../corpus.ts";
+import { alternate } from "../../measure/alternate.ts";
+import { median } from "../../measure/percentile.ts";
+import { atLeastOfBeside, type Row, toRow } from "../../result.ts";
+import type { Measurement } from "../../suite.ts";
+import { type Client, expectWhole, openClient } from "./client.ts";
+import { type Contestant, openContestant } from "./contestant.ts";
+import { Conversation } from "./conversation.ts";
+import { streamed, turnOf, usageOf } from "./reply.ts";
+import { openUpstream } from "./upstream.ts";
+
+/** The requests of one connection: conversations of so many turns, one after the other. */
+interface Load {
+  readonly connections: number;
+  readonly rounds: number;
+  readonly conversations: number;
+  readonly turns: number;
+  readonly systemBytes: number;
+  readonly tools: number;
+  readonly resultBytes: number;
+}
+
+type Name = "bare" | "whole" | "none" | "default";
+
+interface Rate {
+  readonly perSecond: number;
+  readonly perCpuSecond: number;
+}
+
+/** Many connections at once, each with conversations of its own. */
+export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<Name, Rate>> {
+  const upstream = await openUpstream(({ headers }) =>
+    streamed(turnOf(String(headers["x-bench-turn"])), usageOf(Number(headers["content-length"]))),
+  );
+  const { url } = upstream;
+  const ours = (name: string, config: object) => {
+    const folder = join(place.folder, name);
+    mkdirSync(folder);
+    return openContestant({ type: "gateway", upstream: url, folder, config });
+  };
+  const contestants: Record<Name, Contestant> = {
+    bare: await openContestant({ type: "bare", handing: "piped", upstream: url }),
+    whole: await openContestant({ type: "bare", handing: "whole", upstream: url }),
+    none: await ours("none", { policy: "none" }),
+    default: await ours("default", {}),
+  };
+  const client = openClient(load.connections);
+  const corpus = openCorpus(place.corpusFolder);
+  const round = (contestant: Contestant) => (number: number) =>
+    oneRound(load, client, contestant, corpus, number);
+  const rates = await alternate(load.rounds + 1, {
+    bare: round(contestants.bare),
+    whole: round(contestants.whole),
+    none: round(contestants.none),
+    default: round(contestants.default),
+  });
+  client.close();
+  for (const contestant of Object.values(contestants)) await contestant.close();
+  upstream.close();
+  const middle = (name: Name): Rate => {
+    // The first round only warms up.
+    const counted = rates[name].slice(1);
+    return {
+      perSecond: median(counted.map(({ perSecond }) => perSecond)),
+      perCpuSecond: median(counted.map(({ perCpuSecond }) => perCpuSecond)),
+    };
+  };
+  return { bare: middle("bare"), whole: middle("whole"), none: middle("none"), default: middle("default") };
+}
+
+async function oneRound(
+  load: Load,
+  client: Client,
+  contestant: Contestant,
+  corpus: Corpus,
+  round: number,
+): Promise<Rate> {
+  const { connections, conversations, turns } = load;
+  const scripts = Array.from({ length: connections }, (_, connection) =>
+    Array.from({ length: conversations }, (_, index) =>
+      scriptOf(load, corpus, (round * connections + connection) * conversations + index),
+    ).flat(),
+  );
+  const before = await contestant.used();
+  const startedMs = performance.now();
+  await Promise.all(
+    scripts.map(async (script) => {
+      for (const { body, headers } of script) expectWhole(await client.ask(contestant.url, body, headers));
+    }),
+  );
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const after = await contestant.used();
+  const requests = connections * conversations * turns;
+  const cpuSeconds = (after.cpuMs - before.cpuMs) / 1_000;
+  return { perSecond: requests / seconds, perCpuSecond: requests / cpuSeconds };
+}
+
+interface Scripted {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** All requests of a conversation, made beforehand. */
+function scriptOf(
+  { turns, systemBytes, tools, resultBytes }: Load,
+  corpus: Corpus,
+  seed: number,
+): Scripted[] {
+  const conversation = new Conversation(corpus, { seed, systemBytes, tools, task: `Task ${seed}: read on.` });
+  return Array.from({ length: turns }, (_, turn) => {
+    const name = `${seed}x${turn}`;
+    const headers = { "x-bench-turn": name, "x-claude-code-session-id": `session-${seed}` };
+    const body = conversation.body();
+    conversation.answered(turnOf(name), resultBytes);
+    return { body, headers };
+  });
+}
+
+function* rowsOf(size: string, rates: Record<Name, Rate>): Generator<Row> {
+  const { bare, ...others } = rates;
+  for (const [name, rate] of Object.entries(others)) {
+    const id = `throughput.${size}.${name}`;
+    const goal = name === "whole" ? {} : { goal: atLeastOfBeside(0.5) };
+    yield toRow({
+      id,
+      value: rate.perSecond,
+      unit: "requests/s",
+      beside: "bare proxy",
+      besideValue: bare.perSecond,
+      ...goal,
+    });
+    yield toRow({
+      id: `${id}.cpu`,
+      value: rate.perCpuSecond,
+      unit: "a CPU second",
+      beside: "bare proxy",
+      besideValue: bare.perCpuSecond,
+    });
+  }
+}
+
+/** Requests a second at 64 connections: small ones (2 to 6 KB) and such as coding agents send (25 to 75 KB). */
+export const throughput: Measurement = {
+  name: "throughput",
+  async *run(bench: Bench) {
+    const common = { connections: 64, rounds: bench.isQuick ? 1 : 5 };
+    const small = { systemBytes: 1_000, tools: 1, resultBytes: 200, conversations: 3, turns: 10 };
+    const usual = { systemBytes: 9_000, tools: 20, resultBytes: 2_300, conversations: 1, turns: 20 };
+    for (const [size, load] of Object.entries({ small, usual }))
+      yield* rowsOf(size, await bench.child(size, import.meta.url, askAtOnce, { ...common, ...load }));
+  },
+};

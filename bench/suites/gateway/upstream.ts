@@ -1,0 +1,51 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request as it reached the upstream. */
+export interface Heard {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: () => Buffer;
+}
+
+/** What an upstream answers. */
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  /** Written one after the other, no faster than they are taken. */
+  readonly chunks: readonly Buffer[];
+}
+
+/** A provider on loopback. */
+export interface Upstream {
+  readonly url: string;
+  close(): void;
+}
+
+/** Opens a provider that answers each request as soon as it is whole. */
+export async function openUpstream(answer: (heard: Heard) => Answer): Promise<Upstream> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", async () => {
+      const {
+        status,
+        type,
+        chunks: said,
+      } = answer({
+        headers: request.headers,
+        body: () => Buffer.concat(chunks),
+      });
+      response.writeHead(status, { "content-type": type });
+      for (const chunk of said.slice(0, -1))
+        if (!response.write(chunk)) await new Promise((resolve) => response.once("drain", resolve));
+      response.end(said.at(-1));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", 4_096, resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
+}

@@ -1,0 +1,10 @@
+import type { Agent } from "./agent.ts";
+import { claudeCode } from "./claude-code.ts";
+import { cline } from "./cline.ts";
+import { codex, codexOpenai } from "./codex.ts";
+import { continueDev } from "./continue.ts";
+import { opencode } from "./opencode.ts";
+import { pi } from "./pi.ts";
+
+/** All agents, in the order in which they run. */
+export const AGENTS: readonly Agent[] = [claudeCode, pi, opencode, codex, codexOpenai, continueDev, cline];

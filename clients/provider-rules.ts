@@ -1,0 +1,90 @@
+type Fields = Readonly<Record<string, unknown>>;
+
+const MOST_CACHE_MARKERS = 4;
+
+/** The rules of providers that a request breaks: such a request would be refused. */
+export function brokenRules(api: string, body: Buffer): readonly string[] {
+  const fields = parsed(body);
+  if (api === "anthropic") return anthropicRules(fields);
+  return api === "openai-chat" ? chatRules(listOf(fields.messages)) : itemRules(listOf(fields.input));
+}
+
+/** True where two messages of the assistant follow each other: no provider forbids it, but templates of local models may. */
+export function hasAnswersInARow(body: Buffer): boolean {
+  const { messages } = parsed(body);
+  const roles = listOf(messages).map(({ role }) => role);
+  return roles.some((role, index) => role === "assistant" && roles[index + 1] === "assistant");
+}
+
+function anthropicRules(body: Fields): readonly string[] {
+  const messages = listOf(body.messages);
+  const idsOf = (message: Fields | undefined, type: string, key: string) =>
+    listOf(message?.content)
+      .filter((block) => block.type === type)
+      .map((block) => String(block[key]));
+  const broken = messages.flatMap((message, index) => {
+    const uses = idsOf(message, "tool_use", "id");
+    const results = idsOf(message, "tool_result", "tool_use_id");
+    // Some agents put messages of the system between; the pairs are what counts.
+    const next = messages.slice(index + 1).find(({ role }) => role !== "system");
+    const previous = messages.slice(0, index).findLast(({ role }) => role !== "system");
+    const answered = idsOf(next, "tool_result", "tool_use_id");
+    const asked = idsOf(previous, "tool_use", "id");
+    return [
+      ...uses.filter((id) => !answered.includes(id)).map((id) => `tool_use ${id} has no result`),
+      ...results.filter((id) => !asked.includes(id)).map((id) => `tool_result ${id} has no call`),
+      ...(isEmpty(message) ? [`message ${index} is empty`] : []),
+    ];
+  });
+  const first = messages.find(({ role }) => role !== "system");
+  const markers = [...JSON.stringify(body).matchAll(/"cache_control":\{/g)].length;
+  return [
+    ...broken,
+    ...(first?.role === "user" ? [] : ["the first message is not the user's"]),
+    ...(markers > MOST_CACHE_MARKERS ? [`${markers} cache markers`] : []),
+  ];
+}
+
+function isEmpty({ role, content }: Fields): boolean {
+  if (role === "assistant" && typeof content === "string") return content === "";
+  return content === "" || (Array.isArray(content) && content.length === 0);
+}
+
+function chatRules(messages: readonly Fields[]): readonly string[] {
+  return messages.flatMap((message, index) => {
+    const calls = listOf(message.tool_calls).map(({ id }) => String(id));
+    const following = messages.slice(index + 1);
+    const end = following.findIndex(({ role }) => role !== "tool");
+    const answered = following.slice(0, end === -1 ? undefined : end).map((one) => String(one.tool_call_id));
+    const asker = messages.slice(0, index).findLast(({ role }) => role !== "tool");
+    const asked = listOf(asker?.tool_calls).map(({ id }) => String(id));
+    const isStray = message.role === "tool" && !asked.includes(String(message.tool_call_id));
+    return [
+      ...calls.filter((id) => !answered.includes(id)).map((id) => `tool call ${id} has no result`),
+      ...(isStray ? [`result ${message.tool_call_id} has no call`] : []),
+    ];
+  });
+}
+
+function itemRules(items: readonly Fields[]): readonly string[] {
+  const idsOf = (test: (type: string) => boolean) =>
+    items.filter(({ type }) => test(String(type))).map(({ call_id }) => String(call_id));
+  const calls = idsOf((type) => type.endsWith("_call") && type !== "web_search_call");
+  const outputs = idsOf((type) => type.endsWith("_call_output"));
+  return [
+    ...calls.filter((id) => !outputs.includes(id)).map((id) => `call ${id} has no output`),
+    ...outputs.filter((id) => !calls.includes(id)).map((id) => `output ${id} has no call`),
+  ];
+}
+
+function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? (value as readonly Fields[]) : [];
+}
+
+function parsed(body: Buffer): Fields {
+  try {
+    return JSON.parse(body.toString()) as Fields;
+  } catch {
+    return {};
+  }
+}

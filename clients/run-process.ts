@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import type { Command } from "./agents/agent.ts";
+
+/** How a program ended, and what it said. */
+export interface Ended {
+  /** Null if it was killed. */
+  readonly exitCode: number | null;
+  readonly isTimedOut: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly durationMs: number;
+}
+
+/** What is kept of each stream: its end. */
+const MOST_KEPT = 8_000_000;
+
+/** Runs a program to its end, or to the deadline; whatever it has started ends with it. */
+export async function runProcess(
+  { program, args, env }: Command,
+  { cwd, baseEnv, deadlineMs }: { cwd: string; baseEnv: NodeJS.ProcessEnv; deadlineMs: number },
+): Promise<Ended> {
+  const begun = Date.now();
+  // A group of its own, so that the whole tree can be ended by one id.
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...baseEnv, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const)
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      said[name] = (said[name] + text).slice(-MOST_KEPT);
+    });
+  const endGroup = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // Nothing of the group is left.
+    }
+  };
+  process.once("exit", endGroup);
+  let isTimedOut = false;
+  const deadline = setTimeout(() => {
+    isTimedOut = true;
+    endGroup();
+  }, deadlineMs);
+  const exitCode = await new Promise<number | null>((resolve) => {
+    child.once("error", (error) => {
+      said.stderr += error.message;
+      resolve(null);
+    });
+    // A process that was left behind may hold the streams open, so it is ended before they are awaited.
+    child.once("exit", endGroup);
+    child.once("close", (code) => resolve(code));
+  });
+  clearTimeout(deadline);
+  process.off("exit", endGroup);
+  return { exitCode, isTimedOut, ...said, durationMs: Date.now() - begun };
+}

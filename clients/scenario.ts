@@ -1,0 +1,49 @@
+import type { Fault } from "./upstream/scripted-upstream.ts";
+
+/** What happens to an agent while it works. */
+export interface Scenario {
+  readonly name: string;
+  readonly about: string;
+  readonly turns: 1 | 2;
+  /** The files that each turn reads. */
+  readonly files: readonly string[];
+  readonly faults?: Readonly<Record<number, Fault>>;
+  /** How many reads have room in the window that the upstream enforces. */
+  readonly readsWithRoom?: number;
+}
+
+const SAME = ["notes.txt", "notes.txt", "notes.txt"];
+const OTHERS = ["notes-1.txt", "notes-2.txt", "notes-3.txt"];
+
+/** All scenarios. Faults strike where agents have something to lose: amid the reads. */
+export const SCENARIOS: readonly Scenario[] = [
+  { name: "normal", about: "two turns of three reads", turns: 2, files: SAME },
+  {
+    name: "overflow",
+    about: "the third request is called too long, once",
+    turns: 1,
+    files: OTHERS,
+    faults: { 3: "overflow" },
+  },
+  {
+    name: "window",
+    about: "the upstream enforces a window in which two reads have room",
+    turns: 1,
+    files: OTHERS,
+    readsWithRoom: 2.5,
+  },
+  {
+    name: "rate-limit",
+    about: "the second request is put off three times (429)",
+    turns: 1,
+    files: OTHERS,
+    faults: { 2: "rate-limit", 3: "rate-limit", 4: "rate-limit" },
+  },
+  {
+    name: "cut",
+    about: "the stream of the second answer breaks off, once",
+    turns: 1,
+    files: OTHERS,
+    faults: { 2: "cut" },
+  },
+];

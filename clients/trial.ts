@@ -1,0 +1,146 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Agent, ApiName } from "./agents/agent.ts";
+import { type StoredThread, startGateway } from "./gateway.ts";
+import { WORDS, writeNotes } from "./notes.ts";
+import { type Ended, runProcess } from "./run-process.ts";
+import type { Scenario } from "./scenario.ts";
+import { startTap, type TappedRequest } from "./tap.ts";
+import { PROMPTS } from "./upstream/answer.ts";
+import { type SeenRequest, startUpstream } from "./upstream/scripted-upstream.ts";
+
+/** The way of an agent's requests: straight to the upstream, or through a gateway with a policy. */
+export type Way = "direct" | "none" | "longhaul";
+
+/** One turn of an agent. */
+export interface Turn extends Ended {
+  readonly answer: string;
+  /** True if it ended well and knew the word of the day. */
+  readonly isRight: boolean;
+}
+
+/** One run of an agent. */
+export interface Trial {
+  readonly way: Way;
+  readonly turns: readonly Turn[];
+  /** What the agent sent. */
+  readonly sent: readonly TappedRequest[];
+  /** What the upstream got. */
+  readonly seen: readonly SeenRequest[];
+  /** What the gateway's store holds afterwards. */
+  readonly threads: readonly StoredThread[];
+  readonly log: string;
+}
+
+/** What is tried. */
+export interface Tried {
+  readonly agent: Agent;
+  readonly api: ApiName;
+  readonly scenario: Scenario;
+  readonly installed: string;
+}
+
+const TURN_MS = 120_000;
+
+/**
+ * Runs an agent through a scenario by one way. The folder is the same for all ways, so that an agent says the same;
+ * it is emptied afterwards, or moved to `keepAs`.
+ */
+export async function tryOut(tried: Tried, way: Way, folder: string, keepAs?: string): Promise<Trial> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  const [home, project, store] = ["home", "project", "store"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [home, project, store, join(folder, "tmp")]) await mkdir(path, { recursive: true });
+  const trial = await runBy(tried, way, { home, project, store });
+  if (keepAs !== undefined) {
+    await writeTraces(trial, folder);
+    await mkdir(dirname(keepAs), { recursive: true });
+    await rename(folder, keepAs);
+  } else await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  return trial;
+}
+
+async function runBy(
+  tried: Tried,
+  way: Way,
+  { home, project, store }: { readonly home: string; readonly project: string; readonly store: string },
+): Promise<Trial> {
+  await using open = new AsyncDisposableStack();
+  const upstream = open.adopt(await startUpstream({ project, ...tried.scenario }), (one) => one.close());
+  const gateway =
+    way === "direct" ? undefined : await startGateway({ upstream: upstream.url, policy: way, store });
+  const tap = open.adopt(await startTap(gateway?.url ?? upstream.url), (one) => one.close());
+  try {
+    const turns = await takeTurns(tried, { home, project, url: tap.url });
+    const log = (await gateway?.close()) ?? "";
+    const threads = (await gateway?.sessions()) ?? [];
+    return { way, turns, sent: tap.requests, seen: upstream.requests, threads, log };
+  } finally {
+    await gateway?.close();
+  }
+}
+
+async function takeTurns(
+  { agent, api, scenario, installed }: Tried,
+  { home, project, url }: { readonly home: string; readonly project: string; readonly url: string },
+): Promise<readonly Turn[]> {
+  const pointed = { home, project, url, api, installed };
+  for (const [path, text] of Object.entries(agent.files(pointed))) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), text);
+  }
+  const turns: Turn[] = [];
+  for (const [index, prompt] of PROMPTS.slice(0, scenario.turns).entries()) {
+    const word = WORDS[index] as string;
+    await writeNotes(project, word);
+    const command = agent.command(pointed, prompt, index === 0);
+    if (!command) throw new Error(`it has no program for ${process.platform}-${process.arch}`);
+    const ended = await runProcess(command, {
+      cwd: project,
+      baseEnv: environment(home),
+      deadlineMs: TURN_MS,
+    });
+    const answer = agent.answer(ended.stdout);
+    turns.push({ ...ended, answer, isRight: ended.exitCode === 0 && answer.includes(word) });
+  }
+  return turns;
+}
+
+/** Nothing of the caller's own settings and keys, and no way out of this machine. */
+function environment(home: string): NodeJS.ProcessEnv {
+  const nowhere = "http://127.0.0.1:9";
+  return {
+    PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":"),
+    HOME: home,
+    TMPDIR: join(dirname(home), "tmp"),
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+    NO_COLOR: "1",
+    DO_NOT_TRACK: "1",
+    HTTP_PROXY: nowhere,
+    HTTPS_PROXY: nowhere,
+    NO_PROXY: "127.0.0.1,localhost",
+  };
+}
+
+async function writeTraces({ turns, sent, seen, log }: Trial, folder: string): Promise<void> {
+  const write = (name: string, text: string | Buffer) => writeFile(join(folder, name), text);
+  for (const [index, { stdout, stderr, exitCode }] of turns.entries()) {
+    await write(`turn-${index + 1}.stdout`, stdout);
+    await write(`turn-${index + 1}.stderr`, stderr);
+    await write(`turn-${index + 1}.exit`, String(exitCode));
+  }
+  for (const [name, requests] of [
+    ["sent", sent],
+    ["seen", seen],
+  ] as const)
+    for (const [index, { body, ...head }] of requests.entries()) {
+      const number = String(index + 1).padStart(3, "0");
+      await write(`${name}-${number}.json`, JSON.stringify(head, undefined, 1));
+      await write(`${name}-${number}.body`, body);
+    }
+  await write("gateway.log", log);
+}

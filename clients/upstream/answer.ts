@@ -1,0 +1,98 @@
+import type { Reply } from "../../test/support/wire-server/behaviour.ts";
+import type { Asked } from "./asked.ts";
+import { readCall } from "./read-call.ts";
+import { finalInTags, readInTags, resultsInTags, speaksInTags } from "./tags.ts";
+
+/** What a request is for, as the scripted model understands it. */
+export type Purpose = "read" | "final" | "title" | "summary";
+
+/** What the model is to do: which files lie where, and how it knows the beginning of a turn. */
+export interface Script {
+  readonly project: string;
+  /** The files that each turn reads, in order. */
+  readonly files: readonly string[];
+}
+
+/** The words that begin each turn. */
+export const PROMPTS = [
+  "Read the notes and tell me the word of the day.",
+  "Read the notes once more and tell me the word of the day.",
+] as const;
+
+/** How a file of notes tells its word. */
+export const WORD_OF_THE_DAY = /The word of the day is (\w+)\./;
+
+const TITLE = /\btitle\b/i;
+const SUMMARY =
+  /summar(?:y|i[sz]e)[^.]{0,80}(?:conversation|session|context|history)|(?:conversation|session|context|history)[^.]{0,80}summar(?:y|i[sz]e)|context checkpoint|hand-?off/i;
+
+/** How agents begin again after a summary; it is no order to write one. */
+const CONTINUED = /continued from a previous|another language model started/i;
+
+/** Decides what a request is for. */
+export function purposeOf(asked: Asked, script: Script): Purpose {
+  const last = asked.messages.findLast(({ role, text }) => role === "user" && text !== "")?.text ?? "";
+  const isInTags = speaksInTags(asked);
+  if (asked.tools.length === 0 && !isInTags) {
+    if (SUMMARY.test(asked.lead) || SUMMARY.test(last)) return "summary";
+    if (TITLE.test(asked.lead) || TITLE.test(last)) return "title";
+  }
+  if (!isPrompt(last) && !isInTags && SUMMARY.test(last) && !CONTINUED.test(last)) return "summary";
+  if (nextRead(asked, script) === undefined) return "final";
+  return isInTags || readCall(asked.tools, script.project, "") ? "read" : "final";
+}
+
+/** The model's answer. Nothing in it depends on the time; `nextId` gives each call a name of its own. */
+export function answer(asked: Asked, purpose: Purpose, script: Script, nextId: () => string): Reply {
+  if (purpose === "title") return { text: "Word of the day" };
+  if (purpose === "summary")
+    return { text: "The user wants the word of the day from the notes. Some of the notes were read." };
+  if (purpose === "read") return read(asked, script, nextRead(asked, script) ?? 0, nextId);
+  const word = wordsSince(asked).at(-1);
+  const text = word === undefined ? "The notes did not arrive." : `The word of the day is ${word}.`;
+  if (speaksInTags(asked)) return { text: finalInTags(text) };
+  // Where there is a tool for the end of a task, plain text counts as a mistake.
+  const completes = asked.tools.some(({ name }) => name === "attempt_completion");
+  const end = { name: "attempt_completion", input: { result: text } };
+  return completes ? { toolCalls: [{ id: nextId(), ...end }] } : { text };
+}
+
+function read(asked: Asked, { project, files }: Script, index: number, nextId: () => string): Reply {
+  const file = files[index] ?? "notes.txt";
+  const text = `Reading the notes (${index + 1}).`;
+  if (speaksInTags(asked)) return { text: `${text}\n${readInTags(file)}` };
+  const call = readCall(asked.tools, project, file);
+  return call ? { text, toolCalls: [{ id: nextId(), ...call }] } : { text };
+}
+
+/**
+ * Which of the files comes next; undefined if none is left. A file that is read again and again is known by its results;
+ * of several, those are read that are spoken of at all: what was read may be summed up, but must not be forgotten.
+ */
+function nextRead(asked: Asked, { files }: Script): number | undefined {
+  const turn = turnOf(asked);
+  if (new Set(files).size === 1) {
+    const count = speaksInTags(asked)
+      ? turn.flatMap(({ role, text }) => (role === "user" ? resultsInTags(text) : [])).length
+      : turn.flatMap(({ results }) => results).length;
+    return count < files.length ? count : undefined;
+  }
+  const later = turn.filter(({ text }) => !isPrompt(text));
+  const index = files.findIndex((file) => !later.some(({ whole }) => whole.includes(file)));
+  return index === -1 ? undefined : index;
+}
+
+/** The words of the day that the notes gave; some agents put what a tool gave beside its result. */
+function wordsSince(asked: Asked): readonly string[] {
+  const given = turnOf(asked).flatMap(({ role, text, results }) => [...results, role === "user" ? text : ""]);
+  return given.flatMap((text) => WORD_OF_THE_DAY.exec(text)?.[1] ?? []);
+}
+
+function turnOf({ messages }: Asked): Asked["messages"] {
+  const begin = messages.findLastIndex(({ role, text }) => role === "user" && isPrompt(text));
+  return messages.slice(Math.max(begin, 0));
+}
+
+function isPrompt(text: string): boolean {
+  return PROMPTS.some((prompt) => text.includes(prompt));
+}

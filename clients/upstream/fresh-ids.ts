@@ -1,0 +1,20 @@
+import type { WireApi } from "../../test/support/wire-server/api.ts";
+
+/** The ids of answers that the wire server always gives. */
+const STANDING = /"(?:msg_01|chatcmpl-|resp_)\w+"|"msg_1"|"rs_1"/g;
+
+/** The same API with ids of its own for an answer: some agents take answers of one id for one answer. */
+export function withFreshIds(api: WireApi, number: number): WireApi {
+  const rename = <T>(value: T): T =>
+    JSON.parse(
+      JSON.stringify(value).replace(
+        STANDING,
+        (id) => `${id.slice(0, -1)}${String(number).padStart(4, "0")}"`,
+      ),
+    ) as T;
+  return {
+    ...api,
+    body: (reply, request) => rename(api.body(reply, request)),
+    events: (reply, request) => api.events(reply, request).map(rename),
+  };
+}

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { anthropic } from "../../test/support/wire-server/anthropic.ts";
+import type { WireApi } from "../../test/support/wire-server/api.ts";
+import type { Behaviour, Reply } from "../../test/support/wire-server/behaviour.ts";
+import { openaiChat } from "../../test/support/wire-server/openai-chat.ts";
+import { openaiResponses } from "../../test/support/wire-server/openai-responses.ts";
+import { perform } from "../../test/support/wire-server/perform.ts";
+import { answer, type Purpose, purposeOf, type Script } from "./answer.ts";
+import { readAsked } from "./asked.ts";
+import { withFreshIds } from "./fresh-ids.ts";
+import { overflowBody } from "./refusal.ts";
+
+const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses];
+
+/** What goes wrong with one request of the conversation. */
+export type Fault = "overflow" | "rate-limit" | "cut";
+
+/** How the upstream behaves. */
+export interface UpstreamOptions extends Script {
+  /** Faults by the number of the request within the conversation, from 1 on; titles and summaries do not count. */
+  readonly faults?: Readonly<Record<number, Fault>>;
+  /** How many reads have room in the window, besides the first request; without it there is no limit. */
+  readonly readsWithRoom?: number;
+}
+
+/** A request as it came, and what was made of it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  /** Undefined for what is no request to a model. */
+  readonly api?: string;
+  readonly purpose?: Purpose;
+  /** What went wrong with it; an overflow is either scripted or a matter of the limit. */
+  readonly fault?: Fault;
+}
+
+/** A provider on loopback that plays its script. */
+export interface ScriptedUpstream {
+  readonly url: string;
+  readonly requests: readonly SeenRequest[];
+  close(): Promise<void>;
+}
+
+const MOST_CALLS = 24;
+const CUT_AFTER_EVENTS = 4;
+
+/** Starts the upstream on a port of its own. */
+export async function startUpstream(options: UpstreamOptions): Promise<ScriptedUpstream> {
+  const requests: SeenRequest[] = [];
+  let calls = 0;
+  let asked = 0;
+  let first = 0;
+  let limit = Number.POSITIVE_INFINITY;
+
+  const nextId = (api: WireApi) =>
+    `${api === anthropic ? "toolu" : "call"}_${String(++calls).padStart(24, "0")}`;
+
+  const server = createServer((incoming, response) => void take(incoming, response));
+
+  async function take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const bytes = await buffer(incoming).catch(() => undefined);
+    if (bytes === undefined) return;
+    const { method = "", url = "", rawHeaders } = incoming;
+    const { pathname: path } = new URL(url, "http://upstream");
+    const api = method === "POST" ? APIS.find(({ matches }) => matches(path)) : undefined;
+    const body = api && fieldsOf(bytes);
+    const seen = { method, url, rawHeaders, body: bytes };
+    if (!api || !body) {
+      requests.push(seen);
+      answerAside(method, path, incoming.headers.upgrade !== undefined, response);
+      return;
+    }
+    const { behaviour, purpose, fault } = decide(api, body, bytes.length);
+    requests.push({ ...seen, api: api.name, purpose, ...(fault && { fault }) });
+    perform(behaviour, withFreshIds(api, requests.length), { path, body }, response);
+  }
+
+  function decide(api: WireApi, body: Readonly<Record<string, unknown>>, sizeBytes: number) {
+    const request = readAsked(api.name, body);
+    const understood = purposeOf(request, options);
+    const purpose = understood === "read" && calls >= MOST_CALLS ? "final" : understood;
+    const tokens = Math.ceil(sizeBytes / 4);
+    const isConversation = purpose === "read" || purpose === "final";
+    if (isConversation) learnLimit(++asked, tokens);
+    const scripted = isConversation ? options.faults?.[asked] : undefined;
+    const fault = tokens > limit ? ("overflow" as const) : scripted;
+    const usage = { input: tokens, output: 20 };
+    const reply = { ...answer(request, purpose, options, () => nextId(api)), usage };
+    const behaviour = behaviourOf(api, fault, reply, tokens, Math.min(limit, tokens - 2_000));
+    return { behaviour, purpose, fault };
+  }
+
+  /** What one read takes is known as soon as the second request has come. */
+  function learnLimit(number: number, tokens: number): void {
+    if (options.readsWithRoom === undefined) return;
+    if (number === 1) first = tokens;
+    if (number === 2) limit = Math.round(first + options.readsWithRoom * (tokens - first));
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function behaviourOf(
+  api: WireApi,
+  fault: Fault | undefined,
+  reply: Reply,
+  tokens: number,
+  limit: number,
+): Behaviour {
+  if (fault === "overflow")
+    return { type: "error", kind: "overflow", body: overflowBody(api.name, tokens, limit) };
+  if (fault === "rate-limit") return { type: "error", kind: "rate-limit", headers: { "retry-after": "1" } };
+  if (fault === "cut") return { type: "cut", reply, afterEvents: CUT_AFTER_EVENTS };
+  return { type: "reply", reply };
+}
+
+/** Answers what clients ask beside the conversation; what is unknown here is unknown to providers too. */
+function answerAside(method: string, path: string, isUpgrade: boolean, response: ServerResponse): void {
+  const send = (status: number, body: unknown) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(method === "HEAD" ? undefined : JSON.stringify(body));
+  };
+  if (isUpgrade) send(426, { error: { type: "invalid_request_error", message: "only HTTP is spoken here" } });
+  else if (path.endsWith("/count_tokens")) send(200, { input_tokens: 1_000 });
+  else if (path.endsWith("/models")) send(200, { object: "list", data: [] });
+  else send(404, { error: { type: "not_found_error", message: `${method} ${path} is not here` } });
+}
+
+function fieldsOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(bytes.toString()) as Readonly<Record<string, unknown>>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import { withoutColours } from "./agents/agent.ts";
+import { countEdited, differences } from "./identity.ts";
+import { brokenRules, hasAnswersInARow } from "./provider-rules.ts";
+import type { Scenario } from "./scenario.ts";
+import type { Trial } from "./trial.ts";
+
+const LONGEST_REASON = 200;
+
+/** What came out of an agent's runs through one scenario. */
+export interface Verdict {
+  readonly isFine: boolean;
+  /** What is wrong; empty if nothing is. */
+  readonly problems: readonly string[];
+  /** What is worth knowing, and no fault. */
+  readonly notes: readonly string[];
+}
+
+/** Judges what the gateway made of an agent's work, beside the work without it. */
+export function judge(scenario: Scenario, direct: Trial, through: readonly Trial[]): Verdict {
+  const problems: string[] = [];
+  const notes: string[] = [];
+  for (const trial of through) {
+    const say = (words: string) => `${trial.way}: ${words}`;
+    problems.push(...outcomeProblems(direct, trial).map(say), ...ruleProblems(trial).map(say));
+    if (trial.way === "none") problems.push(...differences(trial.sent, trial.seen).map(say));
+    problems.push(...unexpectedIn(trial.log).map(say));
+    const mains = trial.threads.filter(({ kind }) => kind === "main").length;
+    if (mains !== 1) problems.push(say(`${mains} main threads in the store`));
+    const overflows = trial.sent.filter(({ error }) => error !== undefined && isOverflow(error)).length;
+    if (overflows > 0 && trial.way !== "none") problems.push(say(`${overflows} overflows reached the agent`));
+    const healed = trial.seen.filter(({ fault }) => fault === "overflow").length - overflows;
+    if (healed > 0) notes.push(say(`${healed} overflows healed`));
+    const more = trial.seen.length - Math.max(healed, 0) - direct.seen.length;
+    if (more > 0 && isRight(direct)) notes.push(say(`${more} requests more than directly`));
+    const edited = countEdited(trial.sent, trial.seen);
+    if (edited > 0) notes.push(say(`${edited} requests edited`));
+    const rows = trial.seen.filter(({ body }) => hasAnswersInARow(body)).length;
+    if (rows > trial.sent.filter(({ body }) => hasAnswersInARow(body)).length)
+      notes.push(say(`${rows} requests have two answers in a row, which strict chat templates refuse`));
+    if (isRight(trial) && !isRight(direct)) notes.push(say("the agent fails without the gateway"));
+  }
+  if (scenario.faults || scenario.readsWithRoom)
+    notes.push(`direct: ${isRight(direct) ? "the agent helps itself" : failureOf(direct)}`);
+  return { isFine: problems.length === 0, problems, notes };
+}
+
+/** True if every turn ended well with the right answer. */
+export function isRight({ turns }: Trial): boolean {
+  return turns.length > 0 && turns.every((turn) => turn.isRight);
+}
+
+/** Why a run did not end well, in the agent's own words where there are any. */
+export function failureOf({ turns }: Trial): string {
+  const failed = turns.find((turn) => !turn.isRight);
+  if (!failed) return "nothing failed";
+  if (failed.isTimedOut) return "it did not end in time";
+  const lines = withoutColours(`${failed.stderr}\n${failed.stdout}`)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const line = lines.findLast((one) => /error|fail/i.test(one)) ?? lines.at(-1) ?? "it said nothing";
+  const words = /"(?:message|result|text)":\s*"((?:[^"\\]|\\.)+)"/.exec(line)?.[1] ?? line.trim();
+  return `exit code ${failed.exitCode}: ${words.slice(0, LONGEST_REASON)}`;
+}
+
+/** The same as without the gateway, or better. */
+function outcomeProblems(direct: Trial, trial: Trial): readonly string[] {
+  if (!isRight(direct)) return [];
+  if (!isRight(trial)) return [failureOf(trial)];
+  return trial.turns.flatMap(({ answer, exitCode }, index) => {
+    const other = direct.turns[index];
+    if (other?.answer !== answer)
+      return [`turn ${index + 1} answered "${answer}" instead of "${other?.answer}"`];
+    return other.exitCode === exitCode ? [] : [`turn ${index + 1} ended with exit code ${exitCode}`];
+  });
+}
+
+/** An agent may break rules by itself; only what the gateway breaks counts. */
+function ruleProblems({ sent, seen }: Trial): readonly string[] {
+  return seen.flatMap(({ api, body }, index) => {
+    if (api === undefined || sent.some((request) => request.body.equals(body))) return [];
+    return brokenRules(api, body).map((rule) => `request ${index + 1} to the upstream: ${rule}`);
+  });
+}
+
+function isOverflow(error: string): boolean {
+  return /prompt is too long|context_length_exceeded/.test(error);
+}
+
+/** Faults of the gateway itself, each once. */
+function unexpectedIn(log: string): readonly string[] {
+  const lines = log.split("\n").filter((line) => line.includes('"event":"unexpected"'));
+  const messages = lines.map((line) => /"message":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1] ?? line);
+  return [...new Set(messages.map((message) => `the gateway logged ${message.slice(0, LONGEST_REASON)}`))];
+}

@@ -1,0 +1,79 @@
+import { objectIn } from "../api/replies/event-json.ts";
+import { type Answering, sendWhole } from "../exchange/answer.ts";
+import { FaultError } from "../exchange/fault-error.ts";
+import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
+import { readWhole } from "../upstream/read-whole.ts";
+import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
+import { faultOfError } from "./round-failure.ts";
+import { MOST_ROUNDS, type RoundsOfCall } from "./rounds-of-call.ts";
+
+/** An answer that was read. */
+interface Read {
+  readonly answer: UpstreamAnswer;
+  readonly raw: Buffer;
+  /** In plain, if it can be had. */
+  readonly text: string | undefined;
+}
+
+/** Answers with one body for all rounds. */
+export async function answerBodies(
+  admitted: Admitted,
+  parts: ExchangeParts,
+  first: UpstreamAnswer,
+  answering: Answering,
+  rounds: RoundsOfCall,
+): Promise<void> {
+  const { bodies, form } = rounds;
+  const hasSaid = () => bodies.some((body) => form.readBody(body).hasSaid);
+  let last: Read | undefined;
+  try {
+    last = await readAnswer(admitted, parts, first);
+    for (;;) {
+      const body = last.answer.status < 400 ? objectIn(last.text ?? "") : undefined;
+      if (!body) break;
+      bodies.push(body);
+      const { own } = form.readBody(body);
+      if (!own || bodies.length > MOST_ROUNDS) break;
+      const next = await rounds.answer(own);
+      last = await readAnswer(admitted, parts, next);
+    }
+  } catch (error) {
+    const fault = faultOfError(error, admitted.trace.upstream ?? "upstream");
+    if (!last || !hasSaid() || admitted.signal.aborted) throw new FaultError(fault, error);
+    admitted.trace.error = fault.kind;
+  }
+  const isRefused = last.answer.status >= 400;
+  if (isRefused) admitted.trace.error ??= `status ${last.answer.status}`;
+  if (bodies.length === 0 || (isRefused && !hasSaid())) send(admitted, last, answering, last.text);
+  else {
+    const joined = form.joinBodies(bodies);
+    const isSame = bodies.length === 1 && joined === bodies[0];
+    send(admitted, { ...last, answer: first }, answering, isSame ? last.text : JSON.stringify(joined));
+  }
+}
+
+async function readAnswer({ signal }: Admitted, parts: ExchangeParts, answer: UpstreamAnswer): Promise<Read> {
+  const { idleMs, maxBodyBytes } = parts.config().limits;
+  const { raw, decoded } = await readWhole(answer.body, maxBodyBytes, { idleMs, signal });
+  return { answer, raw, text: decoded?.toString("utf8") };
+}
+
+/** Sends a text in place of what came, or the very bytes where it is the same. */
+function send(
+  { response, trace }: Admitted,
+  { answer, raw, text }: Read,
+  { api, recorder, mostTokens, change }: Answering,
+  shown: string | undefined,
+): void {
+  trace.status = answer.status;
+  trace.ending = "complete";
+  trace.bytesOut = shown === undefined ? raw.length : Buffer.byteLength(shown);
+  if (shown === undefined) {
+    sendWhole(response, answer, raw);
+    return;
+  }
+  recorder.takeWhole(shown);
+  const capped = mostTokens === undefined ? undefined : api.capUsage(shown, mostTokens);
+  const changed = change?.(capped ?? shown) ?? capped;
+  sendWhole(response, answer, raw, changed ?? (shown === text ? undefined : shown));
+}

@@ -1,0 +1,47 @@
+import { estimateText, type Hit, retrieveContext, shouldRetrieve } from "../../index.ts";
+import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
+import type { Asked } from "../thread/asked.ts";
+import type { Thread } from "../thread/thread.ts";
+import { ownWords } from "./own-words.ts";
+import { reachOf, talksWithin } from "./reach.ts";
+import { recallSettings } from "./settings.ts";
+import { threadRecall } from "./thread-recall.ts";
+import { withinTime } from "./within-time.ts";
+
+/** What was found for new words of the user. */
+export interface LookedBack {
+  /** Place of the message among those of the request. */
+  readonly place: number;
+  readonly words: string;
+  /** Best first. */
+  readonly hits: readonly Hit[];
+}
+
+const TIMEOUT_MS = 5_000;
+/** Far more than is shown: what the window has is left out later. */
+const MOST_TOKENS = 20_000;
+
+/**
+ * Looks for what new words of the user refer to, before they are stored: afterwards they would find themselves. Undefined
+ * where that is off, where they refer to nothing, and where they were looked at before.
+ */
+export async function lookBack(
+  { principal, trace, signal }: Pick<Admitted, "principal" | "trace" | "signal">,
+  { kernel, config }: ExchangeParts,
+  { api, said }: Asked,
+  thread: Thread,
+): Promise<LookedBack | undefined> {
+  if (!recallSettings(config(), api.name, thread.kind).context) return undefined;
+  const { messages } = said;
+  const last = messages.at(-1 - thread.tailOf(said).length);
+  if (last?.role !== "user" || threadRecall(thread).told.knows(messages, last)) return undefined;
+  const words = ownWords(last.input());
+  if (words === undefined || !shouldRetrieve(words)) return undefined;
+  trace.recalls = (trace.recalls ?? 0) + 1;
+  const found = await withinTime(TIMEOUT_MS, signal, async (late) => {
+    const scope = await talksWithin(reachOf(principal.id, config()), kernel);
+    const options = { tokensOf: estimateText, budgetTokens: MOST_TOKENS, scope, signal: late };
+    return retrieveContext(kernel.memory, words, options);
+  });
+  return { place: last.index, words, hits: found?.hits ?? [] };
+}

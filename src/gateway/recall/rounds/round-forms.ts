@@ -1,0 +1,12 @@
+import type { ApiName } from "../../api/api.ts";
+import { anthropicRounds } from "./anthropic.ts";
+import { chatRounds } from "./chat.ts";
+import type { RoundForm } from "./joiner.ts";
+import { responsesRounds } from "./responses.ts";
+
+/** How each API writes rounds. */
+export const ROUND_FORMS: Readonly<Record<ApiName, RoundForm>> = {
+  anthropic: anthropicRounds,
+  "openai-chat": chatRounds,
+  "openai-responses": responsesRounds,
+};

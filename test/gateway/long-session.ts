@@ -1,0 +1,54 @@
+import { expect } from "vitest";
+import type { ApiName } from "../../src/gateway/api/api.ts";
+import { apiOf } from "../../src/gateway/api/apis.ts";
+import { TestAgent } from "../support/agent.ts";
+import { logOf, type TestGateway, threadsOf } from "../support/gateway.ts";
+import { output } from "./limited.ts";
+import { textsIn } from "./said.ts";
+
+/** How long an agent works, and with how much. */
+export interface Work {
+  readonly api: ApiName;
+  readonly turns: number;
+  /** Characters that a tool puts out. */
+  readonly characters: number;
+  /** Most tokens that the client may ever be told of. */
+  readonly clientWindow: number;
+}
+
+/** What the model says in such a session. */
+export function working(turn: number) {
+  const call = { id: `call_${turn}`, name: "read_file", input: { path: `src/part${turn % 50}/file.ts` } };
+  return {
+    text: `Step ${turn}: I read the next file.`,
+    reasoning: `Thinking about ${turn}.`,
+    toolCalls: [call],
+  };
+}
+
+/** Works for so many turns; fails if the client ever hears of an overflow or is told of more tokens than it has room for. */
+export async function workOn(gateway: TestGateway, work: Work): Promise<TestAgent> {
+  const { api, turns, characters, clientWindow } = work;
+  const agent = new TestAgent(gateway, api);
+  let reply = await agent.say(
+    "Go through all files of the project, one by one, and keep a list of what is wrong.",
+  );
+  for (let turn = 1; turn < turns; turn++) {
+    const outputs = reply.calls.map(() => output(turn, turn % 9 === 0 ? 3 * characters : characters));
+    reply = await agent.hand(reply.calls, ...outputs);
+    expect(reply.inputTokens).toBeLessThanOrEqual(clientWindow);
+  }
+  return agent;
+}
+
+/** Fails unless the log of the only conversation holds what the client holds: every message, once, in its order. */
+export async function expectWholeLog(gateway: TestGateway, agent: TestAgent, api: ApiName): Promise<void> {
+  const [main, ...others] = await threadsOf(gateway);
+  expect(others).toEqual([]);
+  const log = (await logOf(await gateway.kernel.session(main?.id))).map(({ message }) => textsIn(message));
+  expect(log).toEqual(
+    apiOf(api)
+      .decode(agent.elements)
+      .map(({ input }) => textsIn(input)),
+  );
+}

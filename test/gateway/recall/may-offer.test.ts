@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import type { ApiName } from "../../../src/gateway/api/api.ts";
+import { apiOf } from "../../../src/gateway/api/apis.ts";
+import { RecentBodies } from "../../../src/gateway/body/recent-bodies.ts";
+import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
+import { mayOffer } from "../../../src/gateway/recall/may-offer.ts";
+import { RECALL } from "../../../src/gateway/recall/tools.ts";
+import { readTool, requestOf, userSays } from "./talk.ts";
+
+function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): boolean {
+  const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
+  const parts = { bodies: new RecentBodies(1_000), stored: <T>(message: T) => message };
+  return mayOffer(readRequest(apiOf(api), body, "somebody", parts));
+}
+
+describe("tools of ours", () => {
+  it.each([
+    ["anthropic", {}],
+    ["anthropic", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }],
+    ["anthropic", { tools: undefined }],
+    ["openai-chat", { tool_choice: "auto", response_format: { type: "json_object" } }],
+    [
+      "openai-responses",
+      { tool_choice: "auto", text: { format: { type: "text" }, verbosity: "low" }, tools: [] },
+    ],
+    ["openai-responses", { background: false, conversation: null }],
+  ] as const)("are offered to %s with %j", (api, rest) => {
+    expect(offers(api, rest)).toBe(true);
+  });
+
+  it.each([
+    ["anthropic", { tool_choice: { type: "any" } }],
+    ["anthropic", { tool_choice: { type: "none" } }],
+    ["anthropic", { tools: [{ ...readTool("anthropic"), name: RECALL }] }],
+    ["anthropic", { tools: null }],
+    ["openai-chat", { tool_choice: "required" }],
+    ["openai-chat", { tool_choice: { type: "function", function: { name: "read" } } }],
+    ["openai-chat", { n: 2 }],
+    ["openai-chat", { functions: [{ name: "read" }] }],
+    ["openai-chat", { tools: undefined, response_format: { type: "json_object" } }],
+    ["openai-responses", { tool_choice: { type: "allowed_tools", tools: [] } }],
+    ["openai-responses", { background: true }],
+    ["openai-responses", { conversation: "conv_1" }],
+  ] as const)("are not offered to %s with %j", (api, rest) => {
+    expect(offers(api, rest)).toBe(false);
+  });
+
+  it("are not offered to a model that goes on with words of the client", () => {
+    expect(offers("anthropic", {}, [userSays("Hello."), { role: "assistant", content: "It is" }])).toBe(
+      false,
+    );
+  });
+});

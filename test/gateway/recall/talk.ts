@@ -1,0 +1,108 @@
+import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
+import { RECALL } from "../../../src/gateway/recall/tools.ts";
+import { type Answer, ask, type TestGateway } from "../../support/gateway.ts";
+import type { Heard } from "../../support/upstream.ts";
+import type { Reply } from "../../support/wire-server/behaviour.ts";
+import { type Seen, seenBody, seenStream } from "./seen.ts";
+
+/** The APIs, each streamed and not. */
+export const WAYS: readonly (readonly [ApiName, boolean])[] = (
+  ["anthropic", "openai-chat", "openai-responses"] as const
+).flatMap((api) => [
+  [api, true],
+  [api, false],
+]);
+
+export const RECALLS = { recall: { tools: true, context: false } };
+
+const PATHS: Readonly<Record<ApiName, string>> = {
+  anthropic: "/v1/messages",
+  "openai-chat": "/v1/chat/completions",
+  "openai-responses": "/v1/responses",
+};
+
+/** A tool of the client. */
+export function readTool(api: ApiName): JsonObject {
+  const schema = { type: "object", properties: { path: { type: "string" } } };
+  if (api === "anthropic") return { name: "read", description: "Reads.", input_schema: schema };
+  const named = { name: "read", description: "Reads.", parameters: schema };
+  return api === "openai-chat" ? { type: "function", function: named } : { type: "function", ...named };
+}
+
+/** A body of an API. */
+export function requestOf(
+  api: ApiName,
+  isStreamed: boolean,
+  said: readonly JsonObject[],
+  rest: object = {},
+): object {
+  const own = api === "anthropic" ? { system: "You help.", max_tokens: 500 } : {};
+  return {
+    model: api === "anthropic" ? "claude-sonnet-4-5" : "gpt-5-mini",
+    ...own,
+    tools: [readTool(api)],
+    [api === "openai-responses" ? "input" : "messages"]: said,
+    ...(isStreamed && { stream: true }),
+    ...(isStreamed && api === "openai-chat" && { stream_options: { include_usage: true } }),
+    ...rest,
+  };
+}
+
+/** Words of the user. */
+export function userSays(text: string): JsonObject {
+  return { role: "user", content: text };
+}
+
+/** The answer of a client's tool. */
+export function toolSays(api: ApiName, id: string, text: string): JsonObject {
+  if (api === "openai-chat") return { role: "tool", tool_call_id: id, content: text };
+  if (api === "openai-responses") return { type: "function_call_output", call_id: id, output: text };
+  return { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] };
+}
+
+/** Who talks, and how. */
+export interface Talker {
+  readonly gateway: TestGateway;
+  readonly api: ApiName;
+  readonly isStreamed: boolean;
+  /** The credential that the client sends. */
+  readonly key?: string;
+}
+
+/** Sends a request and reads what comes back as a strict client does. */
+export async function talk(talker: Talker, said: readonly JsonObject[], rest: object = {}): Promise<Seen> {
+  const answer = await askRaw(talker, said, rest);
+  if (answer.status !== 200 || !answer.isWhole) throw new Error(`${answer.status} ${answer.text}`);
+  return talker.isStreamed
+    ? seenStream(talker.api, answer.text)
+    : seenBody(talker.api, JSON.parse(answer.text));
+}
+
+/** Sends a request. */
+export function askRaw(
+  { gateway, api, isStreamed, key = "key-of-alice" }: Talker,
+  said: readonly JsonObject[],
+  rest: object = {},
+  question: object = {},
+): Promise<Answer> {
+  return ask(gateway, {
+    path: PATHS[api],
+    body: requestOf(api, isStreamed, said, rest),
+    headers: { "x-api-key": key },
+    ...question,
+  });
+}
+
+/** A reply that recalls. */
+export function recalls(query: string, text?: string, id = "call_1"): Reply {
+  return {
+    ...(text !== undefined && { text }),
+    toolCalls: [{ id, name: RECALL, input: { query } }],
+    usage: { input: 100, output: 7 },
+  };
+}
+
+/** The elements that an upstream got. */
+export function elementsOf({ json }: Heard): readonly JsonObject[] {
+  return json.messages ?? json.input;
+}

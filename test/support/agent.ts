@@ -1,0 +1,197 @@
+import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
+import { type Answer, ask, type Question } from "./gateway.ts";
+
+/** A call of a tool that a model asked for. */
+export interface AskedCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A reply as a client keeps it. */
+export interface KeptReply {
+  readonly elements: readonly JsonObject[];
+  readonly text: string;
+  readonly calls: readonly AskedCall[];
+  /** Input tokens that the client was told of, those of caches included. */
+  readonly inputTokens: number;
+  readonly responseId: string | undefined;
+}
+
+/** How a client of one API speaks. */
+interface Dialect {
+  readonly path: string;
+  readonly list: string;
+  readonly fields: JsonObject;
+  user(text: string): JsonObject;
+  results(calls: readonly AskedCall[], outputs: readonly string[]): readonly JsonObject[];
+  read(events: readonly JsonObject[]): KeptReply;
+}
+
+/** An agent that keeps the whole conversation and sends it with every request, as stateless clients do. */
+export class TestAgent {
+  elements: JsonObject[] = [];
+  readonly fields: Record<string, unknown> = {};
+  readonly headers: Record<string, string> = {};
+  readonly #gateway: { readonly url: string };
+  readonly #dialect: Dialect;
+
+  constructor(gateway: { readonly url: string }, api: ApiName = "anthropic") {
+    this.#gateway = gateway;
+    this.#dialect = DIALECTS[api];
+  }
+
+  /** What its next request says. */
+  body(): JsonObject {
+    const { list, fields } = this.#dialect;
+    return { ...fields, ...this.fields, [list]: this.elements };
+  }
+
+  /** Sends the conversation as it is. */
+  send(question: Partial<Question> = {}): Promise<Answer> {
+    const { path } = this.#dialect;
+    return ask(this.#gateway, { path, body: this.body(), headers: this.headers, ...question });
+  }
+
+  /** Says something and keeps the reply. */
+  async say(text: string): Promise<KeptReply> {
+    this.elements.push(this.#dialect.user(text));
+    return this.next();
+  }
+
+  /** Hands over what tools have put out and keeps the reply. */
+  async hand(calls: readonly AskedCall[], ...outputs: readonly string[]): Promise<KeptReply> {
+    this.elements.push(...this.#dialect.results(calls, outputs));
+    return this.next();
+  }
+
+  /** Asks with the conversation as it is and keeps the reply. */
+  async next(): Promise<KeptReply> {
+    const answer = await this.send();
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`);
+    if (!answer.isWhole) throw new Error("the answer was cut");
+    const reply = this.read(answer.text);
+    this.elements.push(...reply.elements);
+    return reply;
+  }
+
+  /** A reply as the client keeps it. */
+  read(text: string): KeptReply {
+    return this.#dialect.read(eventsIn(text));
+  }
+}
+
+/** The data of the events of a stream. */
+export function eventsIn(text: string): readonly JsonObject[] {
+  return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+}
+
+const TOOLS = ["read_file", "run_command"];
+
+const anthropic: Dialect = {
+  path: "/v1/messages",
+  list: "messages",
+  fields: {
+    model: "claude-sonnet-4-5",
+    max_tokens: 2_000,
+    stream: true,
+    system: "You are a coding agent that works on a project for its user, step by step.",
+    tools: TOOLS.map((name) => ({ name, input_schema: { type: "object" } })),
+  },
+  user: (content) => ({ role: "user", content }),
+  results: (calls, outputs) => [
+    {
+      role: "user",
+      content: calls.map(({ id }, at) => ({ type: "tool_result", tool_use_id: id, content: outputs[at] })),
+    },
+  ],
+  read(events) {
+    const content: Record<string, unknown>[] = [];
+    let inputTokens = 0;
+    for (const { type, index, content_block, delta, message, usage } of events as readonly Wire[]) {
+      const block = content[index] as Record<string, string>;
+      const told = message?.usage ?? usage;
+      if (told?.input_tokens !== undefined) inputTokens = sumOf(told);
+      if (type === "content_block_start") content[index] = { ...content_block };
+      else if (delta?.type === "text_delta") block.text += delta.text;
+      else if (delta?.type === "thinking_delta") block.thinking += delta.thinking;
+      else if (delta?.type === "signature_delta") block.signature = delta.signature;
+      else if (delta?.type === "input_json_delta")
+        content[index] = { ...block, input: JSON.parse(delta.partial_json) };
+    }
+    const calls = content.filter(({ type }) => type === "tool_use") as unknown as AskedCall[];
+    const text = content.map((block) => block.text ?? "").join("");
+    const [start] = events as readonly Wire[];
+    return {
+      elements: [{ role: "assistant", content }],
+      text,
+      calls,
+      inputTokens,
+      responseId: start?.message?.id,
+    };
+  },
+};
+
+const chat: Dialect = {
+  path: "/v1/chat/completions",
+  list: "messages",
+  fields: {
+    model: "gpt-4.1",
+    stream: true,
+    stream_options: { include_usage: true },
+    tools: TOOLS.map((name) => ({ type: "function", function: { name, parameters: { type: "object" } } })),
+  },
+  user: (content) => ({ role: "user", content }),
+  results: (calls, outputs) =>
+    calls.map(({ id }, at) => ({ role: "tool", tool_call_id: id, content: outputs[at] })),
+  read(events) {
+    let text = "";
+    let inputTokens = 0;
+    const asked: JsonObject[] = [];
+    for (const { choices = [], usage } of events as readonly Wire[]) {
+      if (usage) inputTokens = usage.prompt_tokens;
+      const { content, tool_calls = [] } = choices[0]?.delta ?? {};
+      text += content ?? "";
+      for (const { index: _, ...call } of tool_calls) asked.push(call);
+    }
+    const calls = (asked as readonly Wire[]).map(({ id, function: { name } }) => ({ id, name }));
+    const element = { role: "assistant", content: text, ...(asked.length > 0 && { tool_calls: asked }) };
+    return { elements: [element], text, calls, inputTokens, responseId: undefined };
+  },
+};
+
+const responses: Dialect = {
+  path: "/v1/responses",
+  list: "input",
+  fields: {
+    model: "gpt-4.1",
+    stream: true,
+    instructions: "You are a coding agent that works on a project for its user, step by step.",
+    tools: TOOLS.map((name) => ({ type: "function", name, parameters: { type: "object" } })),
+  },
+  user: (text) => ({ role: "user", content: [{ type: "input_text", text }] }),
+  results: (calls, outputs) =>
+    calls.map(({ id }, at) => ({ type: "function_call_output", call_id: id, output: outputs[at] })),
+  read(events) {
+    const { response } = (events as readonly Wire[]).findLast(({ response }) => response?.output) as Wire;
+    const elements = response.output as readonly Wire[];
+    const calls = elements
+      .filter(({ type }) => type === "function_call")
+      .map(({ call_id, name }) => ({ id: call_id, name }));
+    const text = elements.map(({ content }) => content?.[0]?.text ?? "").join("");
+    return { elements, text, calls, inputTokens: response.usage.input_tokens, responseId: response.id };
+  },
+};
+
+const DIALECTS: Readonly<Record<ApiName, Dialect>> = {
+  anthropic,
+  "openai-chat": chat,
+  "openai-responses": responses,
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: events of three APIs, of which each client reads what it needs.
+type Wire = any;
+
+function sumOf(usage: Readonly<Record<string, number>>): number {
+  const { input_tokens = 0, cache_read_input_tokens = 0, cache_creation_input_tokens = 0 } = usage;
+  return input_tokens + cache_read_input_tokens + cache_creation_input_tokens;
+}
