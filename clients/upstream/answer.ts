@@ -26,6 +26,9 @@ const TITLE = /\btitle\b/i;
 const SUMMARY =
   /summar(?:y|i[sz]e)[^.]{0,80}(?:conversation|session|context|history)|(?:conversation|session|context|history)[^.]{0,80}summar(?:y|i[sz]e)|context checkpoint|hand-?off/i;
 
+/** Where agents list the files that there are, read or not. */
+const SURROUNDINGS = /<environment_details>[\s\S]*?<\/environment_details>/g;
+
 /** How agents begin again after a summary; it is no order to write one. */
 const CONTINUED = /continued from a previous|another language model started/i;
 
@@ -77,8 +80,10 @@ function nextRead(asked: Asked, { files }: Script): number | undefined {
       : turn.flatMap(({ results }) => results).length;
     return count < files.length ? count : undefined;
   }
-  const later = turn.filter(({ text }) => !isPrompt(text));
-  const index = files.findIndex((file) => !later.some(({ whole }) => whole.includes(file)));
+  const later = turn
+    .filter(({ text }) => !isPrompt(text))
+    .map(({ whole }) => whole.replace(SURROUNDINGS, ""));
+  const index = files.findIndex((file) => !later.some((text) => text.includes(file)));
   return index === -1 ? undefined : index;
 }
 

@@ -23,7 +23,8 @@ interface Candidate {
 /**
  * The last resort, the same for every policy: what may not leave is clipped, the largest part first, until all of it
  * takes no more than so many tokens. Reasoning is never touched, and calls keep their id and name; where these alone
- * take more, so does the window. Slots that are not clipped stay the very same objects; those that are fixed always do.
+ * take more, so does the window. The latest message of the assistant comes after all others. Slots that are not clipped
+ * stay the very same objects; those that are fixed always do.
  */
 export function rescue(
   slots: readonly Slot[],
@@ -34,17 +35,22 @@ export function rescue(
   let excess = sizeOf(slots) - most;
   if (excess <= 0) return slots;
   const window = [...slots];
-  for (const floor of FLOORS) {
-    const candidates = candidatesIn(window, tokensOf, isFixed);
-    while (excess > 0) {
-      const largest = largestOf(candidates, floor);
-      if (!largest) break;
-      const slot = window[largest.slot] as Slot;
-      const clipped = clip(slot, largest, excess, floor, tokensOf);
-      excess -= slot.tokens - clipped.tokens;
-      window[largest.slot] = clipped;
+  const latest = slots.findLast(({ message }) => message.role === "assistant");
+  const clipAll = (isLeftAlone: (slot: Slot) => boolean) => {
+    for (const floor of FLOORS) {
+      const candidates = candidatesIn(window, tokensOf, isLeftAlone);
+      while (excess > 0) {
+        const largest = largestOf(candidates, floor);
+        if (!largest) break;
+        const slot = window[largest.slot] as Slot;
+        const clipped = clip(slot, largest, excess, floor, tokensOf);
+        excess -= slot.tokens - clipped.tokens;
+        window[largest.slot] = clipped;
+      }
     }
-  }
+  };
+  clipAll((slot) => slot === latest || isFixed(slot));
+  if (excess > 0) clipAll(isFixed);
   return window;
 }
 

@@ -24,11 +24,13 @@ export interface LimitedOptions {
   readonly count: (body: Buffer, index: number) => number;
   /** What the model says to the request of an index, counted among those that were let through. */
   readonly reply: (index: number) => Reply;
+  /** True if several requests come at once: then what was said last is none of a request's business. */
+  readonly isAtOnce?: boolean;
 }
 
 /** Starts a provider that refuses requests which are too long, in the words of its API, or which break one of its rules. */
 export async function startLimitedUpstream(options: LimitedOptions): Promise<LimitedUpstream> {
-  const { api, window, count, reply } = options;
+  const { api, window, count, reply, isAtOnce = false } = options;
   const counts: number[] = [];
   let refused = 0;
   const cached: number[] = [];
@@ -43,7 +45,7 @@ export async function startLimitedUpstream(options: LimitedOptions): Promise<Lim
       return behave(heard, response, { type: "error", kind: "overflow", status: 400, body });
     }
     const said = reply(counts.push(tokens) - 1);
-    last = said;
+    if (!isAtOnce) last = said;
     const known = Math.floor((tokens * sameBytes(before, heard.body)) / heard.body.length);
     before = heard.body;
     cached.push(known);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { lineOf, logOf, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
-import { type Answering, behave, says, startUpstream } from "../support/upstream.ts";
+import { type Answering, behave, eventsOf, says, startUpstream } from "../support/upstream.ts";
 import { textsIn } from "./said.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
@@ -50,6 +51,25 @@ describe.each(APIS)("a conversation over %s", (api) => {
     ]);
     const [main] = await threadsOf(gateway, "main");
     expect(await logOfThread(gateway, main?.id)).toEqual(line);
+  });
+
+  it("is one session when replies come packed and pass untouched", async () => {
+    const { gateway } = await world(
+      (heard, response, index) => {
+        const packed = gzipSync(eventsOf(heard, { text: `Reply number ${index + 1}.` }).join(""));
+        response
+          .writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" })
+          .end(packed);
+      },
+      { policy: "none" },
+    );
+    const agent = new TestAgent(gateway, api);
+    for (let turn = 1; turn <= 12; turn++) {
+      agent.elements.push({ role: "user", content: `Step ${turn}, please.` });
+      const reply = agent.read(gunzipSync((await agent.send()).body).toString());
+      agent.elements.push(...reply.elements);
+    }
+    expect(await onlyLine(gateway)).toHaveLength(24);
   });
 
   it("goes on after the gateway was started again", async () => {

@@ -51,6 +51,30 @@ describe("a long session with a small upstream", () => {
     expect(upstream.refused()).toBeLessThan(6);
   });
 
+  it("keeps its window when several requests of it come at once", async () => {
+    const api = "anthropic";
+    let asked = 0;
+    const upstream = await startLimitedUpstream({
+      api,
+      window: WINDOW,
+      count: byBytes,
+      reply: () => ({ ...working(asked++), text: "" }),
+      isAtOnce: true,
+    });
+    const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
+    for (let round = 0; round < 4; round++) {
+      const forks = Array.from({ length: 4 }, (_, at) => {
+        const fork = new TestAgent(gateway, api);
+        fork.elements = [...talk(40 + round * 10, 4_000), { role: "user", content: `Way ${round} ${at}.` }];
+        return fork.send();
+      });
+      for (const { status, text } of await Promise.all(forks))
+        expect([status, text.slice(0, 300)]).toContain(200);
+    }
+    expect(upstream.refused()).toBe(0);
+    expect(upstream.counts).toHaveLength(16);
+  });
+
   it("goes on with the same window after the gateway was started again", async () => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });

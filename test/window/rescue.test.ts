@@ -5,11 +5,18 @@ import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 import { charactersAsTokens, says, slotsOf } from "./policies/histories.ts";
 
 test("the largest part is clipped, and nothing else is touched", () => {
-  const slots = slotsOf([says("user", 500), says("assistant", 2_000)]);
+  const slots = slotsOf([says("assistant", 500), says("user", 2_000)]);
   const [first, second] = rescue(slots, 1_500, charactersAsTokens);
   expect(first).toBe(slots[0]);
   expect(second?.tokens).toBeLessThanOrEqual(1_000);
   expect(second?.original).toBe(slots[1]?.message);
+});
+
+test("the latest message of the assistant is clipped only if all else is not enough", () => {
+  const slots = slotsOf([says("user", 900), says("assistant", 2_000)]);
+  expect(rescue(slots, 2_400, charactersAsTokens)[1]).toBe(slots[1]);
+  const [, second] = rescue(slots, 1_000, charactersAsTokens);
+  expect(second?.tokens).toBeLessThan(1_000);
 });
 
 test("what fits stays the very same", () => {

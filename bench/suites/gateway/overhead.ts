@@ -85,18 +85,19 @@ export async function askThroughAll(load: Load, place: ChildPlace): Promise<Reco
 }
 
 function jobsOf(upstream: string, folder: string): Record<Name, ContestantJob> {
-  const ours = (name: string, window: number, policy?: string): ContestantJob => {
+  const ours = (name: string, config: object): ContestantJob => {
     const own = join(folder, name);
     mkdirSync(own);
-    const models = { bench: { window } };
-    return { type: "gateway", upstream, folder: own, config: { models, ...(policy && { policy }) } };
+    return { type: "gateway", upstream, folder: own, config };
   };
+  // Where nothing is to be saved, the whole conversation is sent.
+  const prices = { input: 5, output: 25, cacheWrite: 6.25, cacheRead: 0 };
   return {
     bare: { type: "bare", handing: "piped", upstream },
     whole: { type: "bare", handing: "whole", upstream },
-    none: ours("none", LARGE_WINDOW, "none"),
-    default: ours("default", LARGE_WINDOW),
-    edited: ours("edited", SMALL_WINDOW),
+    none: ours("none", { policy: "none" }),
+    default: ours("default", { models: { bench: { window: LARGE_WINDOW, prices } } }),
+    edited: ours("edited", { models: { bench: { window: SMALL_WINDOW } } }),
   };
 }
 

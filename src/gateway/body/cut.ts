@@ -177,9 +177,12 @@ function sameElements(bytes: Buffer, from: number, like: CutBody): number {
   const isSame = (count: number): boolean => {
     const last = ends[count - 1];
     if (!last) return true;
-    const length = last.to - origin;
-    if (from + length > bytes.length) return false;
-    return bytes.compare(like.bytes, origin, last.to, from, from + length) === 0;
+    const by = from - origin;
+    // Where they differ, it is mostly in the last of them.
+    return (
+      isSameRange(bytes, like.bytes, last, by) &&
+      isSameRange(bytes, like.bytes, { from: origin, to: last.from }, by)
+    );
   };
   let same = 0;
   let beyond = ends.length + 1;
@@ -196,6 +199,11 @@ function sameElements(bytes: Buffer, from: number, like: CutBody): number {
     else beyond = middle;
   }
   return same;
+}
+
+/** True if a range of an earlier body holds the same bytes as the place `by` bytes further on. */
+export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: Range, by: number): boolean {
+  return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
 }
 
 function moved(ranges: readonly Range[], by: number): Range[] {

@@ -1,4 +1,4 @@
-import type { CutBody } from "./cut.ts";
+import { type CutBody, isSameRange } from "./cut.ts";
 import { type Reading, type WireMessages, withoutInputs } from "./wire-message.ts";
 
 /** Bytes at the beginning of a list by which bodies are found. */
@@ -93,12 +93,15 @@ function sameBytes(
   least: number,
 ): number {
   for (const back of [0, 1, 2, 4, 8, 16]) {
-    const end = elements.at(-1 - back)?.to;
-    if (end === undefined) return 0;
-    const length = end - listFrom;
+    const last = elements.at(-1 - back);
+    if (!last) return 0;
+    const length = last.to - listFrom;
     if (length <= least) return 0;
-    if (from + length <= bytes.length && bytes.compare(other, listFrom, end, from, from + length) === 0)
-      return length;
+    const by = from - listFrom;
+    // Where they differ, it is mostly in the last of them.
+    const isSame =
+      isSameRange(bytes, other, last, by) && isSameRange(bytes, other, { from: listFrom, to: last.from }, by);
+    if (isSame) return length;
   }
   return 0;
 }

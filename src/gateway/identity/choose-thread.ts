@@ -18,6 +18,8 @@ export interface Candidate extends Said {
   readonly lastRequestLength: number;
   readonly isInFlight: boolean;
   readonly lastReplyWasDelivered: boolean;
+  /** True if its last request was the second try of one whose reply broke off. */
+  readonly wasAskedAgain?: boolean;
 }
 
 /** A request that belongs to some thread. */
@@ -55,6 +57,7 @@ export function chooseThread(candidates: readonly Candidate[], request: ThreadRe
   return (
     askedAgain(talks, request) ??
     next(talks) ??
+    afterBrokenReply(talks) ??
     carriedOn(own, request) ??
     atOnce(talks, request) ??
     anotherEnd(talks, request) ??
@@ -116,6 +119,22 @@ function beyond(compared: readonly Compared[]): Choice | undefined {
       like.isBeyond &&
       !thread.isInFlight &&
       (thread.roles.includes("assistant") || !thread.lastReplyWasDelivered),
+  );
+  const best = mostOf(fitting, ({ like }) => [like.prefix]);
+  return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
+}
+
+/**
+ * The thread whose last reply broke off: the request says all that was asked then, and behind it what its client has made of
+ * the half reply and of another try.
+ */
+function afterBrokenReply(compared: readonly Compared[]): Choice | undefined {
+  const fitting = compared.filter(
+    ({ thread, like }) =>
+      (!thread.lastReplyWasDelivered || thread.wasAskedAgain === true) &&
+      !thread.isInFlight &&
+      thread.lastRequestLength > 0 &&
+      like.prefix >= thread.lastRequestLength,
   );
   const best = mostOf(fitting, ({ like }) => [like.prefix]);
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };

@@ -13,6 +13,8 @@ const BACKSLASH = 0x5c;
  */
 export function movedMarkers(cut: CutBody, pieces: readonly Piece[]): readonly Piece[] {
   const { bytes, elements, fields } = cut;
+  const [only] = pieces;
+  if (only && "from" in only && only.from === 0 && only.to === elements.length) return pieces;
   const marked = markedElements(cut);
   if (
     marked.every((index) =>

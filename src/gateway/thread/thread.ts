@@ -38,6 +38,7 @@ export class Thread {
   #inFlight = 0;
   #requestLength = 0;
   #wasDelivered = true;
+  #wasAskedAgain = false;
   #body: CutBody | undefined;
   #windowBytes = 0;
   #isClosed = false;
@@ -71,11 +72,6 @@ export class Thread {
     return this.#inFlight;
   }
 
-  /** True if its last reply came to its end. */
-  get wasDelivered(): boolean {
-    return this.#wasDelivered;
-  }
-
   /** What its line says, once what is under way is written down. */
   async line(): Promise<readonly LineMessage[]> {
     return (await this.#lineSeen()).messages;
@@ -100,6 +96,7 @@ export class Thread {
       lastRequestLength: this.#requestLength,
       isInFlight: this.#inFlight > 0,
       lastReplyWasDelivered: this.#wasDelivered,
+      wasAskedAgain: this.#wasAskedAgain,
     };
   }
 
@@ -113,6 +110,7 @@ export class Thread {
     const { messages, cut } = said;
     if (isContinued) return this.conversation.takeNew(messages);
     this.written.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
+    this.#wasAskedAgain = !this.#wasDelivered && messages.length === this.#requestLength;
     this.#requestLength = messages.length;
     this.#wasDelivered = false;
     const tail = this.tailOf(said).length;

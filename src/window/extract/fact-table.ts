@@ -10,7 +10,7 @@ const MOST_LOOKS = 64;
 /** Messages that a fact outlives, and as many more for each time the assistant named it. */
 const LIFE = 300;
 const MOST_LIVES = 8;
-const FIRST_CAPACITY = 4_096;
+const FIRST_CAPACITY = 256;
 
 /** The facts of a session in columns; bounded: for each one too many, one that seems no longer needed goes. */
 export class FactTable {

@@ -74,6 +74,16 @@ describe("without an id", () => {
     expect(turn(registry, kept, reply("B"))).toBe(first);
   });
 
+  test("what a client has made of a reply that broke off stays in its thread", () => {
+    const resumed = new Registry();
+    const broken = turn(resumed, [user("a")]);
+    expect(turn(resumed, [user("a"), reply("Half [interrupted]"), user("go on")], reply("B"))).toBe(broken);
+    const glued = new Registry();
+    const first = turn(glued, [user("a")]);
+    turn(glued, [user("a")], reply("Whole"));
+    expect(turn(glued, [user("a"), reply("Half Whole"), user("b")], reply("B"))).toBe(first);
+  });
+
   test("a client that writes other paths into calls stays in its thread", () => {
     const call = (path: string): MessageInput => ({
       role: "assistant",
