@@ -57,7 +57,7 @@ export function chooseThread(candidates: readonly Candidate[], request: ThreadRe
   return (
     askedAgain(talks, request) ??
     next(talks) ??
-    afterBrokenReply(talks) ??
+    afterBrokenReply(talks, request) ??
     carriedOn(own, request) ??
     atOnce(talks, request) ??
     anotherEnd(talks, request) ??
@@ -128,12 +128,13 @@ function beyond(compared: readonly Compared[]): Choice | undefined {
  * The thread whose last reply broke off: the request says all that was asked then, and behind it what its client has made of
  * the half reply and of another try.
  */
-function afterBrokenReply(compared: readonly Compared[]): Choice | undefined {
+function afterBrokenReply(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
   const fitting = compared.filter(
     ({ thread, like }) =>
       (!thread.lastReplyWasDelivered || thread.wasAskedAgain === true) &&
       !thread.isInFlight &&
       thread.lastRequestLength > 0 &&
+      request.keys.length > thread.lastRequestLength &&
       like.prefix >= thread.lastRequestLength,
   );
   const best = mostOf(fitting, ({ like }) => [like.prefix]);
