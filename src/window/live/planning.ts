@@ -23,6 +23,8 @@ export interface Proposed {
 }
 
 const LARGE_CHANGE = 0.1;
+/** Most conversations end before their window is so full; nothing need be known of them then. */
+const DIGESTED_SHARE = 0.3;
 
 /** A policy at work on one session. */
 export class Planning {
@@ -59,9 +61,9 @@ export class Planning {
     else for (const slot of followed.arrived) this.#run?.observe(slot);
   }
 
-  /** Does what the policy has put off. */
-  digest(): void {
-    this.#run?.digest?.();
+  /** Does what the policy has put off, if the window is large enough for that to be needed some day. */
+  digest(slots: readonly Slot[]): void {
+    if (this.#budget.system + sizeOf(slots) > DIGESTED_SHARE * this.#budget.tokens) this.#run?.digest?.();
   }
 
   /** Throws WINDOW_FLOOR if what may not be cut does not fit. */

@@ -89,7 +89,7 @@ export class SessionWindow {
   fit(options: FitOptions = {}): Promise<Fitted> {
     const fitted = this.#inTurn(() => this.#fit(options));
     // The caller waits for its provider then, and not for this.
-    const digest = () => setImmediate(() => this.#planning.digest()).unref();
+    const digest = () => setImmediate(() => this.#planning.digest(this.#sent)).unref();
     fitted.then(digest, () => undefined);
     return fitted;
   }

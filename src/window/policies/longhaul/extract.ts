@@ -24,7 +24,7 @@ const SAMPLED_LINES = 64;
 /** What is known of a session besides its window: facts, lines of what has left, and what was found in what has not. */
 export class Extract {
   readonly #horizon: Horizon;
-  readonly #facts: Facts;
+  #made: Facts | undefined;
   readonly #shelf = new Shelf();
   readonly #readings = new Map<number, Reading>();
   /** Not read yet: a session that was taken over may never need it. */
@@ -37,8 +37,13 @@ export class Extract {
   constructor(space: number, earlier: readonly Slot[], isPatient: boolean) {
     this.#isPatient = isPatient;
     this.#horizon = space < NARROW_TOKENS ? "near" : "far";
-    this.#facts = new Facts(this.#horizon);
     this.#unread = earlier.length > 0 ? [...earlier] : undefined;
+  }
+
+  /** Made when it is first needed: most sessions never rebuild their window. */
+  get #facts(): Facts {
+    this.#made ??= new Facts(this.#horizon);
+    return this.#made;
   }
 
   /** Takes in the next message. */
