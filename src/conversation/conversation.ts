@@ -98,8 +98,10 @@ export class Conversation<G extends Given> {
       }
       line = await this.#known.look();
     }
-    await this.#append(given.slice(line.messages.length));
-    return placed(await this.#known.look(), given);
+    const fresh = given.slice(line.messages.length);
+    // The line grows in place; where somebody else has written in between, it has to be looked at again.
+    const isWhole = await this.#append(fresh);
+    return placed(isWhole ? line : await this.#known.look(), given);
   }
 
   /** Appends what a caller says that the line does not end with yet. */
@@ -161,15 +163,18 @@ export class Conversation<G extends Given> {
     this.#left = [line, ...others].slice(0, MOST_LEFT_LINES);
   }
 
-  async #append(given: readonly G[]): Promise<void> {
+  /** True if the known line has grown by just these. */
+  async #append(given: readonly G[]): Promise<boolean> {
+    let isWhole = true;
     for (let from = 0; from < given.length; from += BATCH) {
       const inputs: MessageInput[] = [];
       for (const one of given.slice(from, from + BATCH)) {
         if (one.before) inputs.push(...(await one.before()));
         inputs.push(one.input());
       }
-      this.#known.appended(await this.#session.appendAll(inputs));
+      isWhole = this.#known.appended(await this.#session.appendAll(inputs)) && isWhole;
     }
+    return isWhole;
   }
 }
 

@@ -57,10 +57,10 @@ export class KnownLine {
     return this.#seen;
   }
 
-  /** Takes in entries that were just appended, so that they need not be read again; others may stand between. */
-  appended(entries: readonly Entry[]): void {
+  /** Takes in entries that were just appended, so that they need not be read again; false if others stand between. */
+  appended(entries: readonly Entry[]): boolean {
     const isNext = entries.every(({ seq }, index) => seq === this.#head + 1 + index);
-    if (this.#seen && isNext) this.#add(this.#seen, entries);
+    return this.#seen !== undefined && isNext && this.#add(this.#seen, entries);
   }
 
   /** The newest messages of the line, oldest first; nothing of it is kept. */

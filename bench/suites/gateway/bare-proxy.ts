@@ -1,4 +1,5 @@
 import { Agent, createServer, type IncomingMessage, request as openRequest, type Server } from "node:http";
+import { KEEP_ALIVE_MS } from "./upstream.ts";
 
 /** How a bare proxy hands a request on: while it comes, or once it is whole, as whoever edits it must. */
 export type Handing = "piped" | "whole";
@@ -7,7 +8,7 @@ export type Handing = "piped" | "whole";
 export function bareProxy(upstream: string, handing: Handing): Server {
   const { hostname, port } = new URL(upstream);
   const agent = new Agent({ keepAlive: true, maxSockets: 1_024 });
-  return createServer((request, response) => {
+  return createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const { method = "GET", url: path = "/", rawHeaders: headers } = request;
     const options = { agent, hostname, port, method, path, headers: [...headers], setDefaultHeaders: false };
     const sent = openRequest(options, (answer) => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { peakRssBytes, settledMemory } from "../../measure/memory.ts";
 import { bareProxy } from "./bare-proxy.ts";
 import type { ContestantJob, Question, Told, Used } from "./contestant-job.ts";
+import { KEEP_ALIVE_MS } from "./upstream.ts";
 
 interface Running {
   readonly url: string;
@@ -43,15 +44,27 @@ async function openBare({ upstream, handing }: Extract<ContestantJob, { type: "b
   return { url: `http://127.0.0.1:${port}`, close: async () => server.closeAllConnections() };
 }
 
+type Ours = Pick<typeof import("../../../src/gateway/index.ts"), "loadConfig" | "openGateway"> &
+  Pick<typeof import("../../../src/index.ts"), "openKernel">;
+
+/** As it is shipped: what reads TypeScript takes 40 MB. Not loaded by a bare proxy, whose process holds nothing of ours. */
+async function loadOurs(): Promise<Ours> {
+  const load = (path: string) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
+  const { loadConfig, openGateway } = await load("gateway/index.js");
+  const { openKernel } = await load("index.js");
+  return { loadConfig, openGateway, openKernel };
+}
+
 /** The gateway as `longhaul serve` runs it, its log written and thrown away. */
 async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promise<Running> {
-  // A bare proxy's process holds nothing of ours.
-  const { loadConfig, openGateway } = await import("../../../src/gateway/index.ts");
-  const { openKernel } = await import("../../../src/index.ts");
+  const { loadConfig, openGateway, openKernel } = await loadOurs();
   const { upstream, folder, config: settings, window } = job;
   const path = join(folder, "longhaul.json");
   const place = { name: "local", baseUrl: upstream, apis: ["anthropic"], ...(window && { window }) };
-  writeFileSync(path, JSON.stringify({ port: 0, upstreams: [place], ...settings }));
+  writeFileSync(
+    path,
+    JSON.stringify({ port: 0, upstreams: [place], limits: { keepAliveMs: KEEP_ALIVE_MS }, ...settings }),
+  );
   const { config } = loadConfig({ path, cwd: folder, env: {}, flags: {} });
   const kernel = await openKernel({ path: join(folder, "store"), models: config.models });
   const gateway = await openGateway({ kernel, config: () => config, env: {}, log: () => undefined });

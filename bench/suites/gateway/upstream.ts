@@ -21,9 +21,12 @@ export interface Upstream {
   close(): void;
 }
 
+/** Connections of contestants rest while others have their turn. */
+export const KEEP_ALIVE_MS = 10 * 60_000;
+
 /** Opens a provider that answers each request as soon as it is whole. */
 export async function openUpstream(answer: (heard: Heard) => Answer): Promise<Upstream> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", async () => {

@@ -1,5 +1,5 @@
 import { type CutBody, isSameRange } from "./cut.ts";
-import { type Reading, type WireMessages, withoutInputs } from "./wire-message.ts";
+import { type KnownMessage, keptMessages, type WireMessages } from "./wire-message.ts";
 
 /** Bytes at the beginning of a list by which bodies are found. */
 const HEAD_BYTES = 512;
@@ -8,9 +8,16 @@ const MOST_ALIKE = 16;
 /** A body counts for what is remembered of its messages, too. */
 const BYTES_PER_ELEMENT = 300;
 
+/** Bodies grow; what is kept of one has room for some that follow. */
+const GROWTH = 1.25;
+
+type Said = WireMessages<KnownMessage>;
+
 interface Kept {
   readonly head: string;
-  readonly said: WireMessages;
+  readonly said: Said;
+  /** Holds its bytes, and those of whatever replaces it: large memory that is made anew each time costs more than copying. */
+  readonly room: Buffer;
   readonly sizeBytes: number;
 }
 
@@ -33,9 +40,9 @@ export class RecentBodies {
   }
 
   /** The body of those that begin alike which says most of the same; `who` keeps those of different people apart. */
-  find(who: string, bytes: Buffer, listFrom: number): WireMessages | undefined {
+  find(who: string, bytes: Buffer, listFrom: number): Said | undefined {
     const alike = this.#alike.get(headOf(who, bytes, listFrom)) ?? [];
-    let best: WireMessages | undefined;
+    let best: Said | undefined;
     let bestBytes = 0;
     for (const { said } of alike.toReversed()) {
       const same = sameBytes(bytes, listFrom, said.cut, bestBytes);
@@ -46,19 +53,23 @@ export class RecentBodies {
     return best ?? alike.at(-1)?.said;
   }
 
-  /** Keeps a body in place of the one that it went on from; returns it as it is kept, if it is. */
-  keep(who: string, reading: Reading, said: WireMessages): CutBody | undefined {
+  /** Keeps a body in place of the one that it went on from, which is gone then; returns it as it is kept, if it is. */
+  keep(who: string, said: WireMessages): CutBody | undefined {
     const { cut } = said;
     if (cut.listFrom === undefined || cut.elements.length === 0) return undefined;
     const head = headOf(who, cut.bytes, cut.listFrom);
-    const sizeBytes = cut.bytes.length + cut.elements.length * BYTES_PER_ELEMENT;
-    if (sizeBytes > this.#mostBytes / 2) return undefined;
+    const { length } = cut.bytes;
+    if (length > this.#mostBytes / 2) return undefined;
     const alike = this.#alike.get(head) ?? [];
-    const replaced = alike.findIndex((kept) => kept.said.cut === cut.like);
-    if (replaced >= 0) this.#drop(alike, replaced);
-    else if (alike.length >= MOST_ALIKE) this.#drop(alike, 0);
-    const kept = withoutInputs(reading, said);
-    alike.push({ head, said: kept, sizeBytes });
+    const place = alike.findIndex((one) => one.said.cut === cut.like);
+    const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
+    if (!replaced && alike.length >= MOST_ALIKE) this.#drop(alike, 0);
+    const isRoomy = replaced !== undefined && replaced.room.length >= length;
+    const room = isRoomy ? replaced.room : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
+    cut.bytes.copy(room);
+    const kept = keptMessages(said, room.subarray(0, length));
+    const sizeBytes = room.length + cut.elements.length * BYTES_PER_ELEMENT;
+    alike.push({ head, said: kept, room, sizeBytes });
     this.#sizeBytes += sizeBytes;
     // What was used last goes last.
     this.#alike.delete(head);
@@ -75,9 +86,10 @@ export class RecentBodies {
     }
   }
 
-  #drop(alike: Kept[], index: number): void {
+  #drop(alike: Kept[], index: number): Kept | undefined {
     const [dropped] = alike.splice(index, 1);
     this.#sizeBytes -= dropped?.sizeBytes ?? 0;
+    return dropped;
   }
 }
 

@@ -4,8 +4,9 @@ import type { Api, JsonObject } from "../api/api.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import { BodyError, type CutBody, parsed, type Range } from "./cut.ts";
 
-/** A message of a request: what it says, and the elements of the list that say it. */
-export interface WireMessage extends Given {
+/** What is known of a message once it was read: what it says, as a key, and the elements of the list that say it. */
+export interface KnownMessage {
+  readonly key: string;
   readonly role: Role;
   /** Place among the request's messages. */
   readonly index: number;
@@ -14,12 +15,15 @@ export interface WireMessage extends Given {
   readonly to: number;
 }
 
+/** A message of a request. */
+export interface WireMessage extends KnownMessage, Given {}
+
 /** The messages of a body. */
-export interface WireMessages {
+export interface WireMessages<Kind extends KnownMessage = WireMessage> {
   readonly cut: CutBody;
   /** Elements that instruct, before anything is said. */
   readonly lead: number;
-  readonly messages: readonly WireMessage[];
+  readonly messages: readonly Kind[];
 }
 
 /** How messages are read. */
@@ -37,9 +41,13 @@ export function elementAt({ bytes, elements }: Elements, index: number): JsonObj
 }
 
 /** What a body says. Messages that an earlier body began with are taken from there, unread. */
-export function wireMessages(reading: Reading, cut: CutBody, earlier?: WireMessages): WireMessages {
+export function wireMessages(
+  reading: Reading,
+  cut: CutBody,
+  earlier?: WireMessages<KnownMessage>,
+): WireMessages {
   const { api, stored } = reading;
-  const known = earlier && earlier.cut === cut.like ? knownOf(earlier, cut) : undefined;
+  const known = earlier && earlier.cut === cut.like ? sameIn(earlier, cut) : undefined;
   const lead = known?.lead ?? leadOf(api, cut);
   const messages: WireMessage[] = [];
   for (const message of known?.messages ?? []) messages.push(new UnreadMessage(reading, cut, message));
@@ -58,44 +66,49 @@ export function wireMessages(reading: Reading, cut: CutBody, earlier?: WireMessa
   return { cut, lead, messages };
 }
 
-/** The same without anything that was read of it, to be kept beside the body. */
-export function withoutInputs(reading: Reading, { cut, lead, messages }: WireMessages): WireMessages {
-  const { bytes, fields, listFrom, elements } = cut;
+/** The same as it is kept, with a copy of its bytes: nothing of the request is held on to. */
+export function keptMessages(
+  { cut, lead, messages }: WireMessages,
+  bytes: Buffer,
+): WireMessages<KnownMessage> {
+  const { fields, listFrom, elements } = cut;
   const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined };
-  const unread = messages.map((message) =>
-    message instanceof UnreadMessage ? message : new UnreadMessage(reading, own, message),
-  );
-  return { cut: own, lead, messages: unread };
+  return { cut: own, lead, messages: messages.map(knownOf) };
+}
+
+function knownOf(message: WireMessage): KnownMessage {
+  if (message instanceof UnreadMessage) return message.known;
+  const { key, role, index, from, to } = message;
+  return { key, role, index, from, to };
 }
 
 type Elements = Pick<CutBody, "bytes" | "elements">;
 
-/** A message that is read when it is asked for. Nothing is held on to but the body that it is in. */
+/** A message that is read when it is asked for. */
 class UnreadMessage implements WireMessage {
+  readonly known: KnownMessage;
   readonly key: string;
   readonly role: Role;
   readonly index: number;
   readonly from: number;
   readonly to: number;
   readonly #reading: Reading;
-  readonly #bytes: Elements["bytes"];
-  readonly #elements: Elements["elements"];
+  readonly #body: Elements;
 
-  constructor(reading: Reading, { bytes, elements }: Elements, { key, role, index, from, to }: WireMessage) {
-    this.key = key;
-    this.role = role;
-    this.index = index;
-    this.from = from;
-    this.to = to;
+  constructor(reading: Reading, body: Elements, known: KnownMessage) {
+    this.known = known;
+    this.key = known.key;
+    this.role = known.role;
+    this.index = known.index;
+    this.from = known.from;
+    this.to = known.to;
     this.#reading = reading;
-    this.#bytes = bytes;
-    this.#elements = elements;
+    this.#body = body;
   }
 
   input(): MessageInput {
     const { api, stored } = this.#reading;
-    const cut = { bytes: this.#bytes, elements: this.#elements };
-    const [said] = api.decode(elementsOf(cut, this.from, this.to));
+    const [said] = api.decode(elementsOf(this.#body, this.from, this.to));
     return stored(said?.input ?? { role: "user", parts: [] }, this.key);
   }
 }
@@ -111,10 +124,10 @@ function leadOf(api: Api, cut: CutBody): number {
 }
 
 /** Of an earlier body, what this one begins with too; the last of it may have grown since, so that is read again. */
-function knownOf(
-  { lead, messages }: WireMessages,
+function sameIn(
+  { lead, messages }: WireMessages<KnownMessage>,
   cut: CutBody,
-): Pick<WireMessages, "lead" | "messages"> | undefined {
+): Pick<WireMessages<KnownMessage>, "lead" | "messages"> | undefined {
   if (lead >= cut.same) return undefined;
   return { lead, messages: messages.filter(({ to }) => to < cut.same) };
 }

@@ -35,7 +35,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   const api = apiOf(admitted.route.api);
   const { principal, trace } = admitted;
   const read = readRequest(api, admitted.body, principal.id, parts);
-  const { fields, facts, said, reading } = read;
+  const { fields, facts, said } = read;
   trace.isStreamed = fields.isStreamed;
   const destination = destinationOf(api.name, fields.model, parts);
   trace.model = destination.model;
@@ -56,7 +56,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   const span = startSpan(admitted, parts, destination);
   try {
     traceCall(trace, call);
-    const kept = parts.bodies.keep(`${principal.id} ${api.name}`, reading, said);
+    const kept = parts.bodies.keep(`${principal.id} ${api.name}`, said);
     if (kept) rememberFacts(kept, facts);
     thread.kept(kept);
     await converse(admitted, parts, { api, read, destination, call, found, span });

@@ -1,7 +1,7 @@
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
-import { type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
+import { type KnownMessage, type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import { type BodyFacts, bodyFacts } from "./body-facts.ts";
 import { FaultError } from "./fault-error.ts";
@@ -13,7 +13,6 @@ export interface ReadRequest {
   readonly said: WireMessages;
   readonly fields: RequestFields;
   readonly facts: BodyFacts;
-  readonly reading: Reading;
 }
 
 /** Reads a body. Throws `FaultError` if it is not what the API takes. */
@@ -25,7 +24,7 @@ export function readRequest(
 ): ReadRequest {
   const reading = { api, stored };
   const who = `${principal} ${api.name}`;
-  let earlier: WireMessages | undefined;
+  let earlier: WireMessages<KnownMessage> | undefined;
   try {
     const cut = cutBody(body, api.messagesField, (bytes, from) => {
       earlier = bodies.find(who, bytes, from);
@@ -33,7 +32,7 @@ export function readRequest(
     });
     const fields = requestFields(api, cut);
     const said = cut.listFrom === undefined ? plainInput(reading, cut) : wireMessages(reading, cut, earlier);
-    return { said, fields, facts: bodyFacts(api, said), reading };
+    return { said, fields, facts: bodyFacts(api, said) };
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     const message = `The body is not what ${api.name} takes: ${error.message}.`;

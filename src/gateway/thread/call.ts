@@ -136,9 +136,10 @@ export class Call {
   }
 
   #report({ usage, responseId, model = this.asked.frame.model }: ReplyReader): Promise<void> {
-    return this.thread.conversation.inTurn(async () => {
+    const { conversation } = this.thread;
+    return conversation.inTurn(async () => {
       const request = responseId === undefined ? {} : { request: responseId };
-      if (usage) await this.#taken.window.report(usage, { model, ...request });
+      if (usage) conversation.appended([await this.#taken.window.report(usage, { model, ...request })]);
       this.end();
     });
   }

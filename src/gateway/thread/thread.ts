@@ -12,8 +12,9 @@ import type { SessionMark } from "./session-mark.ts";
 import { keyOf } from "./stored.ts";
 import { WindowSet } from "./window-set.ts";
 
-const BYTES_PER_MESSAGE = 300;
-const BYTES_PER_TOKEN = 5;
+const BYTES_PER_THREAD = 64_000;
+const BYTES_PER_MESSAGE = 1_000;
+const BYTES_PER_TOKEN = 10;
 
 /** What a thread is made of. */
 export interface ThreadParts {
@@ -124,7 +125,7 @@ export class Thread {
 
   /** About how much memory it takes: its window's words, and what is known of each message. */
   get sizeBytes(): number {
-    return this.#windowBytes + this.#requestLength * BYTES_PER_MESSAGE;
+    return BYTES_PER_THREAD + this.#windowBytes + this.#requestLength * BYTES_PER_MESSAGE;
   }
 
   /** Notes how large its window is. */
