@@ -1,4 +1,4 @@
-import { zstdDecompress } from "node:zlib";
+import { canUnpack } from "../body/unpack.ts";
 import { badRequest, type Refusal } from "./refusal.ts";
 import { headerOf, type RequestFacts } from "./request-facts.ts";
 import type { Route } from "./route.ts";
@@ -13,8 +13,7 @@ const ENCODINGS: Readonly<Record<string, ContentEncoding>> = {
   "x-gzip": "gzip",
   br: "br",
   deflate: "deflate",
-  // Node before 22.15 has no zstd.
-  ...(typeof zstdDecompress === "function" ? { zstd: "zstd" as const } : {}),
+  ...(canUnpack("zstd") && { zstd: "zstd" as const }),
 };
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset=(?:utf-?8|"utf-?8"))?\s*;?$/i;
 /** Files go through to providers in forms of many parts. */

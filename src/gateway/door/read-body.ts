@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fault } from "../api/api.ts";
+import { unpack } from "../body/unpack.ts";
 import type { ContentEncoding } from "./content.ts";
-import { decompress } from "./decompress.ts";
 import { badRequest, tooLarge } from "./refusal.ts";
 
 /** A body that was read, why it was not, or that the client left before its end. */
@@ -43,7 +43,9 @@ export async function readBody(
 ): Promise<BodyRead> {
   const read = await readRaw(request, limits, options);
   if (read.type !== "whole") return read;
-  const unpacked = await decompress(read.raw, options.encoding ?? "identity", limits.maxBodyBytes);
+  const { encoding = "identity" } = options;
+  if (encoding === "identity") return { type: "read", body: read.raw, raw: read.raw };
+  const unpacked = await unpack(read.raw, encoding, limits.maxBodyBytes);
   if (unpacked.type === "too-large") return { type: "refused", fault: tooLarge(limits.maxBodyBytes).fault };
   if (unpacked.type === "unpacked") return { type: "read", body: unpacked.bytes, raw: read.raw };
   return {

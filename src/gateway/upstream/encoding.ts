@@ -1,8 +1,5 @@
-import { promisify } from "node:util";
 import zlib from "node:zlib";
-
-/** Undoes one coding of a body in one piece, up to so many bytes. */
-type Undo = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+import { unpack } from "../body/unpack.ts";
 
 /** The codings of a body, in the order in which they were applied; none of them is "identity". */
 export function codingsOf(contentEncoding: string | undefined): readonly string[] {
@@ -21,13 +18,9 @@ export async function decodeWhole(
 ): Promise<Buffer | undefined> {
   let decoded = bytes;
   for (const coding of codingsOf(contentEncoding).toReversed()) {
-    const undo = UNDO[coding];
-    if (!undo) return undefined;
-    try {
-      decoded = await undo(decoded, { maxOutputLength: maxBytes });
-    } catch {
-      return undefined;
-    }
+    const unpacked = await unpack(decoded, coding, maxBytes);
+    if (unpacked.type !== "unpacked") return undefined;
+    decoded = unpacked.bytes;
   }
   return decoded;
 }
@@ -45,14 +38,3 @@ export function openDecoder(coding: string): DecodingStream | undefined {
 
 /** A stream that undoes a coding. */
 export type DecodingStream = zlib.Gunzip | zlib.Inflate | zlib.BrotliDecompress | zlib.ZstdDecompress;
-
-const inflate: Undo = promisify(zlib.inflate);
-const inflateRaw: Undo = promisify(zlib.inflateRaw);
-
-const UNDO: Readonly<Record<string, Undo | undefined>> = {
-  gzip: promisify(zlib.gunzip),
-  // Some servers leave out the wrapper that the name promises.
-  deflate: (bytes, options) => inflate(bytes, options).catch(() => inflateRaw(bytes, options)),
-  br: promisify(zlib.brotliDecompress),
-  zstd: zlib.zstdDecompress && promisify(zlib.zstdDecompress),
-};

@@ -1,0 +1,44 @@
+import { promisify } from "node:util";
+// By name, zstd could not be imported at all where Node does not have it: before 22.15.
+import * as zlib from "node:zlib";
+
+/** What came out of a packed body. */
+export type Unpacked =
+  | { readonly type: "unpacked"; readonly bytes: Buffer }
+  | { readonly type: "too-large" }
+  | { readonly type: "damaged" };
+
+type Unpack = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+const inflate: Unpack = promisify(zlib.inflate);
+const inflateRaw: Unpack = promisify(zlib.inflateRaw);
+
+const UNPACK: Readonly<Record<string, Unpack | undefined>> = {
+  gzip: promisify(zlib.gunzip),
+  br: promisify(zlib.brotliDecompress),
+  deflate: (bytes, options) => (isZlib(bytes) ? inflate : inflateRaw)(bytes, options),
+  zstd: zlib.zstdDecompress && promisify(zlib.zstdDecompress),
+};
+
+/** True for a content coding that can be undone here. */
+export function canUnpack(coding: string): boolean {
+  return Object.hasOwn(UNPACK, coding) && UNPACK[coding] !== undefined;
+}
+
+/** Undoes one content coding on another thread, and stops as soon as more than `maxBytes` have come out. */
+export async function unpack(bytes: Buffer, coding: string, maxBytes: number): Promise<Unpacked> {
+  const undo = canUnpack(coding) ? UNPACK[coding] : undefined;
+  if (!undo) return { type: "damaged" };
+  try {
+    return { type: "unpacked", bytes: await undo(bytes, { maxOutputLength: maxBytes }) };
+  } catch (error) {
+    const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+    return { type: isTooLarge ? "too-large" : "damaged" };
+  }
+}
+
+/** "deflate" means zlib's wrapping, but some leave it off. */
+function isZlib(bytes: Uint8Array): boolean {
+  const [first = 0, second = 0] = bytes;
+  return (first & 0x0f) === 8 && bytes.length > 1 && (first * 256 + second) % 31 === 0;
+}
