@@ -69,6 +69,12 @@ describe("the layers", () => {
     expect(imports.filter(({ to }) => !existsSync(join(src, to)))).toEqual([]);
   });
 
+  test("nothing is imported by a name that the oldest Node we promise does not have", () => {
+    const sources = files.map((path) => ({ path, text: readFileSync(join(src, path), "utf8") }));
+    const zstdByName = /import \{[^}]*zstd[^}]*\} from "node:zlib"/i;
+    expect(sources.filter(({ text }) => zstdByName.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
   test("no arrow turns back", () => {
     const turning = imports.filter(
       ({ from, to }) => (HEIGHT[layerOf(to)] ?? 99) > (HEIGHT[layerOf(from)] ?? -1),

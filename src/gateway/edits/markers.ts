@@ -11,29 +11,12 @@ export interface Marker {
   readonly value: JsonObject;
 }
 
-/** A request as far as markers go. */
-export interface MarkedRequest {
-  readonly system?: unknown;
-  readonly tools?: unknown;
-  readonly messages?: unknown;
-  /** A marker for the whole request: the provider finds a place for it. */
-  readonly cache_control?: unknown;
-}
-
 /** An element that goes out, as it would be written but for markers. */
 export interface Survivor {
   readonly element: JsonObject;
   /** Which of the client's elements it is; undefined for one that the client did not send. */
   readonly index?: number;
   readonly isEdited: boolean;
-}
-
-/** How many markers a request has. */
-export function countMarkers({ system, tools, messages, cache_control }: MarkedRequest): number {
-  const marked = (list: unknown) =>
-    Array.isArray(list) ? list.filter((one) => isObject(one) && markerOn(one)).length : 0;
-  const said = Array.isArray(messages) ? markersIn(messages.filter(isObject)).length : 0;
-  return marked(system) + marked(tools) + said + (isObject(cache_control) ? 1 : 0);
 }
 
 /** The markers of elements in their order. One inside a tool's result counts as one on the result. */

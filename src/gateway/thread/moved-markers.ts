@@ -23,7 +23,9 @@ export function movedMarkers(cut: CutBody, pieces: readonly Piece[]): readonly P
   )
     return pieces;
   const leads = ["system", "tools"].map((name) => marksIn(bytes, fields.get(name)).length);
-  const most = Math.max(0, MOST_MARKERS - leads.reduce((sum, count) => sum + count, 0));
+  // A marker for the whole request counts as one, wherever the provider puts it.
+  const others = leads.reduce((sum, count) => sum + count, fields.has("cache_control") ? 1 : 0);
+  const most = Math.max(0, MOST_MARKERS - others);
   const before = elements.map((_, index) => elementAt(cut, index));
   return piecesOf(withMovedMarkers(before, survivorsOf(before, pieces), most));
 }

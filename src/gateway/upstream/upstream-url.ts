@@ -1,5 +1,5 @@
 import { LonghaulError } from "../../index.ts";
-import { isSafePath, isSafeQuery } from "./target.ts";
+import { isSafePath, isSafeQuery } from "./safe-target.ts";
 
 /** The address of a request, its path and query exactly as they are sent. */
 export interface UpstreamUrl {

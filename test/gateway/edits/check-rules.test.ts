@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
 import { newViolations, violationsIn } from "../../../src/gateway/edits/check-rules.ts";
-import { countMarkers, markersIn } from "../../../src/gateway/edits/markers.ts";
+import { markersIn } from "../../../src/gateway/edits/markers.ts";
+import { countMarkers } from "./count-markers.ts";
 import { HAS_RECORDINGS, readRequests } from "./recordings.ts";
 
 const rulesOf = (...args: Parameters<typeof violationsIn>) => violationsIn(...args).map(({ rule }) => rule);

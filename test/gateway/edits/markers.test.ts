@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
 import { blocksOf, isEmptyText, isThinking } from "../../../src/gateway/edits/blocks.ts";
 import {
-  countMarkers,
   markersIn,
   placeMarkers,
   type Survivor,
   withMovedMarkers,
 } from "../../../src/gateway/edits/markers.ts";
+import { countMarkers } from "./count-markers.ts";
 import { HAS_RECORDINGS, readRequests } from "./recordings.ts";
 
 const mark = { type: "ephemeral" };

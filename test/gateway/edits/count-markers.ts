@@ -1,0 +1,22 @@
+import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { markersIn } from "../../../src/gateway/edits/markers.ts";
+
+/** A request as far as cache markers go. */
+export interface MarkedRequest {
+  readonly system?: unknown;
+  readonly tools?: unknown;
+  readonly messages?: unknown;
+  /** A marker for the whole request: the provider finds a place for it. */
+  readonly cache_control?: unknown;
+}
+
+/** How many markers a request has. */
+export function countMarkers({ system, tools, messages, cache_control }: MarkedRequest): number {
+  const marked = (list: unknown) => objectsIn(list).filter((one) => one.cache_control).length;
+  const said = markersIn(objectsIn(messages)).length;
+  return marked(system) + marked(tools) + said + (cache_control ? 1 : 0);
+}
+
+function objectsIn(list: unknown): readonly JsonObject[] {
+  return Array.isArray(list) ? list.filter((one) => typeof one === "object" && one !== null) : [];
+}
