@@ -19,8 +19,9 @@ import { callsToDo, resultsFor } from "./open-calls.ts";
 import { hasInput, inputMessage, readOpening, wordsOfInput } from "./opening.ts";
 import { type AiSdkAgentOptions, type AiSdkAgentResult, resolved, type SessionContext } from "./options.ts";
 import { relayed, type Say } from "./relay.ts";
-import { type StepParts, takeStep } from "./step.ts";
+import { type StepParts, type StepReply, takeStep } from "./step.ts";
 import { stepModel } from "./step-model.ts";
+import { TextOutput } from "./text-output.ts";
 
 const MAX_STEPS = 200;
 
@@ -148,17 +149,22 @@ class AgentRun {
   async #stepParts(session: Session): Promise<StepParts> {
     const { kernel, model: given, instructions, tools, window, call } = this.#options;
     const context = this.#context;
-    const reply: StepParts["reply"] = { calls: undefined };
+    const reply: StepReply = { output: new TextOutput(this.#say), calls: undefined };
     const model = stepModel(
       await resolved(given, context),
       { ...window, session, blobs: kernel.blobs },
-      async (message, report) => {
-        if (message) await this.#say({ type: "message", message: streamed(message) });
-        reply.calls = callsToDo(message ?? {});
-        if (!report) return;
-        const facts = kernel.modelFacts(report.model);
-        const cost = facts.arePricesAssumed ? {} : { cost: costOfUsage(report.usage, facts) };
-        await this.#say({ type: "usage", ...report, usage: { ...cost, ...report.usage } });
+      {
+        see: (part) => reply.output.see(part),
+        store: async (message, report) => {
+          // A reader takes the message for the end of its words.
+          await reply.output.flush();
+          if (message) await this.#say({ type: "message", message: streamed(message) });
+          reply.calls = callsToDo(message ?? {});
+          if (!report) return;
+          const facts = kernel.modelFacts(report.model);
+          const cost = facts.arePricesAssumed ? {} : { cost: costOfUsage(report.usage, facts) };
+          await this.#say({ type: "usage", ...report, usage: { ...cost, ...report.usage } });
+        },
       },
     );
     const settings = {

@@ -4,6 +4,12 @@ import type { OpenedStream } from "../recorded-stream.ts";
 import { messageOfReply } from "../reply.ts";
 import { ReplyParts } from "../reply-parts.ts";
 
+/** Where a reply goes: its parts as they come, and then the whole of it. */
+export interface ReplyKeeper {
+  readonly see: (part: LanguageModelV4StreamPart) => Promise<void>;
+  readonly store: (reply: WholeReply) => Promise<void>;
+}
+
 /** A whole reply and what it used. */
 export interface WholeReply {
   readonly message: MessageInput | undefined;
@@ -17,7 +23,7 @@ export interface WholeReply {
 export function heldStream(
   { reader, read }: OpenedStream,
   model: string,
-  store: (reply: WholeReply) => Promise<void>,
+  { see, store }: ReplyKeeper,
 ): ReadableStream<LanguageModelV4StreamPart> {
   const waiting = [...read];
   const held: LanguageModelV4StreamPart[] = [];
@@ -38,6 +44,7 @@ export function heldStream(
           return controller.close();
         }
         parts.add(value);
+        await see(value);
         if (value.type === "response-metadata") speaker = value.modelId ?? speaker;
         if (value.type === "tool-call" && value.providerExecuted !== true) {
           held.push(value);

@@ -4,13 +4,13 @@ import type { MessageInput } from "../../index.ts";
 import { Calls, type UsageReported } from "../call.ts";
 import type { LonghaulModelOptions } from "../options.ts";
 import { beginCall, healingStream, modelOf } from "../sending.ts";
-import { heldStream } from "./held-stream.ts";
+import { heldStream, type ReplyKeeper } from "./held-stream.ts";
 
-/** Stores a reply and what it used. */
-export type StoreReply = (
-  message: MessageInput | undefined,
-  usage: UsageReported | undefined,
-) => Promise<void>;
+/** Where the replies of a model go. */
+export interface Replies extends Pick<ReplyKeeper, "see"> {
+  /** Stores a whole reply and what it used. */
+  readonly store: (message: MessageInput | undefined, usage: UsageReported | undefined) => Promise<void>;
+}
 
 /**
  * A model for the steps of a task: it is sent the window of the log, whatever messages the caller gives; refused windows
@@ -19,7 +19,7 @@ export type StoreReply = (
 export function stepModel(
   model: LanguageModel,
   options: Omit<LonghaulModelOptions, "history">,
-  store: StoreReply,
+  replies: Replies,
 ): LanguageModelV4 {
   const calls = new Calls({ ...options, history: "session" });
   return wrapLanguageModel({
@@ -31,9 +31,10 @@ export function stepModel(
         const call = await beginCall(calls, inner, { ...params, prompt: instructions });
         const send = () => inner.doStream(call.paramsWith(params));
         const { result, opened } = await healingStream(call, send);
-        const stream = heldStream(opened, inner.modelId, ({ message, usage }) =>
-          store(message, call.reportOf(usage)),
-        );
+        const stream = heldStream(opened, inner.modelId, {
+          see: replies.see,
+          store: ({ message, usage }) => replies.store(message, call.reportOf(usage)),
+        });
         return { ...result, stream };
       },
     },

@@ -10,14 +10,21 @@ import type { Say } from "./relay.ts";
 import { TextOutput } from "./text-output.ts";
 import { takeTold } from "./told-notices.ts";
 
+/** The reply that a step is given. */
+export interface StepReply {
+  /** Says its words as they come, all of them before the reply is stored. */
+  output: TextOutput;
+  /** Its calls; undefined before it is stored. */
+  calls: readonly OpenCall[] | undefined;
+}
+
 /** What each step of a run is made with. */
 export interface StepParts {
   readonly context: SessionContext;
   readonly settings: Parameters<typeof streamText>[0];
   readonly say: Say;
   readonly signal: AbortSignal;
-  /** The calls of the reply that was stored last; undefined before there is one. */
-  readonly reply: { calls: readonly OpenCall[] | undefined };
+  readonly reply: StepReply;
 }
 
 /** How often an answer that breaks off is asked for again; it has had no effect. */
@@ -31,8 +38,9 @@ export async function takeStep(parts: StepParts): Promise<StepResult<ToolSet>> {
   for (let broken = 1; ; broken++) {
     reply.calls = undefined;
     const output = new TextOutput(say);
+    reply.output = output;
     try {
-      return await attempt(parts, output);
+      return await attempt(parts);
     } catch (error) {
       signal.throwIfAborted();
       // What failed before a word was said has been tried again by the AI SDK already.
@@ -44,7 +52,7 @@ export async function takeStep(parts: StepParts): Promise<StepResult<ToolSet>> {
   }
 }
 
-async function attempt(parts: StepParts, output: TextOutput): Promise<StepResult<ToolSet>> {
+async function attempt(parts: StepParts): Promise<StepResult<ToolSet>> {
   const { context, settings, say, signal, reply } = parts;
   const stop = new AbortController();
   const abort = () => stop.abort(signal.reason);
@@ -61,9 +69,7 @@ async function attempt(parts: StepParts, output: TextOutput): Promise<StepResult
     for await (const part of result.stream) {
       if (part.type === "error") throw part.error;
       if (part.type === "abort") throw signal.reason ?? new Error("The step was aborted.");
-      await output.see(part);
     }
-    await output.flush();
     const step = await result.finalStep;
     const results = (await result.responseMessages).filter(({ role }) => role === "tool");
     const answered = new Set<string>();

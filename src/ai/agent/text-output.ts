@@ -1,4 +1,4 @@
-import type { TextStreamPart, ToolSet } from "ai";
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Say } from "./relay.ts";
 
 /** Words are gathered so long before they become an entry: a stream is no flood. */
@@ -20,9 +20,9 @@ export class TextOutput {
     return this.#hasBegun;
   }
 
-  async see(part: TextStreamPart<ToolSet>): Promise<void> {
-    if (part.type !== "start" && part.type !== "start-step") this.#hasBegun = true;
-    if (part.type === "text-delta") this.#text += part.text;
+  async see(part: LanguageModelV4StreamPart): Promise<void> {
+    if (part.type !== "stream-start" && part.type !== "error") this.#hasBegun = true;
+    if (part.type === "text-delta") this.#text += part.delta;
     if (part.type === "text-end" || performance.now() - this.#saidMs >= GATHER_MS) await this.flush();
   }
 

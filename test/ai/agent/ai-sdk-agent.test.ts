@@ -1,4 +1,6 @@
-import { hasToolCall, type ToolSet, tool } from "ai";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { hasToolCall, type ToolSet, tool, wrapLanguageModel } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { aiSdkAgent } from "../../../src/ai/index.ts";
@@ -34,6 +36,36 @@ describe("an agent of the AI SDK as a task", () => {
       entry.kind === "task" && entry.note.type === "output" ? [entry.note.text] : [],
     );
     expect(output.join("")).toBe("Let me look.Fine.");
+  });
+
+  test("says all words of a reply before the reply itself, however slowly they come", async () => {
+    const { server, session, plain, run } = await running();
+    const model = wrapLanguageModel({
+      model: plain(),
+      middleware: {
+        specificationVersion: "v4",
+        async wrapStream({ doStream }) {
+          const { stream, ...rest } = await doStream();
+          // Longer than words are gathered, once: the rest of them come together with the end.
+          let pauseMs = 300;
+          const slow = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+            async transform(part, controller) {
+              if (part.type === "text-delta") await sleep(pauseMs);
+              if (part.type === "text-delta") pauseMs = 0;
+              controller.enqueue(part);
+            },
+          });
+          return { ...rest, stream: stream.pipeThrough(slow) };
+        },
+      },
+    });
+    server.script(reply("You are very welcome."));
+    await run("Thanks", { model });
+    const said = (await logOf(session)).flatMap((entry) => {
+      if (entry.kind === "task" && entry.note.type === "output") return [entry.note.text];
+      return entry.kind === "message" && entry.message.role === "assistant" ? ["(the reply)"] : [];
+    });
+    expect(said.join("")).toBe("You are very welcome.(the reply)");
   });
 
   test("sends instructions, tools and the whole conversation, also of earlier tasks", async () => {
