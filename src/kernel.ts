@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { Blobs } from "./log/blobs.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
+import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
 import { Log, type LogParts } from "./log/log.ts";
@@ -184,6 +185,13 @@ export class Kernel implements AsyncDisposable {
     return this.#store.sessions.get(checkSessionId(id));
   }
 
+  /** The intake of that name, whichever session it feeds; undefined if there is none. Makes nothing. */
+  async intake(name: string): Promise<Intake | undefined> {
+    this.#scope.assertOpen();
+    const state = await this.#store.intakes.get(name);
+    return state && new Intake(this.#log, name, state);
+  }
+
   /** Sessions, newest first. */
   async sessions(
     query: { readonly limit?: number; readonly before?: SessionId } = {},
@@ -281,7 +289,7 @@ export class Kernel implements AsyncDisposable {
       log: fence ? new FencedLog(this.#logParts, fence) : this.#log,
       owner: this.#owner,
       scope,
-      open: (next, owner) => this.#open(next, owner),
+      open: (next, owner) => this.#open(next, owner, fence),
       models: this.#models,
     });
   }

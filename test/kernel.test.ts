@@ -31,6 +31,17 @@ describe("a kernel", () => {
     expect(ours()).toBeLessThan(during);
   });
 
+  test("finds an intake by its name, whichever session it feeds, and makes none", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session("fed");
+    await (await session.intake("tickets:1")).save({ checkpoint: { page: 2 } });
+    const found = await kernel.intake("tickets:1");
+    expect([found?.session, found?.checkpoint]).toEqual(["fed", { page: 2 }]);
+    expect(await kernel.intake("tickets:2")).toBeUndefined();
+    await kernel.deleteSession("fed");
+    expect(await kernel.intake("tickets:1")).toBeUndefined();
+  });
+
   test("closes everything that was opened from it, once, and refuses calls afterwards", async () => {
     const kernel = await openKernel({ path: ":memory:" });
     const session = await kernel.session();

@@ -1,4 +1,4 @@
-import type { Message } from "../model/message.ts";
+import { type Message, textOfMessage } from "../model/message.ts";
 import type { ToolResultPart } from "../model/part.ts";
 import { hasReasoning, turnsOf } from "../window/passes/clear-reasoning.ts";
 import type { Slot } from "../window/slot.ts";
@@ -14,6 +14,8 @@ export interface Cleared {
   readonly reasoningTokens: number;
   /** True if a summary stands for what is old. */
   readonly isCompacted: boolean;
+  /** That summary, as the model gets it. */
+  readonly summary?: string;
 }
 
 /** Counts what was cleared of the messages of a window that are still there. */
@@ -34,8 +36,16 @@ export function clearedIn(slots: readonly Slot[]): Cleared {
     if (cleared > 0 || isInputCleared) toolTokens += Math.max(0, freed - thought);
     toolUses += Math.max(0, cleared);
   }
-  const isCompacted = slots.some(isCompaction);
-  return { toolUses, toolTokens, reasoningTurns: thinking.size, reasoningTokens, isCompacted };
+  const compacted = slots.find(isCompaction);
+  const summary = compacted && textOfMessage(compacted.message);
+  return {
+    toolUses,
+    toolTokens,
+    reasoningTurns: thinking.size,
+    reasoningTokens,
+    isCompacted: compacted !== undefined,
+    ...(summary !== undefined && { summary }),
+  };
 }
 
 function tokensOfReasoning(message: Message): number {

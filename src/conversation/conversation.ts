@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Entry, EntryId, MessageInput, Session } from "../index.ts";
+import { type Entry, type EntryId, type MessageInput, parseEntryId, type Session } from "../index.ts";
 import { type Alignment, alignWhole, overlap, samePrefix } from "./align.ts";
 import { type KeyOf, KnownLine, type LineMessage, type LineSeen } from "./known-line.ts";
+import { patiently } from "./patiently.ts";
+import { throughEntry } from "./through-entry.ts";
 
 /** A message as a caller handed it over. */
 export interface Given {
@@ -29,6 +31,8 @@ export interface Placed<G extends Given> {
 
 /** Lines that were left and may be come back to: callers with several drafts of one conversation, or several calls at once. */
 const MOST_LEFT_LINES = 8;
+/** Lines of the session that are looked through for an entry. */
+const MOST_LINES = 1_000;
 const BATCH = 1_000;
 
 /** Decides what to do so that a line says what a caller says. */
@@ -119,6 +123,54 @@ export class Conversation<G extends Given> {
     return placed({ messages, placeOf }, own);
   }
 
+  /** Makes the line say behind an entry what a caller says; what followed it before stays in the log. */
+  async takeBehind(last: EntryId, given: readonly G[]): Promise<Placed<G>> {
+    if (!(await this.holds(last))) return this.takeNew(given);
+    const keys = given.map(({ key }) => key);
+    return patiently(async () => {
+      const line = await this.#known.look();
+      const place = line.placeOf(last);
+      if (place === undefined) return (await this.#endWith(last)) ? undefined : this.takeNew(given);
+      const from = place + 1;
+      const known = samePrefix(line.keys.slice(from), keys);
+      if (from + known < line.messages.length)
+        await this.#endWith(line.messages[from + known - 1]?.id ?? last);
+      await this.#append(given.slice(known));
+      return placedFrom(await this.#known.look(), last, given);
+    });
+  }
+
+  /** True if an entry is on the active line; one that is on another line alone makes the active one end with it. */
+  async holds(id: EntryId): Promise<boolean> {
+    const line = await this.#known.look();
+    return line.placeOf(id) !== undefined || this.#endWith(id);
+  }
+
+  /** Appends an entry behind another, whatever calls that ran meanwhile, here or elsewhere, have made of the line. */
+  async appendBehind<E extends Entry>(
+    last: EntryId | undefined,
+    append: () => Promise<E | undefined>,
+  ): Promise<E | undefined> {
+    await this.standBehind(last);
+    const entry = await append();
+    if (!entry || this.#known.appended([entry]) || last === undefined) return entry;
+    // Somebody else may have come between: then the line is put together.
+    const { session, seq } = entry;
+    await patiently(async () => {
+      const line = await this.#known.look();
+      const place = line.placeOf(entry.id);
+      if (place !== undefined && line.messages[place - 1]?.id === last) return true;
+      if (!(await this.holds(last))) return true;
+      const { ranges } = await this.#session.rewind(last);
+      await this.#session.setLine(
+        [...ranges, { session, from: seq, to: seq }],
+        "a reply to where it belongs",
+      );
+      return undefined;
+    });
+    return entry;
+  }
+
   /** Takes note of entries that were just appended behind the line, so that they need not be read again. */
   appended(entries: readonly Entry[]): void {
     this.#known.appended(entries);
@@ -126,17 +178,23 @@ export class Conversation<G extends Given> {
 
   /** Makes sure that what is appended next follows an entry, whatever calls that ran meanwhile have made of the line. */
   async standBehind(last: EntryId | undefined): Promise<void> {
-    if (last === undefined) return;
+    if (last !== undefined) await patiently(() => this.#endWith(last));
+  }
+
+  /** Makes an entry the last of the line; false if no line has it. */
+  async #endWith(id: EntryId): Promise<boolean> {
     const line = await this.#known.look();
-    if (line.messages.at(-1)?.id === last) return;
-    if (line.placeOf(last) === undefined) {
-      const left = this.#left.find((seen) => seen.placeOf(last) !== undefined);
-      if (!left) return;
+    if (line.messages.at(-1)?.id === id) return true;
+    if (line.placeOf(id) !== undefined) {
       this.#leave(line);
-      await this.#session.choose(left.lineSeq);
-      if (left.messages.at(-1)?.id === last) return;
-    } else this.#leave(line);
-    await this.#session.rewind(last);
+      await this.#session.rewind(id);
+      return true;
+    }
+    const ranges = throughEntry(await this.#session.lines(MOST_LINES), parseEntryId(id));
+    if (!ranges) return false;
+    this.#leave(line);
+    await this.#session.setLine(ranges, "a caller goes on from here");
+    return true;
   }
 
   /** The active line, or one that was left and says more of the same. */
@@ -191,4 +249,22 @@ function placed<G extends Given>(
     return message && own?.key === message.key ? { given: own, parts: message.parts } : undefined;
   };
   return { byId: { get }, last: line.messages.at(-1)?.id };
+}
+
+/** The same for what was appended behind an entry; undefined if something else has come between. */
+function placedFrom<G extends Given>(
+  line: LineSeen,
+  last: EntryId,
+  given: readonly G[],
+): Placed<G> | undefined {
+  const from = (line.placeOf(last) ?? line.messages.length) + 1;
+  const messages = line.messages.slice(from, from + given.length);
+  const isRight = given.every(({ key }, index) => messages[index]?.key === key);
+  if (!isRight || line.placeOf(last) === undefined) return undefined;
+  const placeOf = (id: EntryId) => {
+    const at = (line.placeOf(id) ?? -1) - from;
+    return at < 0 ? undefined : at;
+  };
+  const { byId } = placed({ messages, placeOf }, given);
+  return { byId, last: messages.at(-1)?.id ?? last };
 }

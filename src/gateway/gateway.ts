@@ -3,11 +3,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Kernel, MessageInput } from "../index.ts";
 import { RecentBodies } from "./body/recent-bodies.ts";
+import { KnownCompactions } from "./compaction/known-compactions.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { guardServer } from "./door/guard-server.ts";
 import { httpServerOptions } from "./door/server-options.ts";
 import { matchToken } from "./door/token.ts";
 import { LoopStates } from "./edits/loop-states.ts";
+import { ReferencedItems } from "./exchange/referenced-items.ts";
 import { ResponseIds } from "./exchange/response-ids.ts";
 import { Rooms } from "./exchange/rooms.ts";
 import { makeGatewayLog } from "./observe/gateway-log.ts";
@@ -101,7 +103,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       bodies: new RecentBodies(config().limits.maxThreadBytes * BODIES_SHARE),
       rooms,
       loops: new LoopStates({ limits: () => config().breaker, now: Date.now }),
-      responses: new ResponseIds(),
+      responses: new ResponseIds(kernel, onError),
+      items: new ReferencedItems(),
+      compactions: new KnownCompactions(kernel),
       agents,
       spans,
       stored,

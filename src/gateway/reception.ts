@@ -12,6 +12,7 @@ import { FaultError } from "./exchange/fault-error.ts";
 import type { Admitted, ExchangeParts } from "./exchange/parts.ts";
 import { passOn } from "./exchange/pass-on.ts";
 import type { Trace } from "./exchange/trace.ts";
+import { Turnstile } from "./exchange/turnstile.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Pages } from "./pages/pages.ts";
@@ -27,6 +28,11 @@ export interface ReceptionParts {
   readonly onError: (error: unknown) => void;
 }
 
+/** Requests that are read and prepared at once. */
+const MOST_PREPARED = 32;
+/** A body that takes longer is waited for outside. */
+const SLOW_MS = 50;
+
 type Granted = Extract<Admission, { readonly type: "admitted" }>;
 
 /** Receives requests: lets them in or not, and hands them to whoever answers. */
@@ -35,6 +41,7 @@ export class Reception {
   /** One for each request that can be ended early. */
   readonly #controllers = new Set<AbortController>();
   readonly #active = new Set<Promise<void>>();
+  readonly #turnstile = new Turnstile(MOST_PREPARED);
 
   constructor(parts: ReceptionParts) {
     this.#parts = parts;
@@ -94,9 +101,15 @@ export class Reception {
     const controller = new AbortController();
     const signal = clientSignal(response, controller);
     this.#controllers.add(controller);
+    const place = this.#turnstile.place();
     try {
       const { limits } = this.#parts.exchange.config();
+      await place.take();
+      // Who sends slowly does not keep others waiting.
+      const slow = setTimeout(() => place.give(), SLOW_MS).unref();
       const read = await readBody(request, limits, { encoding: admission.encoding, signal, response });
+      clearTimeout(slow);
+      await place.take();
       if (read.type === "gone") {
         trace.ending = "client-gone";
         return;
@@ -104,11 +117,13 @@ export class Reception {
       if (read.type === "refused") throw new FaultError(read.fault);
       const { principal, target } = admission;
       const { body, raw } = read;
-      const admitted = { request, response, principal, route, query: target.query, body, raw, signal, trace };
-      await this.#answer(admitted);
+      const onPrepared = () => place.give();
+      const asked = { request, response, principal, route, query: target.query, onPrepared };
+      await this.#answer({ ...asked, body, raw, signal, trace });
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
+      place.give();
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#parts.observer.ended(trace);

@@ -238,7 +238,7 @@ describe("a gateway with edits off", () => {
     expect(answer.isWhole).toBe(true);
   });
 
-  it("lets what a provider says before its answer pass by", async () => {
+  it("hands on what a provider says before its answer", async () => {
     const upstream = await startUpstream((heard, response, index) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" });
       response.writeProcessing();
@@ -252,6 +252,7 @@ describe("a gateway with edits off", () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.text).toContain("after all");
+    expect(answer.informed).toEqual([100, 103, 102]);
     expect(upstream.heard[0]?.header("expect")).toBeUndefined();
   });
 

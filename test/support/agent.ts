@@ -115,6 +115,7 @@ const anthropic: Dialect = {
       else if (delta?.type === "text_delta") block.text += delta.text;
       else if (delta?.type === "thinking_delta") block.thinking += delta.thinking;
       else if (delta?.type === "signature_delta") block.signature = delta.signature;
+      else if (delta?.type === "compaction_delta") block.content = (block.content ?? "") + delta.content;
       else if (delta?.type === "input_json_delta")
         content[index] = { ...block, input: JSON.parse(delta.partial_json) };
     }

@@ -4,8 +4,11 @@ import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/marks.ts";
 import { CALL_FIELDS } from "../content/openai-responses-items.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { jsonArrayPieces } from "./json-text.ts";
-import { allowedName, isMedia, type Piece, type SpokenTurn, type Turn, turnsOf } from "./turns.ts";
+import { allowedName, isMedia, type Piece, piecesOf, type SpokenTurn, type Turn, turnsOf } from "./turns.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
+
+/** Where the bytes of media and of large parts come from. */
+type Stored = Pick<ExportedSession, "base64" | "restore">;
 
 const NAME = "openai-responses";
 const FILE = "conversation.json";
@@ -45,13 +48,25 @@ export const openaiResponsesWriter: Writer = {
   },
 };
 
+/** The items of one message of the log. */
+export async function itemsOfMessage(message: Message, session: Stored): Promise<readonly JsonObject[]> {
+  const pieces = await piecesOf(message, session, NAME);
+  const items: JsonObject[] = [];
+  for (const { part, extra } of pieces)
+    if (part.type === "tool-result") items.push(await outputItem(part, extra, session));
+  const said = pieces.filter(({ part }) => part.type !== "tool-result");
+  const role = message.role === "tool" ? "user" : message.role;
+  for await (const item of spokenItems({ role, message, pieces: said }, session)) items.push(item);
+  return items;
+}
+
 function instructionsOf(turn: Turn): string | undefined {
   if (turn.role !== "system" || ownMeta(turn.message).field !== "instructions") return undefined;
   const [only] = turn.pieces;
   return turn.pieces.length === 1 && only?.part.type === "text" ? only.part.text : undefined;
 }
 
-async function* itemsOfTurn(turn: Turn, session: ExportedSession): AsyncGenerator<JsonObject> {
+async function* itemsOfTurn(turn: Turn, session: Stored): AsyncGenerator<JsonObject> {
   if (turn.role === "missing") {
     for (const { callId } of turn.calls)
       yield { type: "function_call_output", call_id: callId, output: NO_RESULT };
@@ -61,7 +76,7 @@ async function* itemsOfTurn(turn: Turn, session: ExportedSession): AsyncGenerato
 }
 
 /** A message for each stretch of content, and an item for everything else, in their order. */
-async function* spokenItems(turn: SpokenTurn, session: ExportedSession): AsyncGenerator<JsonObject> {
+async function* spokenItems(turn: SpokenTurn, session: Stored): AsyncGenerator<JsonObject> {
   const { role, message, pieces } = turn;
   const speaker = role === "system" && ownMeta(message).role === "developer" ? "developer" : role;
   const isOwn = OWN_FORMATS.some((format) => message.meta?.[format] !== undefined);
@@ -97,7 +112,7 @@ function itemOf({ part, extra }: Piece, isOwn: boolean): JsonObject | undefined 
 }
 
 /** Only an item of its own can hold an image that the model made. */
-async function imageItem(part: BlobPart, extra: JsonObject, session: ExportedSession): Promise<JsonObject> {
+async function imageItem(part: BlobPart, extra: JsonObject, session: Stored): Promise<JsonObject> {
   const id = `ig_${part.digest.slice(0, 32)}`;
   return {
     type: "image_generation_call",
@@ -137,7 +152,7 @@ function callItem({ callId, name, input }: ToolCallPart, extra: JsonObject = {})
 async function outputItem(
   part: ToolResultPart,
   extra: JsonObject = {},
-  session: ExportedSession,
+  session: Stored,
 ): Promise<JsonObject> {
   const pieces: JsonObject[] = [];
   for (const piece of part.output) {
@@ -162,7 +177,7 @@ const errorPiece: JsonObject = { type: "input_text", text: TOOL_ERROR };
 async function contentPart(
   part: Part,
   isAssistant: boolean,
-  session: ExportedSession,
+  session: Stored,
 ): Promise<JsonObject | undefined> {
   if (part.type === "text") return { type: isAssistant ? "output_text" : "input_text", text: part.text };
   if (part.type === "raw") {
@@ -172,7 +187,7 @@ async function contentPart(
   return isMedia(part) ? mediaPart(part, session) : undefined;
 }
 
-async function mediaPart(part: BlobPart, session: ExportedSession): Promise<JsonObject> {
+async function mediaPart(part: BlobPart, session: Stored): Promise<JsonObject> {
   const url = `data:${part.mime};base64,${await session.base64(part)}`;
   if (part.mime.startsWith("image/")) return { type: "input_image", image_url: url };
   return { type: "input_file", ...(part.name !== undefined && { filename: part.name }), file_data: url };

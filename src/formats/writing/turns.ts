@@ -101,9 +101,10 @@ function wordsOfLateResult({ part }: Piece<ToolResultPart>): readonly Piece[] {
   return [{ part: { type: "text", text: title } }, ...part.output.map((piece) => ({ part: piece }))];
 }
 
-async function piecesOf(
+/** The parts of a message as they were before they were too large for the log, with the extras that a format has left. */
+export async function piecesOf(
   message: Message,
-  session: ExportedSession,
+  session: Pick<ExportedSession, "restore">,
   format: string,
 ): Promise<readonly Piece[]> {
   const extras = objectOf(objectOf(message.meta?.[format])?.extras);
@@ -116,7 +117,7 @@ async function piecesOf(
   return pieces;
 }
 
-async function restored(stored: Part, session: ExportedSession): Promise<Part> {
+async function restored(stored: Part, session: Pick<ExportedSession, "restore">): Promise<Part> {
   const part = await session.restore(stored);
   if (part.type !== "tool-result") return part;
   const output: ToolResultPart["output"][number][] = [];

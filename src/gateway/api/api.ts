@@ -1,4 +1,4 @@
-import type { Json, Message, MessageInput, ProviderFailure, Usage } from "../../index.ts";
+import type { BlobPart, Json, Message, MessageInput, Part, ProviderFailure, Usage } from "../../index.ts";
 
 /** An API that the gateway speaks. */
 export type ApiName = "anthropic" | "openai-chat" | "openai-responses";
@@ -24,6 +24,13 @@ export interface OwnMessage {
 /** Finds the bytes of media, as base64; undefined if they cannot be had. */
 export type Base64Of = (digest: string) => Promise<string | undefined>;
 
+/** Where the bytes of messages of the log come from. */
+export interface LoggedBytes {
+  readonly base64Of: Base64Of;
+  /** A part that was too large for the log, as it was. */
+  readonly restore: (part: BlobPart) => Promise<Part>;
+}
+
 /** One event of a stream, or a whole body that is none. */
 export interface WireEvent {
   /** Its name, where the stream gives one. */
@@ -39,6 +46,8 @@ export interface ReplyReader {
   takeWhole(body: string): void;
   /** What was said so far, without tool calls that are not whole; undefined while that is nothing. */
   message(): MessageInput | undefined;
+  /** Its elements as the provider keeps them, where requests may name these instead of saying them again. */
+  items?(): readonly JsonObject[];
   /** What the provider has reported so far. */
   readonly usage: Usage | undefined;
   /** True once the reply's own end was seen, not merely the end of the bytes. */
@@ -92,6 +101,11 @@ export interface Api {
    * wrote it, ids and unknown fields included.
    */
   encode(message: Message, own: OwnMessage | undefined, base64Of: Base64Of): Promise<readonly JsonObject[]>;
+  /**
+   * The elements of a message of the log, as far as a request can say it; only where requests may leave it to the provider
+   * to know what was said before.
+   */
+  writeLogged?(message: Message, bytes: LoggedBytes): Promise<readonly JsonObject[]>;
   makeReader(): ReplyReader;
   /**
    * The same event or body with its input tokens, those of caches included, cut down to `most`; undefined if it reports no

@@ -5,6 +5,7 @@ import { decode, isLead, NAME } from "./openai-responses/decode.ts";
 import { encode } from "./openai-responses/encode.ts";
 import { FIELD, faultEvent } from "./openai-responses/faults.ts";
 import { makeReader } from "./openai-responses/reader.ts";
+import { writeLogged } from "./openai-responses/write-logged.ts";
 
 export { itemsOfInput } from "./openai-responses/decode.ts";
 
@@ -17,6 +18,7 @@ export const openaiResponses: Api = {
   isLead,
   decode,
   encode,
+  writeLogged,
   makeReader,
   capUsage,
   faultBody: (fault) => ({ error: errorOf(fault, FIELD) }),

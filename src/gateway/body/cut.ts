@@ -1,3 +1,5 @@
+import type { JsonObject } from "../api/api.ts";
+
 /** Bytes of a body: `from` up to before `to`. */
 export interface Range {
   readonly from: number;
@@ -16,6 +18,8 @@ export interface CutBody {
   readonly same: number;
   /** The earlier body that begins alike. */
   readonly like: CutBody | undefined;
+  /** What an element says that only names it, for the provider keeps it. */
+  readonly referenced?: (id: string) => JsonObject | undefined;
 }
 
 /** Finds an earlier body whose list may begin like the one at `from`. */

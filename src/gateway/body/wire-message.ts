@@ -16,7 +16,12 @@ export interface KnownMessage {
 }
 
 /** A message of a request. */
-export interface WireMessage extends KnownMessage, Given {}
+export interface WireMessage extends KnownMessage, Given {
+  /** Elements that go out in place of those of the body. */
+  readonly written?: readonly JsonObject[];
+  /** True for one that the client did not say again: it goes out as the log has it. */
+  readonly isLogged?: true;
+}
 
 /** The messages of a body. */
 export interface WireMessages<Kind extends KnownMessage = WireMessage> {
@@ -24,6 +29,8 @@ export interface WireMessages<Kind extends KnownMessage = WireMessage> {
   /** Elements that instruct, before anything is said. */
   readonly lead: number;
   readonly messages: readonly Kind[];
+  /** Elements that are never sent as they came. */
+  readonly left?: ReadonlySet<number>;
 }
 
 /** How messages are read. */
@@ -31,12 +38,18 @@ export interface Reading {
   readonly api: Api;
   /** The message as it is to be stored. */
   readonly stored: (input: MessageInput, key: string) => MessageInput;
+  /** True if elements that instruct are messages, too. */
+  readonly hasNoLead?: boolean;
 }
 
-/** The element at an index, parsed. */
-export function elementAt({ bytes, elements }: Elements, index: number): JsonObject {
+/** The element at an index, parsed; one that only names what the provider keeps, as it was said. */
+export function elementAt({ bytes, elements, referenced }: Elements, index: number): JsonObject {
   const value = parsed(bytes, elements[index] as Range);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const element = value as JsonObject;
+    if (element.type !== "item_reference" || typeof element.id !== "string") return element;
+    return referenced?.(element.id) ?? element;
+  }
   throw new BodyError(`element ${index} of the messages is no object`);
 }
 
@@ -48,7 +61,7 @@ export function wireMessages(
 ): WireMessages {
   const { api, stored } = reading;
   const known = earlier && earlier.cut === cut.like ? sameIn(earlier, cut) : undefined;
-  const lead = known?.lead ?? leadOf(api, cut);
+  const lead = known?.lead ?? (reading.hasNoLead ? 0 : leadOf(api, cut));
   const messages: WireMessage[] = [];
   for (const message of known?.messages ?? []) messages.push(new UnreadMessage(reading, cut, message));
   const start = messages.at(-1)?.to ?? lead;
@@ -82,7 +95,7 @@ function knownOf(message: WireMessage): KnownMessage {
   return { key, role, index, from, to };
 }
 
-type Elements = Pick<CutBody, "bytes" | "elements">;
+type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;
 
 /** A message that is read when it is asked for. */
 class UnreadMessage implements WireMessage {

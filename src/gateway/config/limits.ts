@@ -24,7 +24,7 @@ export const limitsSchema = z
       maxConnections: whole(1, 1_000_000).default(4_096).describe("most connections at once"),
       maxThreads: whole(1, 1_000_000).default(1_000).describe("most conversations held in memory"),
       maxThreadBytes: bytes(64 * 1_024 * MIB)
-        .default(128 * MIB)
+        .default(64 * MIB)
         .describe("most bytes of memory that they may take together"),
     },
     { error: "an object" },

@@ -49,6 +49,8 @@ export function responsesViolations(
 ): readonly Violation[] {
   const found: Violation[] = [];
   const called = new Set<unknown>();
+  // A call may be among what is only named.
+  const isNamed = elements.some(({ type }) => type === "item_reference");
   const answered = new Set(elements.filter(isAnswer).map(({ call_id }) => call_id));
   for (const [element, own] of elements.entries()) {
     const id = String(own.call_id);
@@ -56,7 +58,7 @@ export function responsesViolations(
       called.add(own.call_id);
       if (!answered.has(own.call_id)) found.push({ rule: "call-without-result", element, id });
     }
-    if (isAnswer(own) && !called.has(own.call_id) && !isContinued)
+    if (isAnswer(own) && !called.has(own.call_id) && !isContinued && !isNamed)
       found.push({ rule: "result-without-call", element, id });
     if (!isReasoning(own)) continue;
     const next = elements.slice(element + 1).find((item) => !isReasoning(item));

@@ -4,6 +4,8 @@ import { type EntryId, entryId, type Fitted, type Message, type SessionId, type 
 /** A message of a request, and which of them it is. */
 export interface GivenMessage extends Given {
   readonly index: number;
+  /** True for one that the client did not say again. */
+  readonly isLogged?: true;
 }
 
 /** What goes out in one place of a window. */
@@ -34,7 +36,7 @@ export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>):
   return slots.map((slot, place): Outgoing => {
     const message = messages[place] ?? slot.message;
     const own = slot.isNote ? undefined : placed.byId.get(entryIdOf(slot, session));
-    if (!own) return { type: "note", message };
+    if (!own || own.given.isLogged) return { type: "note", message };
     const { given, parts } = own;
     const { index } = given;
     const original = slot.logged ?? slot.original;

@@ -16,6 +16,8 @@ export interface Answering {
   readonly mostTokens: number | undefined;
   /** Changes an event besides. */
   readonly change?: ((data: string) => string | undefined) | undefined;
+  /** Events that follow one, as they go over the wire. */
+  readonly behind?: ((data: string) => string) | undefined;
 }
 
 /** Hands an answer to the client while it is written down. */
@@ -50,7 +52,7 @@ export async function answer(
   }
 }
 
-function ofStream({ api, recorder, mostTokens, change }: Answering): Partial<RelayOptions> {
+function ofStream({ api, recorder, mostTokens, change, behind }: Answering): Partial<RelayOptions> {
   if (mostTokens === undefined) {
     const splitter = new SseSplitter();
     const take = (event: SseEvent) => {
@@ -64,7 +66,9 @@ function ofStream({ api, recorder, mostTokens, change }: Answering): Partial<Rel
       recorder.take(event);
       const capped = api.capUsage(data, mostTokens);
       const changed = change?.(capped ?? data) ?? capped;
-      return changed === undefined ? event.raw : eventBytes(event.event, changed);
+      const more = behind?.(data) ?? "";
+      if (changed !== undefined) return eventBytes(event.event, changed) + more;
+      return more === "" ? event.raw : Buffer.concat([event.raw, Buffer.from(more)]);
     },
   };
 }

@@ -1,9 +1,12 @@
 import { POLICIES } from "../../index.ts";
 import type { Api } from "../api/api.ts";
+import { findCompactions } from "../compaction/find-compactions.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import { contextManagementKey, readContextManagement } from "../edits/context-management.ts";
 import { policyOfContextManagement } from "../edits/edits-policy.ts";
+import { managedBy } from "../edits/managed-by.ts";
 import type { Asked, Room } from "../thread/asked.ts";
+import { isChained } from "../thread/chain.ts";
 import { leadBytes, leadOf } from "./body-facts.ts";
 import type { Destination } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
@@ -20,18 +23,27 @@ export function askedOf(
 ): Asked {
   const config = parts.config();
   const room = parts.rooms.roomOf(upstream, model, clientModel, config.threshold);
-  const isContinued = typeof fields.all.previous_response_id === "string";
-  // What cannot be cut into messages, or is only the end of a conversation, is no window of ours.
-  const isWhole = said.cut.listFrom !== undefined && said.messages.length > 0 && !isContinued;
-  const policyName = isWhole ? (config.routes[api.name]?.policy ?? config.policy) : "none";
+  const isMore = isChained(api, fields.all);
+  const compactions = api.name === "anthropic" ? findCompactions(said.cut) : undefined;
+  const isManagedHere = managedBy(upstream) === "gateway";
+  // What cannot be cut into messages is no window of ours.
+  const isWhole = isMore || (said.cut.listFrom !== undefined && said.messages.length > 0);
+  // Nor is one whose beginning the upstream itself has summarised and does not count.
+  const isOurs = isWhole && (isManagedHere || !compactions?.last);
+  const policyName = isOurs ? (config.routes[api.name]?.policy ?? config.policy) : "none";
+  const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
+  // Of what the upstream keeps, only it can clear anything.
+  const { context_management } = fields.all;
+  const management = policyFor(api, context_management, upstream, isMore ? "none" : policyName, room);
   const tools = said.cut.fields.get("tools");
   return {
     api,
     said,
-    isContinued,
     signal,
     isDryRun: config.dryRun,
-    ...policyFor(api, fields.all.context_management, upstream, policyName, room),
+    ...management,
+    ...(isMore && { policy: policyName, policyKey: policyName }),
+    ...(isCompacted && { compactions }),
     frame: {
       model,
       maxTokens: fields.maxTokens,
@@ -41,12 +53,6 @@ export function askedOf(
       tools: () => (tools ? said.cut.bytes.toString("utf8", tools.from, tools.to) : ""),
     },
   };
-}
-
-/** Who carries out what a client asks for with Anthropic's `context_management`. */
-function managedBy({ contextManagement, baseUrl }: UpstreamConfig): "upstream" | "gateway" {
-  if (contextManagement) return contextManagement;
-  return /^https:\/\/api\.anthropic\.com(?:[:/]|$)/i.test(baseUrl) ? "upstream" : "gateway";
 }
 
 function policyFor(

@@ -1,8 +1,10 @@
 import type { MessageInput, Role } from "../../index.ts";
 import type { Api } from "../api/api.ts";
-import type { WireMessage } from "../body/wire-message.ts";
+import type { WireMessage, WireMessages } from "../body/wire-message.ts";
 import { clientOf } from "../identity/client.ts";
 import { explicitIdOf } from "../identity/explicit-id.ts";
+import { openingKey } from "../identity/opening-key.ts";
+import { type Chain, isChained, previousOf } from "../thread/chain.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import type { ReadRequest } from "./read-request.ts";
@@ -10,26 +12,41 @@ import type { ReadRequest } from "./read-request.ts";
 /** Messages at either end of a request that say what it is for. */
 const TOLD = 6;
 
+/** A conversation, and what a request goes on from in it. */
+export interface FoundThread {
+  readonly thread: Thread;
+  /** Set if the request says only what is new. */
+  readonly chain: Chain | undefined;
+}
+
 /** Finds the conversation of a request, reserved for it. */
 export async function findThread(
   api: Api,
   { said, fields, facts }: ReadRequest,
   admitted: Admitted,
   { threads, responses }: Pick<ExchangeParts, "threads" | "responses">,
-): Promise<Thread> {
+): Promise<FoundThread> {
   const { principal, trace } = admitted;
   const { headers } = admitted.request;
-  const previous = fields.all.previous_response_id;
-  const known = typeof previous === "string" ? responses.get(principal.id, previous) : undefined;
-  if (known) {
-    known.reserve();
-    return known;
-  }
   const explicit = explicitIdOf({ headers, fields: fields.all });
   const client = explicit?.client ?? clientOf(headers);
   if (client !== undefined) trace.client = client;
+  const isMore = isChained(api, fields.all);
+  const previous = previousOf(api, fields.all);
+  const place = previous === undefined ? undefined : await responses.find(principal.id, previous);
+  const known = place && (await threads.threadBehind(principal.id, place));
+  if (known) {
+    const { entry: behind, lead } = place;
+    // Providers take one of the two.
+    const isOnly = (fields.all.conversation ?? null) === null;
+    const isWhole = place.isWhole && isOnly && api.writeLogged !== undefined;
+    const leadMessages = () => responses.lead(principal.id, lead);
+    return { thread: known, chain: { behind, isWhole, leadMessages, ...(lead !== undefined && { lead }) } };
+  }
   const { messages } = said;
-  return threads.threadFor({
+  const isMain = isMore && explicit?.source === "conversation";
+  const thread = await threads.threadFor({
+    isMain,
     caller: {
       principal: principal.id,
       api: api.name,
@@ -39,6 +56,7 @@ export async function findThread(
     },
     shape: facts.shape,
     keys: messages.map(({ key }) => key),
+    firstKey: explicit ? (messages[0]?.key ?? "") : firstKeyOf(said),
     roles: messages.map(({ role }) => role),
     opening: () => messages.slice(0, TOLD).map((message) => message.input()),
     facts: {
@@ -51,6 +69,15 @@ export async function findThread(
       ...(explicit?.purpose !== undefined && { purpose: explicit.purpose }),
     },
   });
+  // What was said before a response that nobody has noted is not in the log.
+  const chain: Chain = { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] };
+  return { thread, chain: isMore ? chain : undefined };
+}
+
+function firstKeyOf({ cut, messages: [first] }: WireMessages): string {
+  if (!first) return "";
+  const [from, to] = [cut.elements[first.from]?.from, cut.elements[first.to - 1]?.to];
+  return from === undefined ? first.key : openingKey(first, cut.bytes.subarray(from, to));
 }
 
 /** Only the ends of a conversation are read to tell what a request is for, and not even those where tools have answered. */

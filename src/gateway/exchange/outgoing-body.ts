@@ -16,7 +16,10 @@ export interface BodyChanges {
 }
 
 /** A body with changes made, in pieces; the very bytes that came where nothing is changed. */
-export function outgoingBody({ cut }: WireMessages, changes: BodyChanges): readonly Uint8Array[] {
+export function outgoingBody(
+  { cut }: Pick<WireMessages, "cut">,
+  changes: BodyChanges,
+): readonly Uint8Array[] {
   const { bytes, fields, listFrom } = cut;
   const made: Change[] = [];
   for (const [name, value] of changes.fields ?? []) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Kernel, MessageInput } from "../../index.ts";
 import type { RecentBodies } from "../body/recent-bodies.ts";
+import type { KnownCompactions } from "../compaction/known-compactions.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Principal } from "../door/principal.ts";
 import type { Route } from "../door/route.ts";
@@ -8,6 +9,7 @@ import type { LoopStates } from "../edits/loop-states.ts";
 import type { Spans } from "../observe/spans.ts";
 import type { Threads } from "../thread/threads.ts";
 import type { Agents } from "../upstream/agents.ts";
+import type { ReferencedItems } from "./referenced-items.ts";
 import type { ResponseIds } from "./response-ids.ts";
 import type { Rooms } from "./rooms.ts";
 import type { Trace } from "./trace.ts";
@@ -22,6 +24,8 @@ export interface ExchangeParts {
   readonly rooms: Rooms;
   readonly loops: LoopStates;
   readonly responses: ResponseIds;
+  readonly items: ReferencedItems;
+  readonly compactions: KnownCompactions;
   readonly agents: Agents;
   readonly spans: Spans;
   /** A message as it is stored. */
@@ -44,4 +48,6 @@ export interface Admitted {
   /** Fires when the client has gone, or the gateway closes. */
   readonly signal: AbortSignal;
   readonly trace: Trace;
+  /** The request is about to be sent: whoever waits to be prepared may go on. */
+  readonly onPrepared: () => void;
 }

@@ -3,6 +3,7 @@ import type { Api } from "../api/api.ts";
 import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
 import { type KnownMessage, type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
+import { isChained } from "../thread/chain.ts";
 import { type BodyFacts, bodyFacts } from "./body-facts.ts";
 import { FaultError } from "./fault-error.ts";
 import type { ExchangeParts } from "./parts.ts";
@@ -20,18 +21,24 @@ export function readRequest(
   api: Api,
   body: Buffer,
   principal: string,
-  { bodies, stored }: Pick<ExchangeParts, "bodies" | "stored">,
+  { bodies, items, stored }: Pick<ExchangeParts, "bodies" | "items" | "stored">,
 ): ReadRequest {
   const reading = { api, stored };
   const who = `${principal} ${api.name}`;
   let earlier: WireMessages<KnownMessage> | undefined;
   try {
-    const cut = cutBody(body, api.messagesField, (bytes, from) => {
+    const plain = cutBody(body, api.messagesField, (bytes, from) => {
       earlier = bodies.find(who, bytes, from);
       return earlier?.cut;
     });
+    const cut: CutBody = { ...plain, referenced: (id) => items.find(principal, id) };
     const fields = requestFields(api, cut);
-    const said = cut.listFrom === undefined ? plainInput(reading, cut) : wireMessages(reading, cut, earlier);
+    // In the midst of a conversation nothing leads; instructions are said there like all else.
+    const isMore = isChained(api, fields.all);
+    const said =
+      cut.listFrom === undefined
+        ? plainInput(reading, cut)
+        : wireMessages({ ...reading, hasNoLead: isMore }, cut, isMore ? undefined : earlier);
     return { said, fields, facts: bodyFacts(api, said) };
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;

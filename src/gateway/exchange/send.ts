@@ -1,6 +1,7 @@
 import { lengthOf } from "../body/splice.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import type { CallSpan } from "../observe/spans.ts";
+import { informClient } from "../stream/inform-client.ts";
 import { keyOf, missingCredential } from "../upstream/credential.ts";
 import { faultOfUpstream } from "../upstream/fault-of.ts";
 import { sendUpstream, type UpstreamAnswer } from "../upstream/send-upstream.ts";
@@ -23,7 +24,7 @@ export interface Sent {
 
 /** Sends a request on to its upstream and waits for the head of the answer. Throws `FaultError`. */
 export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent): Promise<UpstreamAnswer> {
-  const { request, route, query, signal, trace } = admitted;
+  const { request, response, route, query, signal, trace } = admitted;
   const { upstream, body, isEdited, span } = sent;
   const url = upstreamUrl(upstream, route.path, query);
   const rawHeaders = upstreamHeaders(spanHeaders(request.rawHeaders, span), {
@@ -38,6 +39,7 @@ export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent)
   if (missing) throw new FaultError(missing);
   trace.upstream = upstream.name;
   trace.host = url.host;
+  admitted.onPrepared();
   trace.overheadMs ??= performance.now() - trace.startedMs;
   try {
     const { limits } = parts.config();
@@ -50,6 +52,7 @@ export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent)
       body: body ?? [],
       signal,
       limits,
+      onInformation: informClient(request, response),
     });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;

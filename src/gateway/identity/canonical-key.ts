@@ -1,5 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
+import { isCompactionBlock } from "../compaction/compaction-block.ts";
 import { canonicalJson } from "./canonical-json.ts";
 
 type AnyPart = Part | PartInput;
@@ -89,6 +90,8 @@ function addOther(pieces: Piece[], part: Exclude<AnyPart, { type: "text" }>, lar
       pieces.push("media", digestOfData(part.data));
       return;
     case "raw":
+      // A summary that stands in front of a reply is not what the model said.
+      if (part.format === "anthropic" && isCompactionBlock(part.value)) return;
       pieces.push("raw", canonicalJson(part.value, UNSTEADY));
       return;
     case "blob":

@@ -18,8 +18,8 @@ export interface Candidate extends Said {
   readonly lastRequestLength: number;
   readonly isInFlight: boolean;
   readonly lastReplyWasDelivered: boolean;
-  /** True if its last request was the second try of one whose reply broke off. */
-  readonly wasAskedAgain?: boolean;
+  /** If its last request was another try of one whose reply broke off: how many messages that one had. */
+  readonly brokenLength?: number | undefined;
 }
 
 /** A request that belongs to some thread. */
@@ -129,14 +129,10 @@ function beyond(compared: readonly Compared[]): Choice | undefined {
  * the half reply and of another try.
  */
 function afterBrokenReply(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
-  const fitting = compared.filter(
-    ({ thread, like }) =>
-      (!thread.lastReplyWasDelivered || thread.wasAskedAgain === true) &&
-      !thread.isInFlight &&
-      thread.lastRequestLength > 0 &&
-      request.keys.length > thread.lastRequestLength &&
-      like.prefix >= thread.lastRequestLength,
-  );
+  const fitting = compared.filter(({ thread, like }) => {
+    const asked = thread.brokenLength ?? (thread.lastReplyWasDelivered ? 0 : thread.lastRequestLength);
+    return !thread.isInFlight && asked > 0 && request.keys.length > asked && like.prefix >= asked;
+  });
   const best = mostOf(fitting, ({ like }) => [like.prefix]);
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
 }

@@ -2,6 +2,7 @@ import { objectIn } from "../api/replies/event-json.ts";
 import { type Answering, sendWhole } from "../exchange/answer.ts";
 import { FaultError } from "../exchange/fault-error.ts";
 import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
+import type { Answered } from "../exchange/refusal.ts";
 import { readWhole } from "../upstream/read-whole.ts";
 import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { faultOfError } from "./round-failure.ts";
@@ -24,27 +25,25 @@ export async function answerBodies(
   rounds: RoundsOfCall,
 ): Promise<void> {
   const { bodies, form } = rounds;
-  const hasSaid = () => bodies.some((body) => form.readBody(body).hasSaid);
   let last: Read | undefined;
   try {
-    last = await readAnswer(admitted, parts, first);
+    last = await readAnswer(admitted, parts, { answer: first });
     for (;;) {
       const body = last.answer.status < 400 ? objectIn(last.text ?? "") : undefined;
       if (!body) break;
       bodies.push(body);
       const { own } = form.readBody(body);
       if (!own || bodies.length > MOST_ROUNDS) break;
-      const next = await rounds.answer(own);
-      last = await readAnswer(admitted, parts, next);
+      last = await readAnswer(admitted, parts, await rounds.answer(own));
     }
   } catch (error) {
     const fault = faultOfError(error, admitted.trace.upstream ?? "upstream");
-    if (!last || !hasSaid() || admitted.signal.aborted) throw new FaultError(fault, error);
+    if (!last || !rounds.hasSaid || admitted.signal.aborted) throw new FaultError(fault, error);
     admitted.trace.error = fault.kind;
   }
   const isRefused = last.answer.status >= 400;
   if (isRefused) admitted.trace.error ??= `status ${last.answer.status}`;
-  if (bodies.length === 0 || (isRefused && !hasSaid())) send(admitted, last, answering, last.text);
+  if (bodies.length === 0 || (isRefused && !rounds.hasSaid)) send(admitted, last, answering, last.text);
   else {
     const joined = form.joinBodies(bodies);
     const isSame = bodies.length === 1 && joined === bodies[0];
@@ -52,7 +51,12 @@ export async function answerBodies(
   }
 }
 
-async function readAnswer({ signal }: Admitted, parts: ExchangeParts, answer: UpstreamAnswer): Promise<Read> {
+async function readAnswer(
+  { signal }: Admitted,
+  parts: ExchangeParts,
+  { answer, refusal }: Answered,
+): Promise<Read> {
+  if (refusal?.raw) return { answer, raw: refusal.raw, text: refusal.text };
   const { idleMs, maxBodyBytes } = parts.config().limits;
   const { raw, decoded } = await readWhole(answer.body, maxBodyBytes, { idleMs, signal });
   return { answer, raw, text: decoded?.toString("utf8") };

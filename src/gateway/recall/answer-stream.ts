@@ -81,9 +81,12 @@ async function nextRound(
   own: OwnRound,
 ): Promise<UpstreamAnswer | Fault> {
   try {
-    const answer = await rounds.answer(own);
-    if (answer.status < 400 && isStream(answer)) return answer;
-    return await faultOfAnswer(answer, admitted, parts);
+    const answered = await rounds.answer(own);
+    const { answer, refusal } = answered;
+    if (!refusal && answer.status < 400 && isStream(answer)) return answer;
+    const fault = await faultOfAnswer(answered, admitted, parts);
+    answer.body.destroy();
+    return fault;
   } catch (error) {
     return faultOfError(error, admitted.trace.upstream ?? "upstream");
   }
@@ -99,15 +102,17 @@ function lastWords({ stream }: RoundsOfCall, answering: Answering, fault: Fault)
 /** Writes down what is shown, and gives its bytes. */
 function shownBytes(
   events: readonly WireEvent[],
-  { api, recorder, mostTokens, change }: Answering,
+  { api, recorder, mostTokens, change, behind }: Answering,
   came?: SseEvent,
 ): Buffer | undefined {
   const pieces = events.map((event) => {
     recorder.take(event);
     const capped = mostTokens === undefined ? undefined : api.capUsage(event.data, mostTokens);
     const changed = change?.(capped ?? event.data) ?? capped;
-    if (event === came && changed === undefined) return came.raw;
-    return Buffer.from(eventBytes(event.event, changed ?? event.data));
+    const more = behind?.(event.data) ?? "";
+    if (event === came && changed === undefined)
+      return more === "" ? came.raw : Buffer.concat([came.raw, Buffer.from(more)]);
+    return Buffer.from(eventBytes(event.event, changed ?? event.data) + more);
   });
   return pieces.length === 0 ? undefined : Buffer.concat(pieces);
 }

@@ -15,13 +15,21 @@ const MOST_TOKENS = 2_000;
 /** What is recalled for one message may take so much of the window. */
 const SHARE = 0.02;
 
-/** What was found, as a delimited block, without what the model is shown anyway; undefined if nothing is left. */
-export async function contextFor({ words, hits }: LookedBack, call: Call): Promise<string | undefined> {
+/**
+ * What was found, as a delimited block of at most so many tokens, without what the model is shown anyway; undefined if nothing
+ * is left.
+ */
+export async function contextFor(
+  { words, hits }: LookedBack,
+  call: Call,
+  roomTokens: number,
+): Promise<string | undefined> {
   if (hits.length === 0) return undefined;
   const shown = await shownIn(call);
   // A file that is named and stands in the window need not be looked for.
   if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
-  const budgetTokens = Math.max(1, Math.min(MOST_TOKENS, Math.floor(call.asked.room.window * SHARE)));
+  const budgetTokens = Math.floor(Math.min(MOST_TOKENS, call.asked.room.window * SHARE, roomTokens));
+  if (budgetTokens < 1) return undefined;
   return contextBlock(hits, { tokensOf: estimateText, budgetTokens, shown })?.text;
 }
 

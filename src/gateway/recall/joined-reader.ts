@@ -3,21 +3,22 @@ import { costOfUsage, type Kernel, type ModelFacts, type Usage } from "../../ind
 import type { Api, ApiName, JsonObject, ReplyReader } from "../api/api.ts";
 
 /**
- * A reader of what the client sees of several rounds. Its usage is the first round's, which is what the window was sent
- * for, with the output and the cost of all.
+ * A reader of what the client sees of several rounds. Its usage is that of the first round that was sent with the window as
+ * it is, with the output and the cost of all.
  */
 export function joinedReader(
   api: Api,
   kernel: Pick<Kernel, "modelFacts">,
-  rounds: { readonly usages: readonly JsonObject[] },
+  rounds: { readonly usages: readonly JsonObject[]; readonly windowRound: number },
 ): ReplyReader {
   const reader = api.makeReader();
   const get = (): Usage | undefined => {
-    const { usages } = rounds;
+    const { usages, windowRound } = rounds;
     if (usages.length <= 1) return reader.usage;
     const facts = reader.model === undefined ? undefined : kernel.modelFacts(reader.model);
     return sumOf(
-      usages.flatMap((usage) => usageOf(api.name, usage) ?? []),
+      usages.map((usage) => usageOf(api.name, usage)),
+      windowRound,
       facts && !facts.arePricesAssumed ? facts : undefined,
     );
   };
@@ -29,8 +30,13 @@ function usageOf(api: ApiName, usage: JsonObject): Usage | undefined {
   return body?.kind === "usage" ? body.usage : undefined;
 }
 
-function sumOf(usages: readonly Usage[], facts: ModelFacts | undefined): Usage | undefined {
-  const [first] = usages;
+function sumOf(
+  rounds: readonly (Usage | undefined)[],
+  windowRound: number,
+  facts: ModelFacts | undefined,
+): Usage | undefined {
+  const usages = rounds.filter((usage) => usage !== undefined);
+  const first = rounds[windowRound] ?? usages[0];
   if (!first) return undefined;
   const output = usages.map(({ outputTokens }) => outputTokens ?? 0);
   const costs = usages.map((usage) => usage.cost ?? (facts && costOfUsage(usage, facts)));

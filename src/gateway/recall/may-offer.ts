@@ -4,7 +4,7 @@ import { isOwnTool } from "./tools.ts";
 
 const OPEN_LIST = 0x5b;
 /** Fields of requests whose answers are not read here, or whose conversation is kept elsewhere. */
-const ELSEWHERE = ["background", "conversation", "functions", "function_call"];
+const ELSEWHERE = ["background", "conversation", "thread", "functions", "function_call"];
 const FORMATS = ["response_format", "output_format", "output_config"];
 
 /**

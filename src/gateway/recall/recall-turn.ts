@@ -1,4 +1,5 @@
-import type { JsonObject } from "../api/api.ts";
+import { estimateText } from "../../index.ts";
+import type { ApiName, JsonObject } from "../api/api.ts";
 import { parsed } from "../body/cut.ts";
 import type { BodyChanges } from "../exchange/outgoing-body.ts";
 import type { ExchangeParts } from "../exchange/parts.ts";
@@ -7,11 +8,9 @@ import type { Call } from "../thread/call.ts";
 import type { Piece } from "../thread/outgoing.ts";
 import { contextFor } from "./context-for.ts";
 import type { LookedBack } from "./look-back.ts";
-import { mayOffer } from "./may-offer.ts";
 import { recallSettings } from "./settings.ts";
 import { threadRecall } from "./thread-recall.ts";
-import { textBehind, toldPieces } from "./told-pieces.ts";
-import { toolsFor } from "./tools.ts";
+import { sentTexts, textBehind, toldPieces, withTextBehind } from "./told-pieces.ts";
 
 /** What is recalled for one request. */
 export interface RecallTurn {
@@ -19,27 +18,33 @@ export interface RecallTurn {
   readonly hasTools: boolean;
   /** What of the body changes, `elements` of later rounds included. */
   changes(changes: BodyChanges, elements?: readonly JsonObject[]): BodyChanges;
+  /** Estimated tokens of what was put to the user's words, and of later rounds. Tools count as those of the client do. */
+  tokens(elements?: readonly JsonObject[]): number;
+  /** Leaves out from now on what the client did not ask for; false if there is nothing of it. */
+  drop(): boolean;
 }
 
-/** Prepares what is recalled for a request: context for new words of the user, and tools; undefined where both are off. */
+/**
+ * Prepares what is recalled for a request: context for new words of the user, and tools; undefined where both are off. The
+ * context gets what room the window has left, and none where it has none.
+ */
 export async function beginRecall(
   parts: Pick<ExchangeParts, "config">,
   read: ReadRequest,
   call: Call,
   found: LookedBack | undefined,
 ): Promise<RecallTurn | undefined> {
-  const { asked, thread } = call;
-  const { tools, context } = recallSettings(parts.config(), asked.api.name, thread.kind);
+  const { asked, thread, roomTokens } = call;
+  const { context } = recallSettings(parts.config(), asked.api.name, thread.kind);
   const previous = read.fields.all.previous_response_id;
-  if (!tools && !context && typeof previous !== "string") return undefined;
+  const { ownTools } = asked.frame;
+  if (!ownTools && !context && typeof previous !== "string") return undefined;
   const own = threadRecall(thread);
   const hiddenEnd = own.hiddenEnds.get(previous);
-  const { messages } = asked.said;
-  const sought = found && messages[found.place];
-  if (found && sought) own.told.tell(messages, sought, await contextFor(found, call));
-  const told = context ? own.told.of(messages) : new Map<number, string>();
-  const hasTools = tools && mayOffer(read);
-  if (!hasTools && told.size === 0 && !hiddenEnd) return undefined;
+  if (context) await tellContext(call, found);
+  let told = context ? own.told.of(asked.said.messages) : new Map<number, string>();
+  let tools = roomTokens === undefined ? undefined : ownTools;
+  if (!tools && told.size === 0 && !hiddenEnd) return undefined;
   const { api, said } = asked;
   const answers = (hiddenEnd?.unanswered ?? []).map((call_id) => ({
     type: "function_call_output",
@@ -47,14 +52,19 @@ export async function beginRecall(
     output: "Not carried out, for other tools were called at the same time; call it again, alone.",
   }));
   return {
-    hasTools,
+    get hasTools() {
+      return tools !== undefined;
+    },
     changes(changes, elements = []) {
       const fields = new Map(changes.fields);
-      if (hiddenEnd) fields.set("previous_response_id", hiddenEnd.last);
+      const { isFromLog } = call;
+      if (hiddenEnd && !isFromLog) fields.set("previous_response_id", hiddenEnd.last);
       const behind = new Map(changes.behind);
-      if (hasTools) behind.set("tools", toolsFor(api.name));
+      if (tools) behind.set("tools", tools);
       if (said.cut.listFrom === undefined) {
-        const input = plainInput(call, told, answers, elements);
+        const input = isFromLog
+          ? listedInput(api.name, changes, told, elements)
+          : plainInput(call, told, answers, elements);
         if (input !== undefined) fields.set(api.messagesField, input);
         return { ...changes, fields, behind };
       }
@@ -62,13 +72,62 @@ export async function beginRecall(
       const to = said.cut.elements.length;
       const fitted = changes.pieces ?? (to > 0 ? [{ from: 0, to }] : []);
       const pieces: readonly Piece[] = [
-        ...(answers.length > 0 ? [{ elements: answers }] : []),
+        ...(answers.length > 0 && !isFromLog ? [{ elements: answers }] : []),
         ...toldPieces(api.name, said, fitted, told),
         ...(elements.length > 0 ? [{ elements }] : []),
       ];
       return { ...changes, fields, behind, pieces: isSame ? changes.pieces : pieces };
     },
+    tokens(elements = []) {
+      const texts = sentTexts(said, call.pieces, told);
+      const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
+      return later + tokensOf(texts);
+    },
+    drop() {
+      if (!tools && told.size === 0) return false;
+      // For good: what is sent and left out by turns costs the provider's cache each time.
+      if (told.size > 0) own.told.forget(asked.said.messages, [...told.keys()]);
+      tools = undefined;
+      told = new Map();
+      return true;
+    },
   };
+}
+
+/** Finds out what the newest words are told; what was told before stays as long as there is room for it. */
+async function tellContext(call: Call, found: LookedBack | undefined): Promise<void> {
+  const { thread, asked, pieces, roomTokens = 0 } = call;
+  const { messages } = asked.said;
+  const { told } = threadRecall(thread);
+  const earlier = sentTexts(asked.said, pieces, told.of(messages));
+  let room = roomTokens;
+  const tooMany: number[] = [];
+  for (const [place, text] of [...earlier].sort(([one], [other]) => other - one)) {
+    const tokens = estimateText(text);
+    if (tokens <= room) room -= tokens;
+    else tooMany.push(place);
+  }
+  told.forget(messages, tooMany);
+  const sought = found && messages[found.place];
+  if (found && sought) told.tell(messages, sought, await contextFor(found, call, room));
+}
+
+function tokensOf(texts: ReadonlyMap<number, string>): number {
+  return [...texts.values()].reduce((sum, text) => sum + estimateText(text), 0);
+}
+
+/** The input of a request that was a plain text, which is the last of what is sent. */
+function listedInput(
+  api: ApiName,
+  { pieces = [] }: BodyChanges,
+  told: ReadonlyMap<number, string>,
+  behind: readonly JsonObject[],
+): unknown {
+  const items = pieces.flatMap((piece) => ("elements" in piece ? piece.elements : []));
+  const text = told.get(0);
+  const last = items.at(-1);
+  if (text === undefined || !last) return [...items, ...behind];
+  return [...items.slice(0, -1), withTextBehind(api, last, text), ...behind];
 }
 
 /** The input of a request that is a plain text; undefined if it stays as it came. */

@@ -1,8 +1,9 @@
-import { overflowOf } from "../../index.ts";
+import { overflowOf, type ProviderFailure } from "../../index.ts";
 import type { Fault } from "../api/api.ts";
 import { failureOf } from "../api/replies/failure.ts";
 import { FaultError } from "../exchange/fault-error.ts";
 import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
+import type { Answered } from "../exchange/refusal.ts";
 import { faultOfUpstream } from "../upstream/fault-of.ts";
 import { readWhole } from "../upstream/read-whole.ts";
 import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
@@ -20,19 +21,36 @@ const KINDS: Readonly<Record<number, Fault["kind"]>> = {
   504: "timeout",
 };
 
+/** Statuses that say that a request is not as it should be. */
+const OF_REQUEST: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
+
+/** True for a failure that is about what was sent, so that another request may go through. */
+export function isOfRequest(failure: ProviderFailure): boolean {
+  return overflowOf(failure) !== undefined || OF_REQUEST.has(failure.status);
+}
+
 /** What an upstream has answered instead of a round, for a client whose reply has begun. */
 export async function faultOfAnswer(
-  answer: UpstreamAnswer,
+  { answer, refusal }: Answered,
   { signal }: Pick<Admitted, "signal">,
   parts: Pick<ExchangeParts, "config">,
 ): Promise<Fault> {
-  const { idleMs } = parts.config().limits;
-  const { decoded } = await readWhole(answer.body, MOST_BYTES, { idleMs, signal });
   const { status } = answer;
-  const failure = failureOf(status, decoded?.toString("utf8") ?? "");
+  const failure = refusal?.failure ?? (await failureIn(answer, signal, parts));
   const message = failure.message ?? `The upstream answered with status ${status}.`;
   const kind = overflowOf(failure) ? "overflow" : (KINDS[status] ?? "unavailable");
   return { status, kind, message };
+}
+
+/** A round that is no stream of events is none. */
+async function failureIn(
+  { body, status }: UpstreamAnswer,
+  signal: AbortSignal,
+  parts: Pick<ExchangeParts, "config">,
+): Promise<ProviderFailure> {
+  const { idleMs } = parts.config().limits;
+  const { decoded } = await readWhole(body, MOST_BYTES, { idleMs, signal });
+  return failureOf(status, decoded?.toString("utf8") ?? "");
 }
 
 /** What went wrong between two rounds; throws what is no failure of an upstream. */

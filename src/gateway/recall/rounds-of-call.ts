@@ -1,19 +1,27 @@
 import type { JsonObject } from "../api/api.ts";
 import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
+import type { Answered } from "../exchange/refusal.ts";
 import { redactSecrets } from "../redact/redact-secrets.ts";
 import type { Call } from "../thread/call.ts";
-import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { carryOut } from "./carry-out.ts";
 import { reachOf } from "./reach.ts";
+import type { RecallTurn } from "./recall-turn.ts";
+import { isOfRequest } from "./round-failure.ts";
 import type { OwnRound, RoundForm, StreamJoiner } from "./rounds/joiner.ts";
 import { ROUND_FORMS } from "./rounds/round-forms.ts";
 import { threadRecall } from "./thread-recall.ts";
+import { answersWithin } from "./within-room.ts";
 
 /** How many rounds may follow the first of a reply. */
 export const MOST_ROUNDS = 4;
 
-/** Sends a request again with more elements behind it. */
-export type SendAgain = (elements: readonly JsonObject[]) => Promise<UpstreamAnswer>;
+/** What rounds are sent with. */
+export interface RoundParts {
+  readonly call: Call;
+  readonly recalled: RecallTurn;
+  /** Sends the request again with more elements behind it, healed where it is refused. */
+  readonly sendAgain: (elements: readonly JsonObject[]) => Promise<Answered>;
+}
 
 /** The rounds of one reply that the client does not see: carries out their calls and sends what follows. */
 export class RoundsOfCall {
@@ -24,19 +32,18 @@ export class RoundsOfCall {
   readonly bodies: JsonObject[] = [];
   readonly #admitted: Admitted;
   readonly #parts: ExchangeParts;
-  readonly #call: Call;
-  readonly #send: SendAgain;
+  readonly #own: RoundParts;
   #elements: readonly JsonObject[] = [];
   readonly #notes: string[] = [];
   #count = 0;
+  #windowRound = 0;
 
-  constructor(admitted: Admitted, parts: ExchangeParts, call: Call, send: SendAgain) {
-    this.form = ROUND_FORMS[call.asked.api.name];
+  constructor(admitted: Admitted, parts: ExchangeParts, own: RoundParts) {
+    this.form = ROUND_FORMS[own.call.asked.api.name];
     this.stream = this.form.openStream(MOST_ROUNDS);
     this.#admitted = admitted;
     this.#parts = parts;
-    this.#call = call;
-    this.#send = send;
+    this.#own = own;
   }
 
   /** What each round has used, as the provider wrote it. */
@@ -45,24 +52,51 @@ export class RoundsOfCall {
     return this.bodies.map((body) => this.form.readBody(body).usage ?? {});
   }
 
+  /** The first round that was sent with the window as it is now: what it used tells how large that is. */
+  get windowRound(): number {
+    return this.#windowRound;
+  }
+
+  /** True if the client has seen words, or will. */
+  get hasSaid(): boolean {
+    if (this.bodies.length === 0) return this.stream.hasSaid;
+    return this.bodies.some((body) => this.form.readBody(body).hasSaid);
+  }
+
   /** Answers a round and sends the next. Throws what sending throws. */
-  async answer({ calls, elements }: OwnRound): Promise<UpstreamAnswer> {
+  async answer({ calls, elements }: OwnRound): Promise<Answered> {
     const { principal, signal, trace } = this.#admitted;
     const { kernel, config } = this.#parts;
-    const { thread } = this.#call;
+    const { call, recalled, sendAgain } = this.#own;
+    const { thread } = call;
     const memory = threadRecall(thread).memory(kernel, principal.id, reachOf(principal.id, config()));
     const isLast = ++this.#count >= MOST_ROUNDS;
-    const answers = await carryOut(calls, { memory, session: thread.session.id, signal, isLast });
+    const said = [...this.#elements, ...elements];
+    const found = await carryOut(calls, { memory, session: thread.session.id, signal, isLast });
+    const answers = answersWithin(found, (call.roomTokens ?? 0) - recalled.tokens(said));
     trace.recalls = (trace.recalls ?? 0) + answers.length;
     for (const { call, text } of answers)
       this.#notes.push(`${call.name} ${JSON.stringify(call.input).slice(0, 300)}: ${text.length} characters`);
-    this.#elements = [...this.#elements, ...elements, ...this.form.results(answers)];
-    return this.#send(this.#elements);
+    this.#elements = [...said, ...this.form.results(answers)];
+    const { healed } = call;
+    const answered = await sendAgain(this.#elements);
+    if (call.healed > healed) this.#windowRound = this.#count;
+    if (!answered.refusal || this.hasSaid || !isOfRequest(answered.refusal.failure)) return answered;
+    return this.#sendPlain(answered);
+  }
+
+  /** Where nothing was said so far, the request goes out once more as if there had been no tools of ours. */
+  async #sendPlain({ answer }: Answered): Promise<Answered> {
+    const { recalled, sendAgain } = this.#own;
+    answer.body.destroy();
+    recalled.drop();
+    this.#elements = [];
+    return sendAgain([]);
   }
 
   /** Leaves a note for people of what the client has not seen, and remembers how the reply really ended. */
   async end(): Promise<void> {
-    const { thread } = this.#call;
+    const { thread } = this.#own.call;
     const end = this.bodies.length > 0 ? this.form.bodyEnd(this.bodies) : this.stream.end;
     if (end) threadRecall(thread).hiddenEnds.set(end.shown, end);
     if (this.#notes.length === 0) return;

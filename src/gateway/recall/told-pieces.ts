@@ -16,6 +16,22 @@ export function textBehind(said: string, text: string): string {
   return `${said}\n\n${text}`;
 }
 
+/** Those of the texts whose message goes out, by its place; all do if the request goes out as it came. */
+export function sentTexts(
+  { messages }: WireMessages,
+  pieces: readonly Piece[] | undefined,
+  told: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  if (!pieces || told.size === 0) return told;
+  const isSent = (index: number) =>
+    pieces.some((piece) => {
+      if ("from" in piece) return piece.from <= index && index < piece.to;
+      const { index: first, elements } = piece;
+      return first !== undefined && first <= index && index < first + elements.length;
+    });
+  return new Map([...told].filter(([place]) => isSent((messages[place]?.to ?? 0) - 1)));
+}
+
 /** The pieces of a request with texts behind some of its messages, given by their place; all else are the same slices. */
 export function toldPieces(
   api: ApiName,

@@ -44,6 +44,17 @@ export class ToldTexts {
     if (this.#texts.size <= MOST) return;
     for (const old of [...this.#texts.keys()].slice(0, -KEPT)) this.#texts.delete(old);
   }
+
+  /** Takes back what some messages were told, given by their places; it is not looked for again. */
+  forget(messages: readonly WireMessage[], places: readonly number[]): void {
+    for (const place of places) {
+      const message = messages[place];
+      const name = message && namesOf(messages).get(place);
+      if (name === undefined) continue;
+      this.#texts.delete(name);
+      this.tell(messages, message as WireMessage, undefined);
+    }
+  }
 }
 
 /** Messages of the user by what they say; the same words said again are another message. */

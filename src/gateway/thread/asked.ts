@@ -1,7 +1,10 @@
 import type { Policy } from "../../index.ts";
-import type { Api } from "../api/api.ts";
+import type { Api, JsonObject } from "../api/api.ts";
 import type { WireMessages } from "../body/wire-message.ts";
+import type { FoundCompactions } from "../compaction/find-compactions.ts";
 import type { ContextEdit } from "../edits/context-edit.ts";
+import type { Chain } from "./chain.ts";
+import type { Piece } from "./outgoing.ts";
 
 /** What a request holds besides its messages, as far as its window depends on it. */
 export interface Frame {
@@ -14,6 +17,8 @@ export interface Frame {
   readonly toolsBytes: number;
   readonly lead: () => string;
   readonly tools: () => string;
+  /** Tools of ours that go with it; they are counted among the tools. */
+  readonly ownTools?: readonly JsonObject[];
 }
 
 /** Limits of the window of a request. */
@@ -36,8 +41,14 @@ export interface Asked {
   readonly policyKey: string;
   /** What the client asks for with Anthropic's `context_management`, where the gateway carries it out. */
   readonly edits?: readonly ContextEdit[];
-  /** True if the request holds only what is new: the provider has the rest. */
-  readonly isContinued: boolean;
+  /** Compaction blocks of the request, where the upstream does not know them. */
+  readonly compactions?: FoundCompactions;
+  /** The elements to be sent where no window can be: the body as it came would be refused. */
+  readonly plain?: () => readonly Piece[];
+  /** Carried out once the log says what the request says. */
+  readonly onTaken?: () => Promise<void>;
+  /** Set if the request holds only what is new: the provider has the rest. */
+  readonly chain?: Chain | undefined;
   /** True to plan and change nothing. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;

@@ -1,33 +1,47 @@
 import type { Placed } from "../../conversation/conversation.ts";
 import {
+  type EntryId,
   type Fitted,
   isLonghaulError,
   type MessageInput,
   type ProviderFailure,
-  type SessionWindow,
 } from "../../index.ts";
-import type { ReplyReader } from "../api/api.ts";
+import type { JsonObject, ReplyReader } from "../api/api.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { newViolations, violationsIn } from "../edits/check-rules.ts";
 import { planOutgoing } from "../edits/render.ts";
 import type { Violation } from "../edits/violation.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
-import type { Asked } from "./asked.ts";
+import type { Asked, Room } from "./asked.ts";
+import { fitWhole } from "./fit-whole.ts";
+import { piecesFromLog, saysOwn } from "./from-log.ts";
 import { movedMarkers } from "./moved-markers.ts";
 import { elementsOf, outgoingPieces, type Piece } from "./outgoing.ts";
 import { type AppendReply, Recorder } from "./recorder.ts";
 import { keyOf } from "./stored.ts";
 import type { Thread } from "./thread.ts";
+import type { TakenWindow } from "./window-set.ts";
 
 /** How often one request is sent again; the window itself gives up sooner. */
 const MOST_HEALED = 4;
+/** The same for a request that has to be sent as the log has it first. */
+const MOST_FROM_LOG = 3;
+/** What a window says that cannot be made any smaller. */
+const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
+
+/** Told the id of a reply, and the entry that it becomes; undefined if it is not whole. */
+export type NameReply = (
+  response: string,
+  entry: Promise<EntryId | undefined>,
+  items: readonly JsonObject[],
+) => Promise<void>;
 
 /** One request of a thread, from what is sent to what came back. */
 export class Call {
   readonly asked: Asked;
   readonly thread: Thread;
   readonly #placed: Placed<WireMessage>;
-  readonly #taken: { readonly window: SessionWindow; readonly giveBack: () => void };
+  #taken: TakenWindow;
   #fitted: Fitted | undefined;
   #pieces: readonly Piece[] | undefined;
   #healed = 0;
@@ -35,12 +49,16 @@ export class Call {
   #isAnswered = false;
   #isEnded = false;
   #isSpent = false;
+  #isFromLog = false;
+  #lead: readonly MessageInput[] = [];
+  #named: Promise<void> | undefined;
 
   private constructor(thread: Thread, asked: Asked, placed: Placed<WireMessage>) {
     this.thread = thread;
     this.asked = asked;
     this.#placed = placed;
-    this.#taken = thread.windows.take(asked);
+    // What goes on from what the provider keeps is not fitted: what it says of its tokens is none of the log's window.
+    this.#taken = thread.windows.take(asked.chain ? { ...asked, policyKey: "not fitted" } : asked);
   }
 
   /**
@@ -53,10 +71,14 @@ export class Call {
 
   static async #begin(thread: Thread, asked: Asked): Promise<Call> {
     const call = new Call(thread, asked, await thread.take(asked));
+    await asked.onTaken?.();
     if (asked.policy === "none") return call;
     try {
-      const { signal, isDryRun } = asked;
-      await call.#use(await call.#taken.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
+      const { signal, isDryRun, chain } = asked;
+      if (chain) {
+        const fitted = thread.isOurs && !isDryRun ? await call.#fitFromLog() : undefined;
+        if (fitted) await call.#use(fitted);
+      } else await call.#use(await call.#taken.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
     } catch (error) {
       // What cannot be cut goes out as it came: the provider's own words are the best answer then.
       if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
@@ -71,25 +93,54 @@ export class Call {
 
   /** The elements to be sent; undefined if the body goes out as it came. */
   get pieces(): readonly Piece[] | undefined {
-    return this.asked.isDryRun || this.#isUnchanged ? undefined : this.#pieces;
+    const { isDryRun, plain } = this.asked;
+    if (isDryRun) return undefined;
+    return this.#isUnchanged ? plain?.() : this.#pieces;
   }
 
-  /** True if the request was refused for a reason that another window may mend: that window is to be sent next. */
-  async heals(failure: ProviderFailure): Promise<boolean> {
-    const { policy, isDryRun } = this.asked;
-    if (policy === "none" || isDryRun || this.#healed >= MOST_HEALED) return false;
+  /** The last message of the request; its reply comes behind it. */
+  get last(): EntryId | undefined {
+    return this.#placed.last;
+  }
+
+  /** Estimated tokens that may go out besides; undefined where nothing may, for it is not known what goes out. */
+  get roomTokens(): number | undefined {
+    const { policy, chain } = this.asked;
+    if (policy === "none" || (chain && !this.#isFromLog)) return Number.POSITIVE_INFINITY;
+    return this.#violations.length > 0 ? undefined : this.#fitted?.roomTokens;
+  }
+
+  /** Says how many estimated tokens go out besides what was fitted. */
+  sendsBesides(tokens: number): void {
+    this.#taken.window.sendsBesides(tokens);
+  }
+
+  /** True if the request says all of the conversation, as the log has it, though the client's says only what is new. */
+  get isFromLog(): boolean {
+    return this.#isFromLog;
+  }
+
+  /**
+   * True if the request was refused for a reason that another window may mend: that window is to be sent next. `room` is
+   * what is known by now.
+   */
+  async heals(failure: ProviderFailure, room: Room = this.asked.room): Promise<boolean> {
+    const { policy, isDryRun, chain } = this.asked;
+    if (policy === "none" || isDryRun || this.#healed >= (chain ? MOST_FROM_LOG : MOST_HEALED)) return false;
     return this.thread.conversation.inTurn(async () => {
       try {
         // Others may have spoken meanwhile; what is healed is what was sent.
         await this.thread.conversation.standBehind(this.#placed.last);
-        const fitted = await this.#taken.window.heal(failure);
+        const isFirst = chain !== undefined && !this.#isFromLog;
+        const fitted = isFirst
+          ? await this.#fitFromLog(failure, room)
+          : await this.#taken.window.heal(failure);
         if (!fitted) return false;
         this.#healed++;
         await this.#use(fitted);
-        return true;
+        return !chain || this.#isFromLog;
       } catch (error) {
-        if (!isLonghaulError(error, "WINDOW_OVERFLOW") && !isLonghaulError(error, "WINDOW_FLOOR"))
-          throw error;
+        if (!IN_VAIN.some((code) => isLonghaulError(error, code))) throw error;
         this.#isSpent = true;
         return false;
       }
@@ -106,10 +157,10 @@ export class Call {
   }
 
   /** Writes the reply down while it passes. */
-  recorder(reader: ReplyReader = this.asked.api.makeReader()): Recorder {
+  recorder(reader: ReplyReader = this.asked.api.makeReader(), name?: NameReply): Recorder {
     return new Recorder(this.thread.session, reader, {
       stored: (message) => this.thread.stored(message, canonicalKey(message)),
-      append: (append, reader) => this.#append(append, reader),
+      append: (append, reader) => this.#append(append, reader, name),
       report: (reader) => this.#report(reader),
     });
   }
@@ -123,25 +174,47 @@ export class Call {
     if (!this.#isSpent) this.#taken.giveBack();
   }
 
-  #append(append: AppendReply, reader: ReplyReader): Promise<void> {
+  async #append(append: AppendReply, reader: ReplyReader, name: NameReply | undefined): Promise<void> {
     const { conversation, session } = this.thread;
     const isWhole = reader.isComplete && !reader.failure;
     this.#answered(isWhole);
-    return conversation.inTurn(async () => {
-      await conversation.standBehind(this.#placed.last);
-      const entry = await append(session);
-      if (entry) conversation.appended([entry]);
+    const appended = conversation.inTurn(async () => {
+      const entry = await conversation.appendBehind(this.#placed.last, () => append(session));
       if (isWhole) await this.thread.replied(wordsOf(reader.message()));
+      if (isWhole) await this.#learnKept();
+      return entry?.id;
     });
+    const { responseId } = reader;
+    if (name && responseId !== undefined) this.#named = name(responseId, appended, reader.items?.() ?? []);
+    await appended;
   }
 
-  #report({ usage, responseId, model = this.asked.frame.model }: ReplyReader): Promise<void> {
+  /** Learns from a whole reply what the provider has of the conversation. */
+  async #learnKept(): Promise<void> {
+    const { chain } = this.asked;
+    if (!this.#isFromLog) this.thread.remembered(true);
+    else if (chain?.isWhole === "perhaps") await this.thread.takeOver();
+  }
+
+  /** From now on the request says the whole conversation; undefined if it cannot. */
+  async #fitFromLog(failure?: ProviderFailure, room: Room = this.asked.room): Promise<Fitted | undefined> {
+    const whole = await fitWhole(this.thread, { ...this.asked, room }, failure);
+    if (!whole) return undefined;
+    this.#taken.giveBack();
+    this.#taken = whole.taken;
+    this.#lead = whole.lead;
+    this.#isFromLog = true;
+    return whole.fitted;
+  }
+
+  async #report({ usage, responseId, model = this.asked.frame.model }: ReplyReader): Promise<void> {
     const { conversation } = this.thread;
-    return conversation.inTurn(async () => {
+    await conversation.inTurn(async () => {
       const request = responseId === undefined ? {} : { request: responseId };
       if (usage) conversation.appended([await this.#taken.window.report(usage, { model, ...request })]);
       this.end();
     });
+    await this.#named;
   }
 
   /** Whoever comes next is to see a thread that waits for nobody. */
@@ -154,7 +227,9 @@ export class Call {
   get #isUnchanged(): boolean {
     const [only, ...others] = this.#pieces ?? [];
     if (!only) return true;
-    return others.length === 0 && "from" in only && only.to === this.asked.said.cut.elements.length;
+    const { said, plain } = this.asked;
+    if (others.length > 0 || !("from" in only) || (plain && only.from > 0)) return false;
+    return only.to === said.cut.elements.length;
   }
 
   async #use(fitted: Fitted): Promise<void> {
@@ -163,23 +238,29 @@ export class Call {
     this.#fitted = fitted;
     thread.fitted(fitted.tokens);
     const source = { ...fitted, session: thread.session.id, placed: this.#placed, keyOf };
+    if (this.#isFromLog) {
+      this.#pieces = await piecesFromLog(api, { ...source, said, lead: this.#lead }, thread.bytes);
+      this.#violations = violationsIn(api.name, elementsOf(said.cut, this.#pieces));
+      // What the provider would refuse again for another reason is not sent: its first words are the better answer.
+      if (this.#violations.length > 0 || !saysOwn(said, this.#pieces)) this.#isFromLog = false;
+      return;
+    }
     const tail = thread.tailOf(said).map(({ index }) => ({ type: "same", index }) as const);
     const outgoing = [...planOutgoing(source), ...tail];
     const pieces = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
     this.#pieces = api.name === "anthropic" ? movedMarkers(said.cut, pieces) : pieces;
     // A plan is looked at once, when it is made: what it makes of later requests is the same and more of it.
-    if (fitted.plan && !this.#isUnchanged) this.#checkRules();
+    if ((fitted.plan || said.messages[0]?.isLogged) && !this.#isUnchanged) this.#checkRules();
   }
 
   /** An edit that the provider would refuse is worse than none. */
   #checkRules(): void {
-    const { api, said, isContinued } = this.asked;
+    const { api, said } = this.asked;
     const after = elementsOf(said.cut, this.#pieces ?? []);
-    const context = { isContinued };
     // Only of reasoning in Responses can it not be told from what goes out alone.
-    if (api.name !== "openai-responses" && violationsIn(api.name, after, context).length === 0) return;
+    if (api.name !== "openai-responses" && violationsIn(api.name, after).length === 0) return;
     const before = elementsOf(said.cut, [{ from: 0, to: said.cut.elements.length }]);
-    this.#violations = newViolations(api.name, before, after, context);
+    this.#violations = newViolations(api.name, before, after);
     if (this.#violations.length > 0) this.#pieces = undefined;
   }
 }

@@ -1,29 +1,19 @@
-import type { Kernel, MessageInput, Role, Session, SessionId } from "../../index.ts";
+import type { EntryId, Kernel, MessageInput, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import { kindOf } from "../identity/kind.ts";
-import { lastWords, type RequestFacts } from "../identity/request-facts.ts";
-import type { Shape } from "../identity/shape.ts";
+import { withOpening } from "../identity/opening-key.ts";
+import { lastWords } from "../identity/request-facts.ts";
 import { type ClientSummary, linkSummary } from "./client-summary.ts";
-import { type Caller, childId, rootId } from "./names.ts";
+import { forkThread } from "./fork-thread.ts";
+import { type Caller, freeChildId, rootId } from "./names.ts";
+import type { Request } from "./request.ts";
+import { homeOf, type ResponsePlace } from "./response-place.ts";
 import { markOf, metaOf, type SessionMark } from "./session-mark.ts";
 import { putSign, signedTo } from "./sign.ts";
 import { closestThread, isStillSaid } from "./summarised.ts";
 import { Thread } from "./thread.ts";
 import { titleOf } from "./title.ts";
-
-/** What is known of a request before its thread is. */
-export interface Request {
-  readonly caller: Caller;
-  readonly shape: Shape;
-  /** What each message says, and who. */
-  readonly keys: readonly string[];
-  readonly roles: readonly Role[];
-  /** The messages between the first and the last few may be empty. */
-  readonly facts: RequestFacts;
-  /** The first few messages, read only where a summary is looked for. */
-  readonly opening: () => readonly MessageInput[];
-}
 
 /** What families need. */
 export interface FamilyParts {
@@ -82,8 +72,29 @@ export class Family {
    * where nothing is known that the request could go on with.
    */
   threadFor(request: Request, continued: Continued): Promise<Thread> {
+    return this.#inTurn(() => this.#threadFor(request, continued));
+  }
+
+  /** The thread of a reply that a request goes on behind, reserved for it; a fork while another request is under way. */
+  threadBehind(place: ResponsePlace): Promise<Thread | undefined> {
+    return this.#inTurn(async () => {
+      const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
+      const thread = known ?? (await this.#reopen(place.session));
+      if (!thread) return undefined;
+      const own = thread.inFlight > 0 ? await this.#fork(thread, place.entry) : thread;
+      own.reserve();
+      return own;
+    });
+  }
+
+  async #fork(of: Thread, at: EntryId): Promise<Thread> {
+    const { session, mark } = await forkThread(this.#parts.kernel, of, at);
+    return this.#add(session, mark, of);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting++;
-    const mine = this.#turn.then(() => this.#threadFor(request, continued));
+    const mine = this.#turn.then(work);
     this.#turn = mine
       .catch(() => undefined)
       .finally(() => {
@@ -107,21 +118,27 @@ export class Family {
   }
 
   async #threadFor(request: Request, continued: Continued): Promise<Thread> {
-    const { keys, roles, shape, facts, caller } = request;
-    await this.#look(keys[0] ?? "");
+    const { keys, firstKey, roles, shape, facts, caller } = request;
+    await this.#look(firstKey);
     // One that was adopted may have been let go with its own family.
     const closed = this.#threads.filter(({ isClosed }) => isClosed);
     this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
     for (const { session } of closed) await this.#reopen(session.id);
+    const main = request.isMain ? this.#main : undefined;
+    if (main) {
+      main.reserve();
+      return main;
+    }
     const elsewhere = this.#threads.length === 0 ? await continued() : undefined;
     if (elsewhere) await this.#adopt(elsewhere);
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
-    const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit)));
+    const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit, firstKey)));
     const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, request.opening()));
     const kind = kindOf({ ...facts, isBesideMain });
     const continues = summary?.of.session.id;
-    const choice = chooseThread(candidates, { keys, roles, shape, kind, explicit, agent, continues });
+    const said = { keys: this.#isExplicit ? keys : withOpening(keys, firstKey), roles };
+    const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
     if (summary?.of === thread && !(await isStillSaid(thread, keys))) await this.#link(summary);
@@ -155,8 +172,8 @@ export class Family {
       this.#roots.push(root);
       const mark = markOf(record.meta);
       const elsewhere = signedTo(record.meta);
-      if (mark) this.#add(root, mark);
-      else if (elsewhere !== undefined) await this.#reopen(elsewhere);
+      if (mark && !this.#thread(id)) this.#add(root, mark);
+      else if (elsewhere !== undefined && !this.#thread(elsewhere)) await this.#reopen(elsewhere);
     }
     for (const root of this.#roots) {
       for (const { id, meta } of await root.children({ limit: MOST_CHILDREN })) {
@@ -166,20 +183,19 @@ export class Family {
     }
   }
 
-  async #reopen(id: SessionId): Promise<void> {
+  async #reopen(id: SessionId): Promise<Thread | undefined> {
     const { kernel } = this.#parts;
     const mark = markOf((await kernel.find(id))?.meta);
-    if (mark) this.#add(await kernel.session(id), mark);
+    return mark && this.#add(await kernel.session(id), mark);
   }
 
-  async #open({ shape, keys, caller, facts }: Request, kind: ThreadKind): Promise<Thread> {
-    const [firstKey = ""] = keys;
+  async #open({ shape, keys, firstKey, caller, facts }: Request, kind: ThreadKind): Promise<Thread> {
     const mark = { kind, shape, firstKey, ...(caller.agent !== undefined && { agent: caller.agent }) };
     const meta = metaOf(mark);
     const whole = kind === "compaction" ? await closestThread(this.#threads, keys) : undefined;
     if (whole) {
       const { session } = whole.thread;
-      const id = await this.#freeId(session.id, kind, firstKey);
+      const id = await freeChildId(this.#parts.kernel, session.id, kind, firstKey);
       return this.#add(await session.fork({ id, at: whole.last, meta }), mark, whole.thread);
     }
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
@@ -195,7 +211,8 @@ export class Family {
       );
     }
     const main = this.#main;
-    const child = await root.child({ id: await this.#freeId(root.id, kind, firstKey), meta });
+    const id = await freeChildId(this.#parts.kernel, root.id, kind, firstKey);
+    const child = await root.child({ id, meta });
     if (kind === "main") main?.demote();
     return this.#add(child, mark, main);
   }
@@ -208,17 +225,17 @@ export class Family {
     return root;
   }
 
-  async #freeId(root: string, kind: ThreadKind, firstKey: string): Promise<string> {
-    for (let ordinal = 1; ; ordinal++) {
-      const id = childId(root, kind, firstKey, ordinal);
-      if (!(await this.#parts.kernel.find(id))) return id;
-    }
-  }
-
   #add(session: Session, mark: SessionMark, of?: Thread): Thread {
     const { kernel, stored } = this.#parts;
     const onReply = (text: string) => this.#replied(mark.kind, text, of);
-    const thread = new Thread({ session, mark, blobs: kernel.blobs, stored, onReply });
+    const thread = new Thread({
+      session,
+      mark,
+      home: homeOf(this.#caller, this.#firstKey),
+      blobs: kernel.blobs,
+      stored,
+      onReply,
+    });
     // The one used last is looked at first.
     this.#threads.unshift(thread);
     return thread;

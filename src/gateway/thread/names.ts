@@ -1,3 +1,4 @@
+import type { Kernel } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 
 /** Who asks, as far as it says whose conversation a request may be. */
@@ -33,4 +34,17 @@ export function rootId(caller: Caller, firstKey: string, ordinal: number): strin
 /** Session id of a conversation beside the main one. */
 export function childId(root: string, kind: string, firstKey: string, ordinal: number): string {
   return `${root}/${kind}-${firstKey.slice(0, 8)}${ordinal > 1 ? `-${ordinal}` : ""}`;
+}
+
+/** The first of these ids that no session has. */
+export async function freeChildId(
+  kernel: Pick<Kernel, "find">,
+  root: string,
+  kind: string,
+  firstKey: string,
+): Promise<string> {
+  for (let ordinal = 1; ; ordinal++) {
+    const id = childId(root, kind, firstKey, ordinal);
+    if (!(await kernel.find(id))) return id;
+  }
 }

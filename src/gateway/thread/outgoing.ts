@@ -1,7 +1,7 @@
 import type { Message } from "../../index.ts";
 import type { Api, Base64Of, JsonObject } from "../api/api.ts";
 import type { CutBody, Range } from "../body/cut.ts";
-import { elementAt, type WireMessages } from "../body/wire-message.ts";
+import { elementAt, type WireMessage, type WireMessages } from "../body/wire-message.ts";
 import type { Outgoing } from "../edits/render.ts";
 
 /** Elements on their way out: slices of the body that came, or written anew. */
@@ -36,7 +36,9 @@ export class WrittenMessages {
     const place = one.type === "note" ? undefined : messages[one.index];
     const own = place &&
       one.type === "changed" && {
-        elements: Array.from({ length: place.to - place.from }, (_, at) => elementAt(cut, place.from + at)),
+        elements:
+          place.written ??
+          Array.from({ length: place.to - place.from }, (_, at) => elementAt(cut, place.from + at)),
         original: one.original,
       };
     const elements = await api.encode(one.message, own || undefined, base64Of);
@@ -64,7 +66,8 @@ export async function outgoingPieces(
   for (const one of outgoing) {
     if (one.type === "same") {
       const message = said.messages[one.index];
-      if (message) add(message.from, message.to);
+      if (message?.written) pieces.push(writtenPiece(message.written, message));
+      else if (message) add(message.from, message.to);
     } else {
       const elements = await written.write(api, said, one, base64Of);
       const index = one.type === "changed" ? said.messages[one.index]?.from : undefined;
@@ -75,9 +78,18 @@ export async function outgoingPieces(
   return pieces;
 }
 
+/** What stands in place of elements of the body; one that stands for none of them has no place there. */
+function writtenPiece(
+  elements: readonly JsonObject[],
+  { from, to }: Pick<WireMessage, "from" | "to">,
+): Piece {
+  return { elements, ...(to > from && { index: from }) };
+}
+
 /** True if nothing that says something lies between two elements. */
-function isNext({ messages, lead }: WireMessages, end: number, from: number): boolean {
+function isNext({ messages, lead, left }: WireMessages, end: number, from: number): boolean {
   if (end === from) return true;
+  if (left) for (let index = end; index < from; index++) if (left.has(index)) return false;
   return from > end && !messages.some((message) => message.from >= end && message.to <= from) && end >= lead;
 }
 

@@ -9,6 +9,8 @@ export interface SessionMark {
   readonly firstKey: string;
   /** The sub-agent whose conversation it is, as the client names it. */
   readonly agent?: string;
+  /** True if the provider's own copy of the conversation lacks some of it: requests are sent as the log has it. */
+  readonly isOurs?: true;
 }
 
 /** A mark as a session's meta holds it. */
@@ -20,8 +22,14 @@ export function metaOf(mark: SessionMark): { readonly [key: string]: Json } {
 export function markOf(meta: { readonly [key: string]: Json } | undefined): SessionMark | undefined {
   const mark = meta?.gateway as Partial<SessionMark> | undefined;
   if (typeof mark !== "object" || mark === null) return undefined;
-  const { kind, shape, firstKey, agent } = mark;
+  const { kind, shape, firstKey, agent, isOurs } = mark;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
-  return { kind, shape, firstKey, ...(typeof agent === "string" && { agent }) };
+  return {
+    kind,
+    shape,
+    firstKey,
+    ...(typeof agent === "string" && { agent }),
+    ...(isOurs === true && { isOurs }),
+  };
 }

@@ -1,26 +1,32 @@
 import { Conversation, type Placed } from "../../conversation/conversation.ts";
 import type { LineMessage, LineSeen } from "../../conversation/known-line.ts";
 import type { Blobs, MessageInput, Session } from "../../index.ts";
-import type { Base64Of } from "../api/api.ts";
+import type { Base64Of, LoggedBytes } from "../api/api.ts";
 import type { CutBody } from "../body/cut.ts";
 import type { WireMessage, WireMessages } from "../body/wire-message.ts";
 import type { Candidate, ThreadKind } from "../identity/choose-thread.ts";
+import { withOpening } from "../identity/opening-key.ts";
 import type { Asked } from "./asked.ts";
 import { EphemeralTail } from "./ephemeral-tail.ts";
 import { WrittenMessages } from "./outgoing.ts";
-import type { SessionMark } from "./session-mark.ts";
+import type { Home } from "./response-place.ts";
+import { metaOf, type SessionMark } from "./session-mark.ts";
 import { keyOf } from "./stored.ts";
 import { WindowSet } from "./window-set.ts";
 
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
 const BYTES_PER_TOKEN = 10;
+/** So many responses in a row that a provider did not know mean that it keeps none. */
+const FORGOTTEN = 2;
 
 /** What a thread is made of. */
 export interface ThreadParts {
   readonly session: Session;
   readonly mark: SessionMark;
-  readonly blobs: Pick<Blobs, "bytes">;
+  /** By what it is found again. */
+  readonly home: Home;
+  readonly blobs: Pick<Blobs, "bytes" | "restore">;
   /** A message as it is stored. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Told the words of each whole reply. */
@@ -39,16 +45,19 @@ export class Thread {
   #inFlight = 0;
   #requestLength = 0;
   #wasDelivered = true;
-  #wasAskedAgain = false;
+  #brokenLength: number | undefined;
   #body: CutBody | undefined;
   #windowBytes = 0;
   #isClosed = false;
+  #isOurs: boolean;
+  #forgotten = 0;
 
   constructor(parts: ThreadParts) {
     const { session, mark } = parts;
     this.#parts = parts;
     this.session = session;
     this.#kind = mark.kind;
+    this.#isOurs = mark.isOurs === true;
     this.conversation = new Conversation(session, keyOf);
     this.windows = new WindowSet(session);
   }
@@ -56,6 +65,31 @@ export class Thread {
   /** What its requests are for. */
   get kind(): ThreadKind {
     return this.#kind;
+  }
+
+  get mark(): SessionMark {
+    return this.#parts.mark;
+  }
+
+  get home(): Home {
+    return this.#parts.home;
+  }
+
+  /** True if the provider does not keep the conversation, or not all of it: then every request says all of it. */
+  get isOurs(): boolean {
+    return this.#isOurs || this.#forgotten >= FORGOTTEN;
+  }
+
+  /** Notes whether the provider knew the response that a request went on from. */
+  remembered(wasKnown: boolean): void {
+    this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
+  }
+
+  /** From now on, the log alone has all of the conversation. */
+  async takeOver(): Promise<void> {
+    if (this.#isOurs) return;
+    this.#isOurs = true;
+    await this.session.update({ meta: metaOf({ ...this.#parts.mark, isOurs: true }) });
   }
 
   /** True if its agent has tools: then it does some work. */
@@ -82,13 +116,14 @@ export class Thread {
     return this.conversation.inTurn(() => this.conversation.line());
   }
 
-  /** What says whether a request belongs to it. */
-  async candidate(explicit: string | undefined): Promise<Candidate> {
-    const { shape, agent } = this.#parts.mark;
+  /** What says whether a request belongs to it; `opening` is the key that it was looked for by. */
+  async candidate(explicit: string | undefined, opening?: string): Promise<Candidate> {
+    const { shape, agent, firstKey } = this.#parts.mark;
     const { keys, roles } = await this.#lineSeen();
+    const isAlike = explicit === undefined && opening === firstKey;
     return {
       id: this.session.id,
-      keys,
+      keys: isAlike ? withOpening(keys, firstKey) : keys,
       roles,
       shape,
       kind: this.#kind,
@@ -97,7 +132,7 @@ export class Thread {
       lastRequestLength: this.#requestLength,
       isInFlight: this.#inFlight > 0,
       lastReplyWasDelivered: this.#wasDelivered,
-      wasAskedAgain: this.#wasAskedAgain,
+      brokenLength: this.#brokenLength,
     };
   }
 
@@ -107,11 +142,13 @@ export class Thread {
   }
 
   /** Makes the log say what a request says. */
-  async take({ said, isContinued }: Asked): Promise<Placed<WireMessage>> {
+  async take({ said, chain }: Asked): Promise<Placed<WireMessage>> {
     const { messages, cut } = said;
-    if (isContinued) return this.conversation.takeNew(messages);
+    if (chain?.behind !== undefined) return this.conversation.takeBehind(chain.behind, messages);
+    if (chain) return this.conversation.takeNew(messages);
     this.written.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
-    this.#wasAskedAgain = !this.#wasDelivered && messages.length === this.#requestLength;
+    const isAgain = !this.#wasDelivered && messages.length >= this.#requestLength;
+    this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
     this.#requestLength = messages.length;
     this.#wasDelivered = false;
     const tail = this.tailOf(said).length;
@@ -149,6 +186,12 @@ export class Thread {
       return undefined;
     }
   };
+
+  /** Where the bytes of its messages come from. */
+  get bytes(): LoggedBytes {
+    const { blobs } = this.#parts;
+    return { base64Of: this.base64Of, restore: (part) => blobs.restore(part) };
+  }
 
   /** A whole reply was written down. */
   async replied(text: string): Promise<void> {

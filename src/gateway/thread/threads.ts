@@ -1,8 +1,10 @@
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import type { ClientSummary } from "./client-summary.ts";
-import { Family, type FamilyParts, type Request } from "./family.ts";
+import { Family, type FamilyParts } from "./family.ts";
 import { type Caller, familyKey } from "./names.ts";
+import type { Request } from "./request.ts";
+import type { ResponsePlace } from "./response-place.ts";
 import { quotedThread, repeatedThread } from "./summarised.ts";
 import type { Thread } from "./thread.ts";
 
@@ -57,11 +59,18 @@ export class Threads {
 
   /** The thread that a request belongs to, reserved for it. */
   async threadFor(request: Request): Promise<Thread> {
-    const held = this.#hold(request);
+    const held = this.#hold(request.caller, request.firstKey);
     const thread = await held.family.threadFor(request, () => this.#continued(request));
-    const { threads, sizeBytes } = held.family;
-    this.#weigh(held, threads.length, sizeBytes);
-    await this.#letGo();
+    await this.#weighed(held);
+    return thread;
+  }
+
+  /** The thread of a reply that a request goes on behind, reserved for it; undefined if its session is gone. */
+  async threadBehind(principal: string, place: ResponsePlace): Promise<Thread | undefined> {
+    const { api, client, explicit, firstKey } = place.home;
+    const held = this.#hold({ principal, api, client, explicit, agent: undefined }, firstKey);
+    const thread = await held.family.threadBehind(place);
+    await this.#weighed(held);
     return thread;
   }
 
@@ -70,8 +79,7 @@ export class Threads {
     this.#families.clear();
   }
 
-  #hold({ caller, keys }: Request): Held {
-    const firstKey = keys[0] ?? "";
+  #hold(caller: Caller, firstKey: string): Held {
     const key = familyKey(caller, firstKey);
     const known = this.#families.get(key);
     const held = known ?? { family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
@@ -87,6 +95,12 @@ export class Threads {
     };
     const quoted = (words: string) => quotedThread(this.#threadsOf(caller, "main"), words);
     return new Family({ ...this.#parts, onSummary, quoted }, caller, firstKey);
+  }
+
+  async #weighed(held: Held): Promise<void> {
+    const { threads, sizeBytes } = held.family;
+    this.#weigh(held, threads.length, sizeBytes);
+    await this.#letGo();
   }
 
   #weigh(held: Held, threads: number, sizeBytes: number): void {

@@ -19,6 +19,12 @@ interface Idle {
   readonly made: Made;
 }
 
+/** A window for one request. */
+export interface TakenWindow {
+  readonly window: SessionWindow;
+  readonly giveBack: () => void;
+}
+
 /** The windows of a thread: one for each request that runs, kept for the next of the same kind. */
 export class WindowSet {
   readonly #session: Session;
@@ -29,7 +35,7 @@ export class WindowSet {
   }
 
   /** A window for one request. */
-  take(asked: Asked): { readonly window: SessionWindow; readonly giveBack: () => void } {
+  take(asked: Asked): TakenWindow {
     const index = this.#idle.findIndex((idle) => isAlike(idle.made, asked));
     const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
     const window = idle?.window ?? this.#open(asked);

@@ -1,4 +1,9 @@
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  type InformationEvent,
+  request as requestHttp,
+} from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import type { AgentPair, Agents } from "./agents.ts";
@@ -20,6 +25,8 @@ export interface UpstreamRequest {
   /** Ends the connection at once, also after the answer has begun. */
   readonly signal?: AbortSignal | undefined;
   readonly limits: { readonly connectMs: number; readonly firstByteMs: number };
+  /** Told of what comes before the answer, as "103 Early Hints". */
+  readonly onInformation?: ((information: InformationEvent) => void) | undefined;
 }
 
 /** An answer whose body is still to come; whoever has it reads it to its end or destroys it. */
@@ -74,6 +81,7 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
     hasByte = () => socket.bytesRead > readBefore;
     if (socket.connecting) limitConnecting(socket, request, url, limits.connectMs, fail);
   });
+  if (sending.onInformation) request.on("information", sending.onInformation);
   request.once("response", (response) => {
     clearTimeout(late);
     answer = response;

@@ -1,3 +1,4 @@
+import { grown } from "./grown.ts";
 import { hashText } from "./hash-text.ts";
 import { ORIGINS, type Origin } from "./said.ts";
 
@@ -11,6 +12,9 @@ const MOST_LOOKS = 64;
 const LIFE = 300;
 const MOST_LIVES = 8;
 const FIRST_CAPACITY = 256;
+/** Sessions are many and their tables mostly small: little of them is to lie empty. */
+const GROWTH = 1.5;
+const MOST_COUNTED = 65_535;
 
 /** The facts of a session in columns; bounded: for each one too many, one that seems no longer needed goes. */
 export class FactTable {
@@ -22,24 +26,18 @@ export class FactTable {
   #isLine = new Uint8Array(FIRST_CAPACITY);
   #origin = new Uint8Array(FIRST_CAPACITY);
   /** In how many parts of messages it was said, and in how many of the assistant's own words and calls. */
-  seen = new Int32Array(FIRST_CAPACITY);
-  named = new Int32Array(FIRST_CAPACITY);
+  seen = new Uint16Array(FIRST_CAPACITY);
+  named = new Uint16Array(FIRST_CAPACITY);
   /** The message it was said in last, and the one in which the assistant named it last. */
   last = new Int32Array(FIRST_CAPACITY);
   lastNamed = new Int32Array(FIRST_CAPACITY);
   /** The file it stood in last; 0 for none. */
-  file = new Int32Array(FIRST_CAPACITY);
-  /** Marks, so that nothing counts twice: of the part it was seen and named in, and of the line it was put down for. */
-  seenPart = new Int32Array(FIRST_CAPACITY);
-  namedPart = new Int32Array(FIRST_CAPACITY);
-  line = new Int32Array(FIRST_CAPACITY);
+  file = new Uint16Array(FIRST_CAPACITY);
   /** The ranking in which it was found on the shelf, which is where its number must go on meaning it. */
   heldIn = new Int32Array(FIRST_CAPACITY);
   /** The chance that it is needed again as it was last computed, and at which message; 0 once it has been said again. */
   need = new Float32Array(FIRST_CAPACITY);
   neededAt = new Int32Array(FIRST_CAPACITY);
-  /** What it is worth in the ranking that goes on: its need, until something covers it. */
-  worth = new Float32Array(FIRST_CAPACITY);
 
   constructor(most: number) {
     this.#most = most;
@@ -59,6 +57,12 @@ export class FactTable {
 
   setOrigin(fact: Fact, origin: Origin): void {
     this.#origin[fact] = ORIGINS.indexOf(origin);
+  }
+
+  /** Counts one more part in which a fact was said, or named by the assistant. */
+  count(column: "seen" | "named", fact: Fact): void {
+    const counts = this[column];
+    counts[fact] = Math.min(MOST_COUNTED, (counts[fact] as number) + 1);
   }
 
   find(text: string, isLine: boolean): Fact | undefined {
@@ -105,16 +109,12 @@ export class FactTable {
   }
 
   #columns() {
-    const { seen, named, last, lastNamed, file, seenPart, namedPart, line } = this;
-    const { heldIn, need, neededAt, worth } = this;
-    return [
-      ...[seen, named, last, lastNamed, file, seenPart, namedPart, line],
-      ...[heldIn, need, neededAt, worth],
-    ];
+    const { seen, named, last, lastNamed, file, heldIn, need, neededAt } = this;
+    return [seen, named, last, lastNamed, file, heldIn, need, neededAt];
   }
 
   #grow(): void {
-    const length = Math.min(this.#most, this.#keys.length * 2);
+    const length = Math.min(this.#most, Math.ceil(this.#keys.length * GROWTH));
     this.#keys = grown(this.#keys, length);
     this.#isLine = grown(this.#isLine, length);
     this.#origin = grown(this.#origin, length);
@@ -123,22 +123,8 @@ export class FactTable {
     this.last = grown(this.last, length);
     this.lastNamed = grown(this.lastNamed, length);
     this.file = grown(this.file, length);
-    this.seenPart = grown(this.seenPart, length);
-    this.namedPart = grown(this.namedPart, length);
-    this.line = grown(this.line, length);
     this.heldIn = grown(this.heldIn, length);
     this.need = grown(this.need, length);
     this.neededAt = grown(this.neededAt, length);
-    this.worth = grown(this.worth, length);
   }
-}
-
-/** The column, longer. */
-export function grown<Column extends Int32Array | Uint8Array | Float32Array>(
-  column: Column,
-  length: number,
-): Column {
-  const longer = new (column.constructor as new (length: number) => Column)(length);
-  longer.set(column);
-  return longer;
 }

@@ -1,8 +1,10 @@
 import type { Message } from "../../model/message.ts";
 import type { Slot } from "../slot.ts";
+import { toldHeading } from "../told-output.ts";
 import { type Fact, FactTable } from "./fact-table.ts";
 import { identifiersOf } from "./identifiers.ts";
 import { LineList, type Source } from "./line-list.ts";
+import { Marks } from "./marks.ts";
 import { type Horizon, needOf } from "./need.ts";
 import { type CallFacts, callFacts, type Said, saidIn } from "./said.ts";
 import { bareLine, isVerbatim } from "./verbatim-line.ts";
@@ -10,7 +12,7 @@ import { bareLine, isVerbatim } from "./verbatim-line.ts";
 /** What was found in a message when it came. */
 export interface Reading {
   /** Of the whole message; some may be there more than once. */
-  readonly facts: Int32Array;
+  readonly facts: readonly Fact[];
   /** The lines that could be kept without it. */
   readonly lines: LineList;
 }
@@ -21,6 +23,12 @@ const MAX_FACTS = 120_000;
 const MAX_CALLS = 2_000;
 const MAX_FILES = 5_000;
 const CHARACTERS_PER_TOKEN = 4;
+const NOTHING = new Float32Array(0);
+
+/** Of the part that is read: what was seen in it, and named. Of its line: what was put down for it. */
+const seenInPart = new Marks();
+const namedInPart = new Marks();
+const putDown = new Marks();
 
 /** What was said in a session, counted as it comes; bounded, and never looks ahead. */
 export class Facts {
@@ -28,13 +36,13 @@ export class Facts {
   readonly #table = new FactTable(MAX_FACTS);
   /** Numbers of files, and the message that touched each last. */
   readonly #files = new Map<string, number>();
-  readonly #touched = new Int32Array(MAX_FILES + 1);
+  readonly #touched: number[] = [0];
   readonly #calls = new Map<string, CallFacts>();
-  /** Messages, parts and lines read, rankings started. */
+  /** Messages read, rankings started. */
   #now = 0;
-  #part = 0;
-  #line = 0;
   #ranking = 0;
+  /** What facts are worth in the ranking that goes on: their need, until something covers them. */
+  #worth = NOTHING;
 
   constructor(horizon: Horizon) {
     this.#horizon = horizon;
@@ -55,11 +63,11 @@ export class Facts {
     for (const said of saidIn(message, (callId) => this.#calls.get(callId)))
       this.#readPart(said, message.role === "assistant", source, facts, lines);
     this.#now++;
-    return { facts: Int32Array.from(facts), lines };
+    return { facts, lines };
   }
 
   /** The known facts of a message as it is shown. */
-  factsIn(message: Message): Int32Array {
+  factsIn(message: Message): readonly Fact[] {
     const facts: Fact[] = [];
     const tell = (text: string, isLine: boolean) => {
       const fact = this.#table.find(text, isLine);
@@ -67,13 +75,13 @@ export class Facts {
     };
     for (const { text } of saidIn(message, (callId) => this.#calls.get(callId)))
       for (const line of text.split("\n")) tellFacts(bareLine(line), tell);
-    return Int32Array.from(facts);
+    return facts;
   }
 
   /** Begins to rank: from here on every fact is worth the chance that the assistant names it again. */
   startRanking(): void {
     this.#ranking++;
-    const { size, last, heldIn, need, neededAt, worth } = this.#table;
+    const { size, last, heldIn, need, neededAt } = this.#table;
     for (let fact = 0; fact < size; fact++) {
       const at = neededAt[fact] as number;
       if (at > 0) {
@@ -84,25 +92,30 @@ export class Facts {
       need[fact] = this.#needOf(fact);
       neededAt[fact] = this.#now;
     }
-    worth.set(need);
+    this.#worth = need.slice(0, size);
+  }
+
+  /** Ends a ranking: what it took is given back. */
+  endRanking(): void {
+    this.#worth = NOTHING;
   }
 
   /** From here on these are worth nothing: the window holds them. */
-  cover(facts: Int32Array, from = 0, to = facts.length): void {
-    const { worth } = this.#table;
+  cover(facts: readonly Fact[], from = 0, to = facts.length): void {
+    const worth = this.#worth;
     for (let index = from; index < to; index++) worth[facts[index] as Fact] = 0;
   }
 
   /** What some facts are worth together. */
-  worthOf(facts: Int32Array, from: number, to: number): number {
-    const { worth } = this.#table;
+  worthOf(facts: readonly Fact[], from: number, to: number): number {
+    const worth = this.#worth;
     let sum = 0;
     for (let index = from; index < to; index++) sum += worth[facts[index] as Fact] as number;
     return sum;
   }
 
   /** Keeps facts from being forgotten until the next ranking; true for a line that was not held in this one before. */
-  hold(facts: Int32Array, from: number, to: number): boolean {
+  hold(facts: readonly Fact[], from: number, to: number): boolean {
     const { heldIn } = this.#table;
     const last = facts[to - 1] as Fact;
     const isAgain = this.#table.isLine(last) && heldIn[last] === this.#ranking;
@@ -134,29 +147,25 @@ export class Facts {
     lines: LineList,
   ): void {
     const table = this.#table;
-    const part = ++this.#part;
+    seenInPart.clear();
+    namedInPart.clear();
     const isReasoning = origin === "reasoning";
     const isNaming = isAssistant && !isReasoning;
     const file = path === undefined ? 0 : this.#touch(path);
     let own: Fact[] = [];
     const tell = (said: string, isLine: boolean, isWhole: boolean) => {
       const fact = table.findOrAdd(said, isLine, this.#now, this.#ranking);
-      if (table.line[fact] !== this.#line) {
-        table.line[fact] = this.#line;
-        own.push(fact);
-      }
-      if (table.seenPart[fact] !== part) {
-        table.seenPart[fact] = part;
-        (table.seen[fact] as number)++;
+      if (putDown.add(fact)) own.push(fact);
+      if (seenInPart.add(fact)) {
+        table.count("seen", fact);
         table.last[fact] = this.#now;
         table.setOrigin(fact, origin);
         table.file[fact] = file;
         table.neededAt[fact] = 0;
         facts.push(fact);
       }
-      if (isNaming && isWhole && table.namedPart[fact] !== part) {
-        table.namedPart[fact] = part;
-        (table.named[fact] as number)++;
+      if (isNaming && isWhole && namedInPart.add(fact)) {
+        table.count("named", fact);
         table.lastNamed[fact] = this.#now;
       }
     };
@@ -166,7 +175,7 @@ export class Facts {
       const cut = bare.length > MAX_LINE ? bare.slice(0, MAX_LINE).toWellFormed() : bare;
       if (cut !== bare) tellFacts(bare, tell);
       own = [];
-      this.#line++;
+      putDown.clear();
       tellFacts(cut, tell);
       if (own.length === 0 || isReasoning) continue;
       // Joining copies the words, where a slice would hold on to the whole message.
@@ -178,7 +187,7 @@ export class Facts {
   /** What a message is about, for the heading of its lines: the tool and the file, or who spoke. */
   #headingOf(message: Message): string {
     const result = message.parts.find((part) => part.type === "tool-result");
-    if (!result) return message.role;
+    if (!result) return toldHeading(message) ?? message.role;
     const call = this.#calls.get(result.callId);
     return [call?.name ?? "tool", call?.path].filter(Boolean).join(" ");
   }

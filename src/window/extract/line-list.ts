@@ -1,4 +1,4 @@
-import { type Fact, grown } from "./fact-table.ts";
+import type { Fact } from "./fact-table.ts";
 
 /** The message that lines come from. */
 export interface Source {
@@ -12,17 +12,21 @@ export interface Source {
 export class LineList {
   readonly texts: string[] = [];
   readonly sources: Source[] = [];
-  #tokens = new Int32Array(16);
+  readonly #tokens: number[] = [];
   /** Where the facts of a line end, which is where those of the next one begin. */
-  #ends = new Int32Array(16);
-  #facts = new Int32Array(64);
+  readonly #ends: number[] = [];
+  readonly #facts: Fact[] = [];
 
   get length(): number {
     return this.texts.length;
   }
 
-  /** Columns that may be longer than the list, for those who go through all of it. */
-  get columns(): { readonly tokens: Int32Array; readonly ends: Int32Array; readonly facts: Int32Array } {
+  /** For those who go through all of it. */
+  get columns(): {
+    readonly tokens: readonly number[];
+    readonly ends: readonly number[];
+    readonly facts: readonly Fact[];
+  } {
     return { tokens: this.#tokens, ends: this.#ends, facts: this.#facts };
   }
 
@@ -31,22 +35,13 @@ export class LineList {
     text: string,
     tokens: number,
     source: Source,
-    facts: ArrayLike<Fact>,
+    facts: readonly Fact[],
     from = 0,
     to = facts.length,
   ): void {
-    const index = this.length;
-    const begin = index === 0 ? 0 : (this.#ends[index - 1] as number);
-    const end = begin + to - from;
-    if (index === this.#ends.length) {
-      this.#tokens = grown(this.#tokens, index * 2);
-      this.#ends = grown(this.#ends, index * 2);
-    }
-    if (end > this.#facts.length) this.#facts = grown(this.#facts, Math.max(end, this.#facts.length * 2));
-    for (let offset = 0; from + offset < to; offset++)
-      this.#facts[begin + offset] = facts[from + offset] as Fact;
-    this.#tokens[index] = tokens;
-    this.#ends[index] = end;
+    for (let index = from; index < to; index++) this.#facts.push(facts[index] as Fact);
+    this.#tokens.push(tokens);
+    this.#ends.push(this.#facts.length);
     this.texts.push(text);
     this.sources.push(source);
   }
@@ -77,7 +72,7 @@ export class LineList {
       }
       from = to;
     }
-    this.texts.length = count;
-    this.sources.length = count;
+    for (const column of [this.texts, this.sources, this.#tokens, this.#ends]) column.length = count;
+    this.#facts.length = end;
   }
 }

@@ -21,6 +21,8 @@ export interface Fitted {
   readonly slots: readonly Slot[];
   /** Tokens of the request, as the provider is expected to count them. */
   readonly tokens: number;
+  /** Estimated tokens that may be sent besides, so that the provider surely counts no more than may be sent. */
+  readonly roomTokens: number;
   readonly parts: WindowParts;
   readonly limits: WindowLimits;
   readonly cache: CacheState;

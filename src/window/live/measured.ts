@@ -10,12 +10,14 @@ export function measured(
   { slots, pins, summaries }: LoadedWindow,
   { system, tools, memories, limits }: Settings,
   meter: Meter,
-): Pick<Fitted, "slots" | "tokens" | "parts" | "limits"> {
+): Pick<Fitted, "slots" | "tokens" | "roomTokens" | "parts" | "limits"> {
   const counted = (estimated: number) => meter.counted(estimated);
   const { reserve: reserved, window } = limits;
+  const estimated = system + tools + memories + sizeOf(slots);
   return {
     slots,
-    tokens: counted(system + tools + memories + sizeOf(slots)),
+    tokens: counted(estimated),
+    roomTokens: Math.max(0, meter.estimatedWithin(limits.most) - estimated),
     parts: partsOf(slots, { system, tools, memories, reserved, window, pins, summaries, counted }),
     limits,
   };

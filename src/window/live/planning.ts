@@ -36,6 +36,8 @@ export class Planning {
   #run: PolicyRun | undefined;
   #calls = 0;
   #startedWith = 0;
+  /** True once something has left the window since it was read: only the policy at work knows of it. */
+  #hasEdited = false;
 
   constructor(settings: Settings, meter: Meter, session: string) {
     const { limits, system, tools } = settings;
@@ -57,13 +59,20 @@ export class Planning {
 
   /** Takes in what is new. */
   take(followed: Followed): void {
-    if (followed.isNew) this.#run = undefined;
+    if (followed.isNew) this.forget();
     else for (const slot of followed.arrived) this.#run?.observe(slot);
   }
 
   /** Does what the policy has put off, if the window is large enough for that to be needed some day. */
   digest(slots: readonly Slot[]): void {
     if (this.#budget.system + sizeOf(slots) > DIGESTED_SHARE * this.#budget.tokens) this.#run?.digest?.();
+  }
+
+  /** True if the policy has to begin anew and would know nothing of what has left: the window is to be read again first. */
+  isForgetful(window: LoadedWindow, forcedTokens?: number): boolean {
+    if (!this.#hasEdited) return false;
+    this.#setBudget(this.floorTokens(window), forcedTokens);
+    return !this.#run || this.#hasChanged();
   }
 
   /** Throws WINDOW_FLOOR if what may not be cut does not fit. */
@@ -79,10 +88,12 @@ export class Planning {
     const fitted = run.fit({ isHot: cache !== "cold" });
     const next = this.#withinImageBudget(this.#whole(window, fitted), window);
     this.#calls++;
-    if (next !== fitted) this.#start({ ...window, slots: next, past: [] });
+    if (next !== fitted) this.#run = undefined;
+    const isEdited = window.unread !== undefined || !isSameWindow(slots, next);
+    this.#hasEdited ||= isEdited;
     return {
       slots: next,
-      isEdited: window.unread !== undefined || !isSameWindow(slots, next),
+      isEdited,
       isForced,
       reason: next === fitted ? (run.reason ?? this.#settings.policy.name) : "images beyond the budget",
     };
@@ -104,6 +115,7 @@ export class Planning {
   /** Begins anew with the next fit. */
   forget(): void {
     this.#run = undefined;
+    this.#hasEdited = false;
   }
 
   #start({ slots, past, pins, summaries }: LoadedWindow): PolicyRun {

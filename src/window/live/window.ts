@@ -64,6 +64,7 @@ export class SessionWindow {
   readonly #planning: Planning;
   #sent: readonly Slot[] = [];
   #sentTokens = 0;
+  #besidesTokens = 0;
   #memories: string | undefined;
   readonly #progress = new Progress();
   readonly #refusals = new Refusals();
@@ -87,7 +88,10 @@ export class SessionWindow {
 
   /** The messages of the next call, within the model's window. What leaves it is stored as an overlay, with a receipt. */
   fit(options: FitOptions = {}): Promise<Fitted> {
-    const fitted = this.#inTurn(() => this.#fit(options));
+    const fitted = this.#inTurn(() => {
+      this.#besidesTokens = 0;
+      return this.#fit(options);
+    });
     // The caller waits for its provider then, and not for this.
     const digest = () => setImmediate(() => this.#planning.digest(this.#sent)).unref();
     fitted.then(digest, () => undefined);
@@ -102,6 +106,11 @@ export class SessionWindow {
       const window = await this.#follow();
       return this.#fitted(window, this.#cacheState(window), { isDryRun: true });
     });
+  }
+
+  /** Says what goes out with the window that was fitted last, in estimated tokens: the provider counts it too. */
+  sendsBesides(tokens: number): void {
+    this.#besidesTokens = tokens;
   }
 
   /** Stores what the provider reported for the request that was fitted last, and learns from it. */
@@ -121,7 +130,8 @@ export class SessionWindow {
     { model = this.#settings.model, request }: { readonly request?: string; readonly model?: string } = {},
   ): Omit<UsageBody, "kind"> {
     this.#refusals.answered();
-    return { usage, model, ...(request !== undefined && { request }), ...remark(this.#sentTokens) };
+    const estimated = this.#sentTokens > 0 ? this.#sentTokens + this.#besidesTokens : 0;
+    return { usage, model, ...(request !== undefined && { request }), ...remark(estimated) };
   }
 
   /**
@@ -156,7 +166,9 @@ export class SessionWindow {
     await this.#remember();
     const followed = await this.#follow();
     const cache = options.cache ?? this.#cacheState(followed);
-    const window = options.isDryRun ? followed : await this.#compacted(followed, cache, options.signal);
+    const compacted = options.isDryRun ? followed : await this.#compacted(followed, cache, options.signal);
+    const isForgetful = this.#planning.isForgetful(compacted, this.#refusals.forcedTokens);
+    const window = isForgetful ? await this.#readAgain() : compacted;
     const proposed = this.#planning.fit(window, cache, this.#refusals.forcedTokens);
     if (!proposed.isEdited) return this.#fitted(window, cache, options);
     const planned = this.#plan(window, proposed, cache);
@@ -209,6 +221,11 @@ export class SessionWindow {
     return followed.window;
   }
 
+  #readAgain(): Promise<LoadedWindow> {
+    this.#follower.forget();
+    return this.#follow();
+  }
+
   #cacheState({ slots }: LoadedWindow): CacheState {
     const lastSaidAt = slots.at(-2)?.at;
     return cacheStateOf(this.#meter.last, {
@@ -241,18 +258,21 @@ export class SessionWindow {
     const { model, limits } = this.#settings;
     const window = await this.#follow();
     const { requestedTokens, outputTokens = 0 } = overflow;
+    const besides = this.#besidesTokens;
+    const sent = (this.#sentTokens || this.#estimated(window.slots)) + besides;
     if (requestedTokens !== undefined && this.#sentTokens > 0)
-      this.#meter.learnCount(this.#sentTokens, requestedTokens - outputTokens);
+      this.#meter.learnCount(sent, requestedTokens - outputTokens);
     const next = nextTry({
       tries: this.#refusals.overflows,
-      lastTokens: this.#meter.counted(this.#sentTokens || this.#estimated(window.slots)),
+      lastTokens: this.#meter.counted(sent),
       overflow,
       limit: limits.most,
       floorTokens: this.#settings.isClipping ? 0 : this.#meter.counted(this.#planning.floorTokens(window)),
     });
     if (next.type === "give-up") throw overflowError(next.message, model);
     await this.#parts.compacting?.force();
-    this.#refusals.overflowed(window.line.to, this.#meter.estimatedWithin(next.budgetTokens));
+    const within = this.#meter.estimatedWithin(next.budgetTokens);
+    this.#refusals.overflowed(window.line.to, Math.max(0, within - besides));
     this.#follower.forget();
     try {
       return await this.#fit({});

@@ -19,11 +19,9 @@ const LEFT_IN_USE = 0.8;
 /** Replaces the oldest images when all together exceed the budget, until they take no more than 80% of it. */
 export function staleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageBudget = {}): Pass {
   return (slots, context) => {
-    const kept = protectedSeqs(slots, context.pins);
-    const images = slots.flatMap(({ message }) => message.parts.flatMap(imagesIn));
-    let bytes = images.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
-    let count = images.length;
+    let { bytes, count } = imagesOf(slots);
     if (bytes <= maxBytes && count <= maxCount) return [];
+    const kept = protectedSeqs(slots, context.pins);
     const isLeaving = ({ sizeBytes }: BlobPart) => {
       if (bytes <= maxBytes * LEFT_IN_USE && count <= maxCount * LEFT_IN_USE) return false;
       bytes -= sizeBytes;
@@ -54,6 +52,23 @@ function withoutImages(
   const other = part.type === "tool-result" ? { ...part, output: part.output.map(replaced) } : replaced(part);
   if (imagesIn(part).length === imagesIn(other).length) return [];
   return [replacePart(slot, index, other, "images beyond the budget", context)];
+}
+
+/** How many images a window holds; looked at with every call, where mostly there are none. */
+function imagesOf(slots: readonly Slot[]): { bytes: number; count: number } {
+  let bytes = 0;
+  let count = 0;
+  const add = (part: Part) => {
+    if (!isImage(part)) return;
+    bytes += part.sizeBytes;
+    count++;
+  };
+  for (const { message } of slots)
+    for (const part of message.parts) {
+      if (part.type === "tool-result") for (const inner of part.output) add(inner);
+      else add(part);
+    }
+  return { bytes, count };
 }
 
 function imagesIn(part: Part): readonly BlobPart[] {

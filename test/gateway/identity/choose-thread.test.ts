@@ -82,6 +82,10 @@ describe("without an id", () => {
     const first = turn(glued, [user("a")]);
     turn(glued, [user("a")], reply("Whole"));
     expect(turn(glued, [user("a"), reply("Half Whole"), user("b")], reply("B"))).toBe(first);
+    const forgotten = new Registry();
+    const cut = turn(forgotten, [user("a")]);
+    turn(forgotten, [user("a"), reply("Ha"), user("The connection dropped. Go on.")], reply("Half Whole"));
+    expect(turn(forgotten, [user("a"), reply("Half Whole"), user("b")], reply("B"))).toBe(cut);
   });
 
   test("a client that writes other paths into calls stays in its thread", () => {

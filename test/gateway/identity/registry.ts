@@ -33,7 +33,7 @@ export interface Thread {
   lastRequestLength: number;
   isInFlight: boolean;
   lastReplyWasDelivered: boolean;
-  wasAskedAgain: boolean;
+  brokenLength: number | undefined;
 }
 
 /** Keeps threads in memory and does what the rules say; its lines are what the last request said and its reply. */
@@ -69,9 +69,10 @@ export class Registry {
       id: `t${this.threads.length + 1}`,
       kind: choice.type === "new-child" ? choice.kind : "main",
       ...{ shape, explicit, agent, keys: [], roles: [] },
-      ...{ lastRequestLength: 0, isInFlight: false, lastReplyWasDelivered: true, wasAskedAgain: false },
+      ...{ lastRequestLength: 0, isInFlight: false, lastReplyWasDelivered: true, brokenLength: undefined },
     };
-    thread.wasAskedAgain = !thread.lastReplyWasDelivered && thread.lastRequestLength === keys.length;
+    const isAgain = !thread.lastReplyWasDelivered && keys.length >= thread.lastRequestLength;
+    thread.brokenLength = isAgain ? (thread.brokenLength ?? thread.lastRequestLength) : undefined;
     Object.assign(thread, { keys, roles, lastRequestLength: keys.length });
     Object.assign(thread, { isInFlight: true, lastReplyWasDelivered: false });
     this.threads = [thread, ...this.threads.filter((other) => other !== thread)];

@@ -3,13 +3,15 @@ import type { ApiName } from "../../../src/gateway/api/api.ts";
 import { apiOf } from "../../../src/gateway/api/apis.ts";
 import { RecentBodies } from "../../../src/gateway/body/recent-bodies.ts";
 import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
+import { ReferencedItems } from "../../../src/gateway/exchange/referenced-items.ts";
 import { mayOffer } from "../../../src/gateway/recall/may-offer.ts";
 import { RECALL } from "../../../src/gateway/recall/tools.ts";
 import { readTool, requestOf, userSays } from "./talk.ts";
 
 function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): boolean {
   const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
-  const parts = { bodies: new RecentBodies(1_000), stored: <T>(message: T) => message };
+  const stored = <T>(message: T) => message;
+  const parts = { bodies: new RecentBodies(1_000), items: new ReferencedItems(), stored };
   return mayOffer(readRequest(apiOf(api), body, "somebody", parts));
 }
 

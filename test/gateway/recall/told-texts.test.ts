@@ -31,6 +31,16 @@ describe("what messages were told", () => {
     expect(told.of(all).size).toBe(0);
   });
 
+  it("can be taken back, and is not looked for again", () => {
+    const told = new ToldTexts();
+    const all = said("u1", "a1", "u2");
+    told.tell(all, all[0] as WireMessage, "one");
+    told.tell(all, all[2] as WireMessage, "two");
+    told.forget(all, [0]);
+    expect([...told.of(all)]).toEqual([[2, "two"]]);
+    expect(told.knows(all, all[0] as WireMessage)).toBe(true);
+  });
+
   it("is bounded, and what is left out leaves at once, so that the cache is lost seldom", () => {
     const told = new ToldTexts();
     const all = said(...Array.from({ length: 200 }, (_, index) => `u${index}`));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Fitted } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
-import { SMALL, work } from "./history.ts";
+import { SMALL, step, work } from "./history.ts";
 
 const shown = ({ messages }: Fitted) => JSON.stringify(messages);
 const overflow = (tokens: number, limit: number) => ({
@@ -55,6 +55,70 @@ describe("healing", () => {
     const { tokens } = await window.fit();
     const healed = await window.heal(overflow(tokens, 12_000));
     expect(healed?.tokens).toBeLessThanOrEqual(tokens * 0.75);
+  });
+
+  test("what leaves a window leaves a trace in the same step, however small the window is", async () => {
+    for (const steps of [3, 6, 15, 40, 90]) {
+      const session = await (await testKernel()).session();
+      await work(session, steps);
+      const window = session.window({
+        ...SMALL,
+        oversize: "clip",
+        models: { "claude-*": { window: 60_000 } },
+      });
+      const { tokens } = await window.fit();
+      const healed = (await window.heal(overflow(tokens + 100, tokens))) as Fitted;
+      expect(shown(healed)).toContain("Extract of earlier steps");
+      expect(shown(healed)).toMatch(/expand #\d+/);
+    }
+  });
+
+  test("what left while a window was forced small can return once it is not", async () => {
+    const session = await (await testKernel()).session();
+    await session.append({ role: "user", text: "Please guard the castle." });
+    await session.appendAll([
+      {
+        role: "assistant",
+        parts: [{ type: "tool-call", callId: "castle", name: "read", input: { path: "src/castle.ts" } }],
+      },
+      {
+        role: "tool",
+        parts: [{ type: "tool-result", callId: "castle", output: "const boundaryOfTheCastle = 7781;" }],
+      },
+      ...[1, 2, 3, 4].map((time) => ({
+        role: "assistant" as const,
+        text: `boundaryOfTheCastle in src/castle.ts is what counts (${time}).`,
+      })),
+    ]);
+    await work(session, 12, 1);
+    const window = session.window({ ...SMALL, oversize: "clip", models: { "claude-*": { window: 60_000 } } });
+    let { tokens } = await window.fit();
+    for (let tries = 0; tries < 3; tries++) {
+      const healed = (await window.heal(overflow(tokens + 100, tokens))) as Fitted;
+      ({ tokens } = healed);
+    }
+    await window.report({ inputTokens: tokens, outputTokens: 5 });
+    let rebuilt: Fitted | undefined;
+    for (let number = 200; !rebuilt?.plan && number < 400; number++) {
+      await session.appendAll(step(number, 300));
+      rebuilt = await window.fit();
+    }
+    expect(rebuilt?.plan).toBeDefined();
+    expect(shown(rebuilt as Fitted).includes("boundaryOfTheCastle")).toBe(true);
+  });
+
+  test("what goes out besides counts: the next window leaves room for it", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 15);
+    const [plain, other] = [session.window(SMALL), session.window(SMALL)];
+    const { tokens, roomTokens, limits } = await plain.fit();
+    expect(roomTokens).toBeGreaterThan(0);
+    expect(tokens + roomTokens).toBeLessThanOrEqual(limits.most);
+    await other.fit();
+    other.sendsBesides(2_000);
+    const alone = await plain.heal(overflow(tokens, 12_000));
+    const beside = await other.heal(overflow(tokens, 12_000));
+    expect((beside as Fitted).tokens).toBeLessThan((alone as Fitted).tokens);
   });
 
   test("a picture that the provider rejects gets a stub, once, and the log keeps it", async () => {

@@ -42,6 +42,8 @@ export class StreamBlocks {
     const { fields } = block;
     const field = GROWING.get(String(delta.type));
     if (field !== undefined) {
+      const opaque = textOf(delta.encrypted_content);
+      if (opaque !== undefined) fields.encrypted_content = opaque;
       const piece = textOf(delta[field]);
       if (piece === undefined) return;
       fields[field] = `${textOf(fields[field]) ?? ""}${piece}`;

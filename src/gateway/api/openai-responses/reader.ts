@@ -74,6 +74,10 @@ class ResponsesAssembly implements Assembly {
     return this.model === undefined ? message : { ...message, model: this.model };
   }
 
+  items(): readonly JsonObject[] {
+    return this.#items.whole();
+  }
+
   get hasBegun(): boolean {
     return this.#items.hasBegun || this.#hasThought;
   }

@@ -10,6 +10,7 @@ export interface Assembly {
   /** Takes in that the stream has said its last word, where an API says so outside its events. */
   takeEnd(): void;
   message(): MessageInput | undefined;
+  items?(): readonly JsonObject[];
   readonly usage: Usage | undefined;
   readonly isComplete: boolean;
   readonly hasBegun: boolean;
@@ -43,6 +44,7 @@ export function replyReader(assembly: Assembly, mostCharacters: number = MOST_CH
       if (value) assembly.takeBody(value);
     },
     message: () => assembly.message(),
+    items: () => assembly.items?.() ?? [],
     get usage() {
       return assembly.usage;
     },

@@ -20,7 +20,7 @@ export class AnthropicStream implements StreamJoiner {
   /** How many blocks the client has seen, and the types of those that are open. */
   #shown = 0;
   readonly #open = new Map<number, unknown>();
-  #hasSaid = false;
+  hasSaid = false;
   hasEnded = false;
   readonly end = undefined;
 
@@ -70,7 +70,7 @@ export class AnthropicStream implements StreamJoiner {
 
   finish(): readonly WireEvent[] | undefined {
     const isHalf = [...this.#open.values()].some((type) => type !== "text");
-    if (!this.#hasSaid || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
+    if (!this.hasSaid || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
     this.hasEnded = true;
     const stop_reason = this.#open.size > 0 ? "max_tokens" : "end_turn";
     const usage = joinedUsage(this.usages);
@@ -94,7 +94,7 @@ export class AnthropicStream implements StreamJoiner {
       return [];
     }
     this.#hasClientCall ||= isClientBlock(block);
-    this.#hasSaid ||= isWords(block);
+    this.hasSaid ||= isWords(block);
     const place = this.#shown++;
     this.#places.set(index, place);
     this.#open.set(place, block.type);
@@ -110,7 +110,7 @@ export class AnthropicStream implements StreamJoiner {
     if (place === undefined) return this.#places.has(index) ? [] : [event];
     if (isStop) this.#open.delete(place);
     const delta = objectOf(value.delta);
-    this.#hasSaid ||= delta?.type === "text_delta" && textOf(delta.text) !== undefined;
+    this.hasSaid ||= delta?.type === "text_delta" && textOf(delta.text) !== undefined;
     return [moved(event, value, place)];
   }
 

@@ -50,7 +50,7 @@ export class ChatStream implements StreamJoiner {
   #head: JsonObject | undefined;
   /** How many calls the client has seen. */
   #shownCalls = 0;
-  #hasSaid = false;
+  hasSaid = false;
   hasEnded = false;
   readonly end = undefined;
 
@@ -90,7 +90,7 @@ export class ChatStream implements StreamJoiner {
   }
 
   finish(): readonly WireEvent[] | undefined {
-    if (!this.#hasSaid || this.#shownCalls > 0 || this.hasEnded) return undefined;
+    if (!this.hasSaid || this.#shownCalls > 0 || this.hasEnded) return undefined;
     this.hasEnded = true;
     const finish_reason = this.#round.content === "" ? "stop" : "length";
     const usage = joinedUsage(this.usages);
@@ -111,7 +111,7 @@ export class ChatStream implements StreamJoiner {
     const isFirst = this.#round.content === "";
     this.#round.take(delta);
     const shown = this.#shownDelta(delta, isFirst);
-    this.#hasSaid ||= textOf(shown.content) !== undefined;
+    this.hasSaid ||= textOf(shown.content) !== undefined;
     const reason = choice.finish_reason;
     if (typeof reason === "string") {
       const own = ownRound(this.#round.message(), reason);
@@ -143,7 +143,7 @@ export class ChatStream implements StreamJoiner {
     const isAll = shown.length === entries.length && shown.every((entry, at) => entry === entries[at]);
     if (isAll && !this.#isLater) return delta;
     const content = textOf(delta.content);
-    const isApart = this.#isLater && isFirst && this.#hasSaid && content !== undefined;
+    const isApart = this.#isLater && isFirst && this.hasSaid && content !== undefined;
     return {
       ...(role !== undefined && !this.#isLater && { role }),
       ...rest,

@@ -36,6 +36,8 @@ export interface StreamJoiner {
   next(): OwnRound | undefined;
   /** True once the client was sent the end of the reply. */
   readonly hasEnded: boolean;
+  /** True once the client was sent words. */
+  readonly hasSaid: boolean;
   /** What ends the reply where it stands; undefined if nothing was said so far, or something only half. */
   finish(): readonly WireEvent[] | undefined;
   /** What each round has used, as the provider wrote it; the round under way last, if it has told. */

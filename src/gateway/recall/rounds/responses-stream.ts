@@ -41,7 +41,7 @@ export class ResponsesStream implements StreamJoiner {
   #shown = 0;
   readonly #open = new Map<number, JsonObject>();
   #sequence = 0;
-  #hasSaid = false;
+  hasSaid = false;
   hasEnded = false;
 
   constructor(most: number) {
@@ -91,7 +91,7 @@ export class ResponsesStream implements StreamJoiner {
 
   finish(): readonly WireEvent[] | undefined {
     const isHalf = [...this.#open.values()].some(({ type }) => type !== "message");
-    if (!this.#hasSaid || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
+    if (!this.hasSaid || this.#hasClientCall || isHalf || this.hasEnded) return undefined;
     this.hasEnded = true;
     const isCut = this.#open.size > 0;
     const said = this.#shownItems();
@@ -135,7 +135,7 @@ export class ResponsesStream implements StreamJoiner {
     const place = this.#places.get(index);
     if (place === undefined) return this.#places.has(index) ? [] : [this.#sent(event, value)];
     this.#hasClientCall ||= item !== undefined && isClientItem(item);
-    this.#hasSaid ||= type === "response.output_text.delta" && textOf(value.delta) !== undefined;
+    this.hasSaid ||= type === "response.output_text.delta" && textOf(value.delta) !== undefined;
     if (item && type === "response.output_item.added") this.#open.set(place, item);
     if (type === "response.output_item.done") this.#open.delete(place);
     return [this.#sent(event, value, { output_index: place })];

@@ -20,6 +20,9 @@ const NARROW_TOKENS = 16_000;
 const LEAST: Readonly<Record<Horizon, number>> = { near: 0.002, far: 0.0009 };
 const NOTE_TOKENS = 25;
 const SAMPLED_LINES = 64;
+/** Where nothing pays, what left is still told of: with so many tokens of lines, or with the name of the newest alone. */
+const TRACE: { readonly tokens: number; readonly least: number } = { tokens: 120, least: 1e-6 };
+const NAME_TOKENS = 45;
 
 /** What is known of a session besides its window: facts, lines of what has left, and what was found in what has not. */
 export class Extract {
@@ -61,7 +64,10 @@ export class Extract {
     this.#pending.length = 0;
   }
 
-  /** Puts away what leaves the window and chooses the lines that come back beside what it shows. */
+  /**
+   * Puts away what leaves the window and chooses the lines that come back beside what it shows: those that pay, or a trace of
+   * what left where none does.
+   */
   replace(
     left: readonly Slot[],
     shown: readonly Slot[],
@@ -76,16 +82,25 @@ export class Extract {
       this.#facts.cover(reading?.facts ?? this.#facts.factsIn(message));
     }
     const worths = this.#shelf.rank(this.#facts);
+    const chosen = this.#chosen(worths, room, notes, tokensOf);
+    this.#facts.endRanking();
+    return chosen;
+  }
+
+  #chosen(worths: Float32Array, room: number, notes: number, tokensOf: TokensOf): readonly ExtractLine[] {
     const { lines } = this.#shelf;
-    const chosen = chooseLines(lines, worths, this.#facts, {
-      room: (room - NOTE_TOKENS * notes) / densityOf(lines, tokensOf),
-      least: LEAST[this.#horizon],
-    });
-    return chosen.map((index) => ({
-      text: lines.texts[index] as string,
-      source: lines.sources[index] as Source,
-      order: index,
-    }));
+    const density = densityOf(lines, tokensOf);
+    const choose = (tokens: number, least: number) =>
+      chooseLines(lines, worths, this.#facts, { room: tokens / density, least }).map((index) => ({
+        text: lines.texts[index] as string,
+        source: lines.sources[index] as Source,
+        order: index,
+      }));
+    const paying = choose(room - NOTE_TOKENS * notes, LEAST[this.#horizon]);
+    if (paying.length > 0) return paying;
+    const trace = choose(Math.min(TRACE.tokens, room - NOTE_TOKENS), TRACE.least);
+    const newest = room < NAME_TOKENS ? undefined : lines.sources.at(-1);
+    return trace.length > 0 || !newest ? trace : [{ text: "", source: newest, order: 0 }];
   }
 
   #readAll(shown: readonly Slot[]): void {

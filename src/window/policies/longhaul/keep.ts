@@ -7,6 +7,7 @@ import { protectedSeqs } from "../../protected.ts";
 import { rescue } from "../../rescue.ts";
 import { sizeOf } from "../../size.ts";
 import type { Slot } from "../../slot.ts";
+import { clipToldOutput } from "../../told-output.ts";
 
 /** What a rebuild may keep. */
 export interface KeepRules {
@@ -19,6 +20,8 @@ export interface KeepRules {
   readonly users: number;
   readonly tail: number;
   readonly pins: ReadonlySet<number>;
+  /** Seqs of messages in the user's name that only tools speak in. */
+  readonly outputs: ReadonlySet<number>;
   readonly tokensOf: TokensOf;
 }
 
@@ -48,9 +51,10 @@ export function keepGroups(slots: readonly Slot[], rules: KeepRules): Kept {
   return { shown, left };
 }
 
-/** True for what a person said; results of tools come in the user's name in some formats. Summaries count as said. */
-export function isUsers({ message }: Slot): boolean {
-  return message.role === "user" && !message.parts.some((part) => part.type === "tool-result");
+/** True for what a person said; output of tools comes in the user's name in some formats. Summaries count as said. */
+export function isUsers({ message, seq }: Slot, outputs: ReadonlySet<number>): boolean {
+  if (message.role !== "user" || outputs.has(seq)) return false;
+  return !message.parts.some((part) => part.type === "tool-result");
 }
 
 type KeptGroups = Map<number, readonly Slot[]>;
@@ -84,9 +88,10 @@ function keepUsers(
   kept: KeptGroups,
   rules: KeepRules,
 ): void {
-  const isOpen = (index: number) => !kept.has(index) && isUsers(slots[(groups[index] as Group).from] as Slot);
+  const isSaid = (slot: Slot) => isUsers(slot, rules.outputs);
+  const isOpen = (index: number) => !kept.has(index) && isSaid(slots[(groups[index] as Group).from] as Slot);
   const users = [...groups.keys()].filter(isOpen).reverse();
-  const protectedUsers = [...kept.values()].filter(([first]) => first && isUsers(first));
+  const protectedUsers = [...kept.values()].filter(([first]) => first && isSaid(first));
   let left = rules.space * rules.users - sizeOf(protectedUsers.flat());
   for (const index of users) {
     const share = rules.space * (index === users[0] ? LATEST_SHARE : OTHER_SHARE);
@@ -109,7 +114,7 @@ function keepTail(
   const share = Math.max(0, room * rules.tail, Math.min(room * LEAST_TAIL_SHARE, LEAST_TAIL_TOKENS));
   let left = share;
   for (let index = groups.length - 1; index >= 0 && left > 0; index--) {
-    if (kept.has(index) || isUsers(slots[(groups[index] as Group).from] as Slot)) continue;
+    if (kept.has(index) || isUsers(slots[(groups[index] as Group).from] as Slot, rules.outputs)) continue;
     const own = slotsIn(slots, groups[index]);
     const size = sizeOf(own);
     if (size > share) continue;
@@ -126,7 +131,8 @@ function placesLeft(kept: KeptGroups, { places }: KeepRules): number {
 }
 
 function shortened(slot: Slot, characters: number, tokensOf: TokensOf): Slot {
-  let message = withoutImages(slot.message);
+  const isLong = slot.message.parts.reduce((sum, part) => sum + charactersOf(part), 0) > characters;
+  let message = withoutImages(isLong ? clipToldOutput(slot.message, LEAST_CHARACTERS) : slot.message);
   for (const [index, part] of message.parts.entries())
     if (charactersOf(part) > characters) message = clipPart(message, index, characters);
   if (message === slot.message) return slot;

@@ -5,7 +5,7 @@ import type { Slot } from "../../slot.ts";
 
 /** A line that was chosen to come back. */
 export interface ExtractLine {
-  /** Ends with a line break. */
+  /** Ends with a line break; empty where only its message is named. */
   readonly text: string;
   readonly source: Source;
   /** Rises within a message. */
@@ -54,7 +54,7 @@ function noteOf(lines: readonly ExtractLine[], isFirst: boolean, at: number, tok
   for (const line of lines) {
     if (line.source !== source) texts.push(`[${line.source.cite} ${line.source.heading}]`);
     source = line.source;
-    texts.push(line.text.slice(0, -1));
+    if (line.text !== "") texts.push(line.text.slice(0, -1));
   }
   const message: Message = { role: "user", parts: [{ type: "text", text: texts.join("\n") }] };
   return { seq, at, message, tokens: tokensOf(message), isNote: true };

@@ -1,3 +1,4 @@
+import type { Message } from "../../../model/message.ts";
 import type { TokensOf } from "../../apply-edits.ts";
 import { answeredBy, callsOf } from "../../group.ts";
 import { breakEvenCalls, DEFAULT_CACHE_PRICES, expectedCalls } from "../../money/break-even.ts";
@@ -6,6 +7,7 @@ import { protectedSeqs } from "../../protected.ts";
 import { rescue } from "../../rescue.ts";
 import { sizeOf } from "../../size.ts";
 import type { Slot } from "../../slot.ts";
+import { isToldOutput } from "../../told-output.ts";
 import { withoutLostCalls } from "../lost-calls.ts";
 import { withoutLostResults } from "../lost-results.ts";
 import { Extract } from "./extract.ts";
@@ -25,6 +27,9 @@ export class LonghaulRun implements PolicyRun {
   readonly #low: number;
   readonly #extract: Extract;
   readonly #users: Users;
+  /** Messages of the window in the user's name that only tools speak in. */
+  readonly #outputs = new Set<number>();
+  #before: Message | undefined;
   #window: Slot[];
   #tokens: number;
   /** Calls of the window that have been answered. */
@@ -36,6 +41,8 @@ export class LonghaulRun implements PolicyRun {
   reason: string | undefined;
   /** True if the window has not been fitted as it is: fitting it once more must change nothing. */
   #isNew = true;
+  /** Calls of the window as it was settled and of what has come since; undefined if it has to be settled anew. */
+  #called: Set<string> | undefined;
 
   constructor(options: LonghaulOptions, budget: Budget, tokensOf: TokensOf, course: Course) {
     this.#options = options;
@@ -49,9 +56,9 @@ export class LonghaulRun implements PolicyRun {
     this.#tokens = budget.system + sizeOf(this.#window);
     this.#calls = course.calls ?? 0;
     const said = this.#window.filter((slot) => !isExtract(slot)).map((slot) => this.#asSaid(slot));
-    for (const slot of course.past ?? []) this.#count(slot);
-    for (const slot of said) this.#count(slot);
     const earlier = [...(course.past ?? []), ...said];
+    for (const slot of earlier.toSorted((one, other) => one.seq - other.seq)) this.#hear(slot);
+    for (const slot of earlier) this.#count(slot);
     this.#extract = new Extract(this.#low - budget.system, earlier, course.isPatient === true);
   }
 
@@ -61,10 +68,14 @@ export class LonghaulRun implements PolicyRun {
 
   observe(slot: Slot): void {
     this.#isNew = true;
+    this.#hear(slot);
     this.#count(slot);
     this.#extract.observe(slot);
     this.#window.push(slot);
     this.#tokens += slot.tokens;
+    for (const callId of callsOf(slot.message)) this.#called?.add(callId);
+    // A result without its call has to become words.
+    if (answeredBy(slot.message).some((callId) => !this.#called?.has(callId))) this.#called = undefined;
   }
 
   fit({ isHot }: Moment): readonly Slot[] {
@@ -75,9 +86,11 @@ export class LonghaulRun implements PolicyRun {
     this.#isNew = false;
     this.#calls++;
     const sent = this.#window;
+    // What comes before the messages may have changed.
+    this.#tokens = this.#budget.system + sizeOf(sent);
     const why = this.#whyRebuild(isHot);
     if (why !== undefined) this.#rebuild();
-    else this.#settle(this.#window, new Set());
+    else if (!this.#called) this.#settle(this.#window, new Set());
     const isChanged = sent.some((slot, index) => slot !== this.#window[index]);
     this.reason = why !== undefined && isChanged ? why : undefined;
     return [...this.#window];
@@ -106,12 +119,14 @@ export class LonghaulRun implements PolicyRun {
     const room = tokens - system;
     const space = this.#low - system;
     const places = Math.floor(messages * low);
-    const rules = { space, room, places, users, tail, pins: this.#pins, tokensOf: this.#tokensOf };
+    const [pins, outputs] = [this.#pins, this.#outputs];
+    const rules = { space, room, places, users, tail, pins, outputs, tokensOf: this.#tokensOf };
     const { shown, left } = keepGroups(slots, rules);
+    for (const { seq } of left) outputs.delete(seq);
     const called = new Set(shown.flatMap(({ message }) => callsOf(message)));
     for (const callId of this.#answered) if (!called.has(callId)) this.#answered.delete(callId);
     const size = sizeOf(shown);
-    const notes = 1 + shown.filter(isUsers).length;
+    const notes = 1 + shown.filter((slot) => isUsers(slot, outputs)).length;
     const lines = this.#extract.replace(left, shown, {
       room: Math.min(Math.max(space - size, room * this.#options.least), room - size),
       notes,
@@ -149,12 +164,20 @@ export class LonghaulRun implements PolicyRun {
     const spared = rescue(paired, most, this.#tokensOf, isKept);
     this.#window = [...rescue(spared, most, this.#tokensOf, ({ seq }) => this.#pins.has(seq))];
     this.#tokens = this.#budget.system + sizeOf(this.#window);
+    this.#called = new Set(this.#window.flatMap(({ message }) => callsOf(message)));
+  }
+
+  /** Finds out who speaks. */
+  #hear({ seq, message, isNote }: Slot): void {
+    if (isNote) return;
+    if (isToldOutput(message, this.#before)) this.#outputs.add(seq);
+    this.#before = message;
   }
 
   #count(slot: Slot): void {
     this.#saidTokens += slot.tokens;
     if (slot.message.role === "assistant") this.#replies++;
-    if (isUsers(slot) && !slot.isNote) this.#users.add(slot);
+    if (isUsers(slot, this.#outputs) && !slot.isNote) this.#users.add(slot);
     // An id may come again: a new call is open, whatever was answered before.
     for (const callId of callsOf(slot.message)) this.#answered.delete(callId);
     for (const callId of answeredBy(slot.message)) this.#answered.add(callId);

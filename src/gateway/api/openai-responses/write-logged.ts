@@ -1,0 +1,44 @@
+import { textOf } from "../../../formats/content/fields.ts";
+import { itemsOfMessage } from "../../../formats/writing/openai-responses.ts";
+import type { Message } from "../../../index.ts";
+import type { JsonObject, LoggedBytes } from "../api.ts";
+
+/**
+ * The items of a message of the log, for a request that does not refer to what the provider keeps. Ids stay behind: an
+ * item that is known by its id is refused without the reasoning that led to it. Reasoning goes only as ciphertext and with
+ * what it led to; what the provider's own tools did cannot be said again.
+ */
+export async function writeLogged(message: Message, bytes: LoggedBytes): Promise<readonly JsonObject[]> {
+  const { base64Of, restore } = bytes;
+  const items = await itemsOfMessage(message, {
+    base64: async ({ digest }) => (await base64Of(digest)) ?? "",
+    restore: async (part) => (part.type === "blob" ? restore(part) : part),
+  });
+  const sayable = items.filter((item) => !isOfProvider(item) && (!isReasoning(item) || isSealed(item)));
+  return sayable
+    .filter((item, index) => !isReasoning(item) || isLeadingOn(sayable.slice(index + 1)))
+    .map((item) => (isReasoning(item) || isRaw(item) ? item : withoutId(item)));
+}
+
+const isReasoning = ({ type }: JsonObject) => type === "reasoning";
+const isSealed = ({ encrypted_content }: JsonObject) => typeof encrypted_content === "string";
+
+/** Items that are nothing without their id. */
+const isRaw = ({ type }: JsonObject) =>
+  ["item_reference", "compaction", "computer_call"].includes(String(type)) ||
+  String(type).startsWith("mcp_approval_");
+
+/** A call that nobody but the provider carries out, or what it listed of its tools. */
+function isOfProvider({ type, call_id }: JsonObject): boolean {
+  const name = textOf(type) ?? "";
+  return (name.endsWith("_call") && call_id === undefined) || name === "mcp_list_tools";
+}
+
+/** Reasoning leads to the next item that is none. */
+function isLeadingOn(later: readonly JsonObject[]): boolean {
+  return later.some((item) => !isReasoning(item));
+}
+
+function withoutId({ id: _, ...item }: JsonObject): JsonObject {
+  return item;
+}

@@ -1,0 +1,72 @@
+import { arrayOf } from "../../formats/content/fields.ts";
+import type { JsonObject } from "../api/api.ts";
+import type { CutBody, Range } from "../body/cut.ts";
+import { elementAt } from "../body/wire-message.ts";
+import { isCompactionBlock, summaryIn } from "./compaction-block.ts";
+
+/** The compaction blocks of a request. */
+export interface FoundCompactions {
+  /** The last one that holds a summary; all that stands before it is not to be sent. */
+  readonly last: FoundCompaction | undefined;
+  /** Elements that hold such blocks, without them; undefined for those that hold nothing else. */
+  readonly bare: ReadonlyMap<number, JsonObject | undefined>;
+}
+
+/** One block of them. */
+export interface FoundCompaction {
+  readonly text: string;
+  /** The element that holds it. */
+  readonly element: number;
+  /** What stands behind it in that element; undefined for nothing. */
+  readonly behind: JsonObject | undefined;
+}
+
+const NAME = Buffer.from('"compaction"');
+
+/** Finds the compaction blocks of a request to Anthropic's Messages; undefined if there are none. */
+export function findCompactions(cut: CutBody): FoundCompactions | undefined {
+  const bare = new Map<number, JsonObject | undefined>();
+  let last: FoundCompaction | undefined;
+  for (const element of elementsThatName(cut)) {
+    const own = elementAt(cut, element);
+    const blocks = arrayOf(own.content);
+    const others = blocks.filter((block) => !isCompactionBlock(block));
+    if (others.length === blocks.length) continue;
+    bare.set(element, withBlocks(own, others));
+    const place = blocks.findLastIndex((block) => isCompactionBlock(block) && summaryIn(block) !== undefined);
+    const text = summaryIn(blocks[place]);
+    if (text === undefined) continue;
+    const behind = blocks.slice(place + 1).filter((block) => !isCompactionBlock(block));
+    last = { text, element, behind: withBlocks(own, behind) };
+  }
+  return bare.size === 0 ? undefined : { last, bare };
+}
+
+function withBlocks(element: JsonObject, content: readonly unknown[]): JsonObject | undefined {
+  return content.length === 0 ? undefined : { ...element, content };
+}
+
+/** Remembers of a body that is kept what was found in it: the next one that goes on from it is searched only behind it. */
+export function rememberCompactions(kept: CutBody, cut: CutBody): void {
+  const named = known.get(cut);
+  if (named) known.set(kept, named);
+}
+
+const known = new WeakMap<CutBody, readonly number[]>();
+
+/** Elements in which the name stands; only these are read. */
+function elementsThatName(cut: CutBody): readonly number[] {
+  const { bytes, elements, like, same } = cut;
+  const earlier = like && known.get(like);
+  const found = earlier?.filter((index) => index < same) ?? [];
+  let index = earlier ? same : 0;
+  const first = elements[index];
+  const end = elements.at(-1)?.to ?? 0;
+  for (let at = first ? bytes.indexOf(NAME, first.from) : -1; at >= 0 && at < end; ) {
+    while ((elements[index] as Range).to <= at) index++;
+    found.push(index);
+    at = bytes.indexOf(NAME, (elements[index] as Range).to);
+  }
+  known.set(cut, found);
+  return found;
+}

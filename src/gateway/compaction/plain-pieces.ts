@@ -1,0 +1,22 @@
+import type { CutBody } from "../body/cut.ts";
+import type { Piece } from "../thread/outgoing.ts";
+import { summaryElement } from "./compaction-block.ts";
+import type { FoundCompactions } from "./find-compactions.ts";
+
+/**
+ * A request as the provider of these blocks would read it, for one that does not know them: the last summary as words of
+ * the user, and what stands behind it.
+ */
+export function plainPieces({ elements }: CutBody, { last, bare }: FoundCompactions): readonly Piece[] {
+  const pieces: Piece[] = last ? [{ elements: [summaryElement(last.text)] }] : [];
+  for (let index = last?.element ?? 0; index < elements.length; index++) {
+    const before = pieces.at(-1);
+    if (bare.has(index)) {
+      const element = index === last?.element ? last.behind : bare.get(index);
+      if (element) pieces.push({ elements: [element], index });
+    } else if (before && "from" in before && before.to === index)
+      pieces[pieces.length - 1] = { from: before.from, to: index + 1 };
+    else pieces.push({ from: index, to: index + 1 });
+  }
+  return pieces;
+}

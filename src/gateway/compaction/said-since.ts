@@ -1,0 +1,128 @@
+import { overlap } from "../../conversation/align.ts";
+import type { LineMessage } from "../../conversation/known-line.ts";
+import type { MessageInput } from "../../index.ts";
+import type { JsonObject } from "../api/api.ts";
+import type { Reading, WireMessage, WireMessages } from "../body/wire-message.ts";
+import { canonicalKey } from "../identity/canonical-key.ts";
+import { summaryElement } from "./compaction-block.ts";
+import type { FoundCompaction, FoundCompactions } from "./find-compactions.ts";
+
+/** What a request with compaction blocks says, without them. */
+export interface SaidSince {
+  /** Messages that its last summary stands for, as the client has them. */
+  readonly before: readonly WireMessage[];
+  readonly after: readonly WireMessage[];
+  /** All elements that hold blocks or stand before the last one. */
+  readonly dropped: ReadonlySet<number>;
+}
+
+/** A client may say a few messages again behind a summary, to keep them word for word. */
+const MOST_AGAIN = 64;
+
+/** Reads a request with compaction blocks: no block of them is left. */
+export function saidSince(reading: Reading, said: WireMessages, found: FoundCompactions): SaidSince {
+  const { last, bare } = found;
+  const before: WireMessage[] = [];
+  const after: WireMessage[] = [];
+  for (const message of said.messages) {
+    const isMarked = bare.has(message.from);
+    const bared = isMarked ? withoutBlocks(reading, message, bare.get(message.from), last) : message;
+    if (!bared) continue;
+    const isBefore = last && (message.from < last.element || (message.from === last.element && !last.behind));
+    (isBefore ? before : after).push(bared);
+  }
+  const dropped = new Set(bare.keys());
+  for (let element = said.lead; element < (last?.element ?? 0); element++) dropped.add(element);
+  const again = last ? saidAgain(before, after, last) : 0;
+  return { before: before.slice(0, before.length - again), after, dropped };
+}
+
+/** The messages of a client that keeps its history, or has nothing but the summary. */
+export function withOwnHistory(
+  reading: Reading,
+  said: WireMessages,
+  since: SaidSince,
+  last: FoundCompaction | undefined,
+): WireMessages {
+  const { before, after } = since;
+  return joined(said, since, before.length === 0 && last ? [asUser(reading, last)] : before, after);
+}
+
+/** The messages of a client that goes on from a line which the log has, whatever it says of it itself. */
+export function withLoggedHistory(
+  said: WireMessages,
+  since: SaidSince,
+  line: readonly LineMessage[],
+  last: FoundCompaction,
+): WireMessages {
+  const { before, after } = since;
+  const known = line.map(({ key, role }, index): WireMessage => {
+    const own = before[index];
+    if (own?.key === key) return own;
+    return { key, role, index, from: 0, to: 0, input: () => ({ role }), isLogged: true };
+  });
+  return joined(said, since, known.slice(0, known.length - saidAgain(known, after, last)), after);
+}
+
+function joined(
+  { cut, lead }: WireMessages,
+  { dropped }: SaidSince,
+  before: readonly WireMessage[],
+  after: readonly WireMessage[],
+): WireMessages {
+  const messages = [...before, ...after].map((message, index) => placedAt(message, index));
+  const sent = new Set(messages.flatMap(({ from, to }) => (to > from ? [from] : [])));
+  const left = new Set([...dropped].filter((element) => !sent.has(element)));
+  return { cut, lead, messages, left };
+}
+
+/** A message of a class of its own keeps what it knows. */
+function placedAt(message: WireMessage, index: number): WireMessage {
+  const { key, role, from, to, written, isLogged } = message;
+  const input = () => message.input();
+  return { key, role, index, from, to, input, ...(written && { written }), ...(isLogged && { isLogged }) };
+}
+
+/** A message without its blocks; undefined if it says nothing else. What stood before a summary is kept, and not sent. */
+function withoutBlocks(
+  { api, stored }: Reading,
+  message: WireMessage,
+  bare: JsonObject | undefined,
+  last: FoundCompaction | undefined,
+): WireMessage | undefined {
+  const input: MessageInput | undefined = bare && api.decode([bare])[0]?.input;
+  if (!bare || !input) return undefined;
+  const key = canonicalKey(input);
+  const { index, from, to } = message;
+  const sent = (from === last?.element ? last.behind : undefined) ?? bare;
+  return { key, role: input.role, index, from, to, input: () => stored(input, key), written: [sent] };
+}
+
+/** A summary of which nothing is known, as words that every provider takes. */
+function asUser({ stored }: Reading, { text, element }: FoundCompaction): WireMessage {
+  const input: MessageInput = { role: "user", text };
+  const key = canonicalKey(input);
+  return {
+    key,
+    role: "user",
+    index: 0,
+    from: element,
+    to: element,
+    input: () => stored(input, key),
+    written: [summaryElement(text)],
+  };
+}
+
+/** How many of the last messages before a summary are said again behind it. */
+function saidAgain(
+  before: readonly WireMessage[],
+  after: readonly WireMessage[],
+  { behind }: FoundCompaction,
+): number {
+  // What the model went on with was never said before.
+  if (behind) return 0;
+  return overlap(
+    before.slice(-MOST_AGAIN).map(({ key }) => key),
+    after.slice(0, MOST_AGAIN).map(({ key }) => key),
+  );
+}

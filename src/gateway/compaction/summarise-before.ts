@@ -1,0 +1,44 @@
+import type { LineMessage } from "../../conversation/known-line.ts";
+import { type EntryId, parseEntryId, type SeqRange, textOfMessage } from "../../index.ts";
+import type { Thread } from "../thread/thread.ts";
+
+const MOST_OVERLAYS = 1_000;
+
+/**
+ * Puts a client's summary in place of the first messages of a thread, which stay in the log; once, also if it was taken
+ * back. The entry of the last of them. To be called in the thread's turn.
+ */
+export async function summariseBefore(
+  { session, conversation }: Thread,
+  text: string,
+  messages: number,
+): Promise<EntryId | undefined> {
+  const line = (await conversation.line()).messages.slice(0, messages);
+  const last = line.at(-1);
+  if (!last) return undefined;
+  const overlays = await session.overlays.list(MOST_OVERLAYS);
+  const isThere = overlays.some(({ entry: { edit } }) => {
+    const made = edit.type === "summarize" ? (edit.messages ?? []) : [];
+    return made.some((message) => textOfMessage(message) === text);
+  });
+  if (!isThere)
+    await session.overlays.add(
+      { type: "summarize", ranges: rangesOf(line), messages: [{ role: "user", text }] },
+      "the client goes on from a summary that it was given elsewhere",
+      "client",
+    );
+  return last.id;
+}
+
+/** Entries of messages that follow each other, as ranges; a fork's first ones are in the log of another session. */
+function rangesOf(line: readonly LineMessage[]): readonly SeqRange[] {
+  const ranges: SeqRange[] = [];
+  for (const { id } of line) {
+    const { session, seq } = parseEntryId(id);
+    const range = ranges.at(-1);
+    if (range?.session === session && range.to < seq)
+      ranges[ranges.length - 1] = { session, from: range.from, to: seq };
+    else ranges.push({ session, from: seq, to: seq });
+  }
+  return ranges;
+}

@@ -1,0 +1,112 @@
+import { arrayOf, objectOf } from "../../formats/content/fields.ts";
+import type { JsonObject } from "../api/api.ts";
+import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
+import { type Change, splice } from "../body/splice.ts";
+import { type CompactionBlock, compactionBlock } from "./compaction-block.ts";
+
+/** Puts a summary at the beginning of a reply; all else in it stays as the provider wrote it, byte by byte. */
+export interface ToldCompaction {
+  /** The event of a stream, or the body of a reply, as it is with the block; undefined if that changes nothing. */
+  change(data: string): string | undefined;
+  /** Events that follow one of the stream. */
+  behind(data: string): string;
+}
+
+/** No model was asked for the summary. */
+export const COMPACTION_USAGE = {
+  type: "compaction",
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: null,
+} as const;
+
+const COUNTS = [
+  "input_tokens",
+  "output_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation",
+] as const;
+
+/** Tells a client of Anthropic's Messages what stands in its window for what is old. */
+export function tellCompaction(text: string): ToldCompaction {
+  const block = compactionBlock(text);
+  let isTold = false;
+  let usage: JsonObject = {};
+  return {
+    change(data) {
+      const cut = cutOf(data);
+      const type = cut && fieldOf(cut, "type");
+      if (!cut || typeof type !== "string") return undefined;
+      if (type === "message_start") usage = objectOf(objectOf(fieldOf(cut, "message"))?.usage) ?? {};
+      if (type.startsWith("content_block_")) return isTold ? shifted(cut) : undefined;
+      if (type === "message") return changed(cut, [...inFront(cut, block), ...counted(cut, {})]);
+      return type === "message_delta" && isTold ? changed(cut, counted(cut, usage)) : undefined;
+    },
+    behind(data) {
+      const cut = isTold ? undefined : cutOf(data);
+      if (!cut || fieldOf(cut, "type") !== "message_start") return "";
+      isTold = true;
+      return blockEvents(block);
+    },
+  };
+}
+
+/** A compaction block as the first of a stream. */
+export function blockEvents({ type, content }: CompactionBlock): string {
+  return [
+    { type: "content_block_start", index: 0, content_block: { type, content: null } },
+    { type: "content_block_delta", index: 0, delta: { type: "compaction_delta", content } },
+    { type: "content_block_stop", index: 0 },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
+}
+
+function cutOf(data: string): CutBody | undefined {
+  try {
+    return cutBody(Buffer.from(data), "content");
+  } catch (error) {
+    if (error instanceof BodyError) return undefined;
+    throw error;
+  }
+}
+
+function fieldOf({ bytes, fields }: CutBody, name: string): unknown {
+  const range = fields.get(name);
+  return range && parsed(bytes, range);
+}
+
+function changed({ bytes }: CutBody, changes: readonly Change[]): string | undefined {
+  return changes.length === 0 ? undefined : Buffer.concat(splice(bytes, changes)).toString("utf8");
+}
+
+/** An event of a block, which is one further on. */
+function shifted(cut: CutBody): string | undefined {
+  const range = cut.fields.get("index");
+  const index = fieldOf(cut, "index");
+  if (!range || typeof index !== "number") return undefined;
+  return changed(cut, [{ range, bytes: Buffer.from(String(index + 1)) }]);
+}
+
+/** The block before all others of a whole reply. */
+function inFront({ listFrom, elements }: CutBody, block: CompactionBlock): readonly Change[] {
+  if (listFrom === undefined) return [];
+  const at = listFrom + 1;
+  const text = `${JSON.stringify(block)}${elements.length > 0 ? "," : ""}`;
+  return [{ range: { from: at, to: at }, bytes: Buffer.from(text) }];
+}
+
+/** The usage with what each step has taken: the summary, and the reply. */
+function counted(cut: CutBody, before: JsonObject): readonly Change[] {
+  const range = cut.fields.get("usage");
+  const usage = objectOf(fieldOf(cut, "usage"));
+  if (!range || !usage) return [];
+  const whole = { ...before, ...usage };
+  const own = Object.fromEntries(COUNTS.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])));
+  const steps = Array.isArray(usage.iterations) ? arrayOf(usage.iterations) : [{ type: "message", ...own }];
+  const bytes = Buffer.from(JSON.stringify({ ...usage, iterations: [COMPACTION_USAGE, ...steps] }));
+  return [{ range, bytes }];
+}

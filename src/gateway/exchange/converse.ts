@@ -1,0 +1,175 @@
+import { overflowOf, type ProviderFailure } from "../../index.ts";
+import type { Api, JsonObject } from "../api/api.ts";
+import { lengthOf } from "../body/splice.ts";
+import { summaryToTell } from "../compaction/summary-to-tell.ts";
+import { type ToldCompaction, tellCompaction } from "../compaction/tell-compaction.ts";
+import { appliedEdits, withAppliedEdits } from "../edits/applied-edits.ts";
+import { CONTEXT_MANAGEMENT } from "../edits/context-edit.ts";
+import type { CallSpan } from "../observe/spans.ts";
+import { answerRounds } from "../recall/answer-rounds.ts";
+import { joinedReader } from "../recall/joined-reader.ts";
+import type { RecallTurn } from "../recall/recall-turn.ts";
+import { RoundsOfCall } from "../recall/rounds-of-call.ts";
+import type { Call } from "../thread/call.ts";
+import { CHAIN_FIELDS } from "../thread/chain.ts";
+import { elementsOf } from "../thread/outgoing.ts";
+import type { Recorder } from "../thread/recorder.ts";
+import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
+import { answer, sendWhole } from "./answer.ts";
+import type { Destination } from "./destination.ts";
+import { nameReply } from "./name-reply.ts";
+import { type BodyChanges, outgoingBody } from "./outgoing-body.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+import type { ReadRequest } from "./read-request.ts";
+import { type Answered, refusalOf } from "./refusal.ts";
+import { send } from "./send.ts";
+import { traceBody, traceCall } from "./trace-call.ts";
+
+/** A call on its way to an upstream. */
+export interface Conversing {
+  readonly api: Api;
+  readonly read: ReadRequest;
+  readonly destination: Destination;
+  readonly call: Call;
+  readonly recalled: RecallTurn | undefined;
+  readonly span: CallSpan | undefined;
+}
+
+/** Sends a call until it is answered, and hands the answer on; what wrote the reply down, where there was one. */
+export async function converse(
+  admitted: Admitted,
+  parts: ExchangeParts,
+  conversing: Conversing,
+): Promise<Recorder | undefined> {
+  const { api, destination, call, recalled } = conversing;
+  const { answer: answered, refusal } = await sendHealed(admitted, parts, conversing);
+  if (refusal?.raw) {
+    admitted.trace.status = answered.status;
+    admitted.trace.ending = "refused";
+    sendWhole(admitted.response, answered, refusal.raw);
+    return undefined;
+  }
+  const sendAgain = (elements: readonly JsonObject[]) => sendHealed(admitted, parts, conversing, elements);
+  const rounds = recalled?.hasTools
+    ? new RoundsOfCall(admitted, parts, { call, recalled, sendAgain })
+    : undefined;
+  const reader = rounds && joinedReader(api, parts.kernel, rounds);
+  const name = nameReply(admitted.principal.id, parts, conversing.read, call);
+  const recorder = call.recorder(reader, name);
+  const mostTokens = isEditing(call) ? parts.rooms.clientWindow(destination.clientModel) : undefined;
+  const told = await tellSummary(admitted, parts, call);
+  const answering = { api, recorder, mostTokens, change: tellEdits(call, told), behind: told?.behind };
+  if (rounds) await answerRounds(admitted, parts, answered, answering, rounds);
+  else await answer(admitted, parts, answered, answering);
+  return recorder;
+}
+
+/** Sends a request, `elements` of a later round behind it, until it is answered, or refused and nothing mends it. */
+async function sendHealed(
+  admitted: Admitted,
+  parts: ExchangeParts,
+  conversing: Conversing,
+  elements?: readonly JsonObject[],
+): Promise<Answered> {
+  const { api, call, recalled } = conversing;
+  for (;;) {
+    if (!elements) call.sendsBesides(recalled?.tokens() ?? 0);
+    const answered = await sendOnce(admitted, parts, conversing, elements);
+    const isWatched = isEditing(call) || recalled !== undefined;
+    const refusal = isWatched ? await refusalOf(api, answered, admitted, parts) : undefined;
+    if (!refusal) return { answer: answered };
+    if (!(await mends(admitted, parts, conversing, refusal.failure, elements)))
+      return { answer: answered, refusal };
+    answered.body.destroy();
+  }
+}
+
+function sendOnce(
+  admitted: Admitted,
+  parts: ExchangeParts,
+  conversing: Conversing,
+  elements: readonly JsonObject[] | undefined,
+): Promise<UpstreamAnswer> {
+  const { read, destination, call, recalled, span } = conversing;
+  const changes = changesOf(conversing);
+  const body = outgoingBody(read.said, recalled?.changes(changes, elements) ?? changes);
+  const isSame = body[0] === read.said.cut.bytes;
+  const cameBytes = admitted.body.length;
+  // What is sent in place of what the provider keeps was never the client's to send.
+  if (!elements) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : lengthOf(body));
+  const whole = isSame && !isEditing(call) ? [admitted.raw] : body;
+  const isEdited = !isSame || isEditing(call);
+  return send(admitted, parts, { upstream: destination.upstream, body: whole, isEdited, span });
+}
+
+/** True if another request is to be tried: one without what we put to it, or one with another window. */
+async function mends(
+  { trace }: Admitted,
+  { rooms, config }: ExchangeParts,
+  { call, destination, recalled }: Conversing,
+  failure: ProviderFailure,
+  elements: readonly JsonObject[] | undefined,
+): Promise<boolean> {
+  const overflow = overflowOf(failure);
+  if (overflow?.limitTokens !== undefined)
+    rooms.learn(destination.upstream, destination.model, overflow.limitTokens);
+  // What the client said is not to be cut for what it did not ask for.
+  if (overflow && !elements && recalled?.drop()) return true;
+  if (elements) call.sendsBesides(recalled?.tokens(elements) ?? 0);
+  const { upstream, model, clientModel } = destination;
+  if (await call.heals(failure, rooms.roomOf(upstream, model, clientModel, config().threshold))) {
+    traceCall(trace, call);
+    return true;
+  }
+  if (elements) call.sendsBesides(recalled?.tokens() ?? 0);
+  return false;
+}
+
+/** True if the window of a call is ours to change. */
+function isEditing({ asked }: Call): boolean {
+  return asked.policy !== "none" && !asked.isDryRun;
+}
+
+/** Says with the reply what the client asked for: which edits were made, and the summary if one was. */
+function tellEdits(
+  { asked, fitted }: Call,
+  told: ToldCompaction | undefined,
+): ((data: string) => string | undefined) | undefined {
+  if (!asked.edits || asked.isDryRun) return undefined;
+  const applied = appliedEdits(asked.edits, fitted?.slots ?? []);
+  return (data) => {
+    const changed = told?.change(data);
+    return withAppliedEdits(asked.api.name, changed ?? data, applied) ?? changed;
+  };
+}
+
+/** The summary that goes in front of the reply, remembered before the client gets it. */
+async function tellSummary(
+  { principal }: Admitted,
+  { compactions }: ExchangeParts,
+  call: Call,
+): Promise<ToldCompaction | undefined> {
+  const { thread, last } = call;
+  const text = summaryToTell(call);
+  if (text === undefined || last === undefined) return undefined;
+  await compactions.tell(principal.id, text, thread, last);
+  return tellCompaction(text);
+}
+
+/** What of the body is not as it came. */
+function changesOf({ read, destination, call }: Conversing): BodyChanges {
+  const { model, clientModel } = destination;
+  const { pieces, isFromLog, asked } = call;
+  const { api, said } = asked;
+  const fields = new Map<string, unknown>();
+  if (model !== clientModel) fields.set("model", model);
+  // A plain text becomes a list where more is said than that.
+  if (isFromLog && said.cut.listFrom === undefined)
+    fields.set(api.messagesField, elementsOf(said.cut, pieces ?? []));
+  return {
+    pieces,
+    ...(fields.size > 0 && { fields }),
+    ...(asked.edits && !asked.isDryRun && { without: [CONTEXT_MANAGEMENT] }),
+    ...(isFromLog && { without: CHAIN_FIELDS.filter((name) => (read.fields.all[name] ?? null) !== null) }),
+  };
+}

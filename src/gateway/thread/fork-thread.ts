@@ -1,0 +1,29 @@
+import { type EntryId, isLonghaulError, type Kernel, type Session } from "../../index.ts";
+import { freeChildId } from "./names.ts";
+import { metaOf, type SessionMark } from "./session-mark.ts";
+import type { Thread } from "./thread.ts";
+
+/** Others that fork the same thread at the same time take other ids. */
+const MOST_TRIES = 50;
+
+/** A session that begins as a thread does, up to an entry, and the mark of the thread that it is for. */
+export async function forkThread(
+  kernel: Pick<Kernel, "find">,
+  { session, conversation, mark }: Thread,
+  at: EntryId,
+): Promise<{ readonly session: Session; readonly mark: SessionMark }> {
+  const own: SessionMark = { ...mark, kind: "agent" };
+  for (let tries = 1; ; tries++) {
+    const id = await freeChildId(kernel, session.id, own.kind, own.firstKey);
+    try {
+      const forked = await conversation.inTurn(async () => {
+        await conversation.holds(at);
+        return session.fork({ id, at, meta: metaOf(own) });
+      });
+      return { session: forked, mark: own };
+    } catch (error) {
+      const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
+      if (!isTaken || tries >= MOST_TRIES) throw error;
+    }
+  }
+}

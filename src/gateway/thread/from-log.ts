@@ -1,0 +1,61 @@
+import type { Fitted, Message, MessageInput } from "../../index.ts";
+import type { Api, JsonObject, LoggedBytes } from "../api/api.ts";
+import { parsed } from "../body/cut.ts";
+import type { WireMessage, WireMessages } from "../body/wire-message.ts";
+import { type OutgoingSource, planOutgoing } from "../edits/render.ts";
+import type { Piece } from "./outgoing.ts";
+
+/** A conversation that is written from the log, for a request that says only what is new. */
+export interface LoggedConversation extends OutgoingSource<WireMessage>, Pick<Fitted, "slots" | "messages"> {
+  readonly said: WireMessages;
+  /** Instructions that stand before all. */
+  readonly lead: readonly MessageInput[];
+}
+
+/** The elements of a fitted window: what the request says as it came, and all before it as the log has it. */
+export async function piecesFromLog(
+  api: Api,
+  conversation: LoggedConversation,
+  bytes: LoggedBytes,
+): Promise<readonly Piece[]> {
+  const { slots, said, lead } = conversation;
+  const write = (message: Message) => api.writeLogged?.(message, bytes) ?? Promise.resolve([]);
+  const edited = async (message: Message, original: Message, own?: readonly JsonObject[]) =>
+    api.encode(message, { elements: own ?? (await write(original)), original }, bytes.base64Of);
+  const pieces: Piece[] = [];
+  const add = (elements: readonly JsonObject[], index?: number) => {
+    if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
+  };
+  for (const message of lead) add(await write(message as Message));
+  for (const [place, one] of planOutgoing(conversation).entries()) {
+    const { isNote, logged, original = logged } = slots[place] as (typeof slots)[number];
+    if (one.type === "same") pieces.push(...ownPieces(api, said, one.index));
+    else if (one.type === "changed") {
+      const own = elementsAt(api, said, one.index);
+      add(await edited(one.message, one.original, own), said.messages[one.index]?.from);
+    } else if (isNote) add(await api.encode(one.message, undefined, bytes.base64Of));
+    else add(await edited(one.message, logged ?? original ?? one.message));
+  }
+  return pieces;
+}
+
+/** True if pieces hold words of the request: another process may have led the line elsewhere meanwhile. */
+export function saysOwn({ messages }: WireMessages, pieces: readonly Piece[]): boolean {
+  return messages.length === 0 || pieces.some((piece) => "from" in piece || piece.index !== undefined);
+}
+
+/** A message as it came. */
+function ownPieces(api: Api, said: WireMessages, index: number): readonly Piece[] {
+  const { from = 0, to = 0 } = said.messages[index] ?? {};
+  if (to > from) return [{ from, to }];
+  return [{ elements: elementsAt(api, said, index), index }];
+}
+
+/** What the client wrote, as elements; a plain text is one, too. */
+function elementsAt(api: Api, { cut, messages }: WireMessages, index: number): readonly JsonObject[] {
+  const { from = 0, to = 0 } = messages[index] ?? {};
+  const range = cut.fields.get(api.messagesField);
+  if (to === from)
+    return range && cut.listFrom === undefined ? [{ role: "user", content: parsed(cut.bytes, range) }] : [];
+  return cut.elements.slice(from, to).map((element) => parsed(cut.bytes, element) as JsonObject);
+}

@@ -1,0 +1,9 @@
+/** The column, longer. */
+export function grown<Column extends Int32Array | Uint16Array | Uint8Array | Float32Array>(
+  column: Column,
+  length: number,
+): Column {
+  const longer = new (column.constructor as new (length: number) => Column)(length);
+  longer.set(column);
+  return longer;
+}

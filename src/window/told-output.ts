@@ -1,0 +1,100 @@
+import type { Message } from "../model/message.ts";
+import type { Part } from "../model/part.ts";
+import { clipText } from "./clip.ts";
+
+/** What the head of a tool's output says, where a program has put that into words of the user. */
+export interface OutputHead {
+  readonly tool: string;
+  /** What the tool was called for: a file, a command. */
+  readonly about?: string;
+}
+
+const HEADED =
+  /^\s*\[(\w[\w.:-]{0,80})(?: for '([\s\S]{0,2000}?)')?\]\s*(?:result|output|observation|error)s?:/i;
+const TAGGED = /^\s*<(?:tool|function)_(?:results?|response|output)\b[^>]{0,200}>/i;
+const NOT_CARRIED_OUT = /^\s*Tool \[(\w[\w.:-]{0,80})\] /;
+/** Elements that hold what a person has written, among what their program adds. */
+const WORDS = /^[ \t]*<(task|feedback|answer|user_\w+|user-\w+)>/m;
+/** Elements that a program adds: the state of the machine, of the editor, reminders. */
+const ADDED = /^\s*<((?:environment|system|ide|editor|workspace)[-_]\w+)>[\s\S]*<\/\1>\s*$/i;
+const MOST_ABOUT = 100;
+const CLOSING = /<\/([A-Za-z][\w-]*)>\s*$/;
+
+/** The head of a tool's output that a text begins with; undefined for any other text. */
+export function outputHead(text: string): OutputHead | undefined {
+  const headed = HEADED.exec(text);
+  if (headed) return { tool: headed[1] as string, ...(headed[2] !== undefined && { about: headed[2] }) };
+  const tool = NOT_CARRIED_OUT.exec(text)?.[1] ?? (TAGGED.test(text) ? "tool" : undefined);
+  return tool === undefined ? undefined : { tool };
+}
+
+/**
+ * True for a message in the user's name that holds nothing but output of tools: it follows a call, begins with the head of an
+ * output, and no person says anything in it. Agents that write their calls as tags in plain text answer them so.
+ */
+export function isToldOutput(message: Message, before: Message | undefined): boolean {
+  if (message.role !== "user" || !before || !endsWithCall(before)) return false;
+  let hasOutput = false;
+  for (const { part, output } of partsOf(message)) {
+    const text = textOf(part);
+    if (part.type === "tool-result" || (text !== undefined && WORDS.test(text))) return false;
+    if (output) hasOutput = true;
+    else if (text === undefined || !isAdded(text)) return false;
+  }
+  return hasOutput;
+}
+
+/** The message with the output in it clipped, each part of it to so many characters; what a person says stays. */
+export function clipToldOutput(message: Message, characters: number): Message {
+  if (message.role !== "user") return message;
+  let isChanged = false;
+  const parts = partsOf(message).map(({ part, output }): Part => {
+    if (!output || part.type !== "text" || part.text.length <= characters) return part;
+    const words = WORDS.exec(part.text)?.index ?? part.text.length;
+    if (words <= characters) return part;
+    isChanged = true;
+    return { ...part, text: `${clipText(part.text.slice(0, words), characters)}${part.text.slice(words)}` };
+  });
+  return isChanged ? { ...message, parts } : message;
+}
+
+/** What a message in the user's name is about that tools speak in: the first of them, and what it was called for. */
+export function toldHeading(message: Message): string | undefined {
+  const head = partsOf(message).find(({ output }) => output)?.output;
+  if (!head) return undefined;
+  const about = head.about?.split("\n", 1)[0]?.slice(0, MOST_ABOUT);
+  return about ? `${head.tool} ${about.toWellFormed()}` : head.tool;
+}
+
+/** The parts of a message, each with the head of the output that it belongs to: what follows a head belongs to it. */
+function partsOf(
+  message: Message,
+): readonly { readonly part: Part; readonly output: OutputHead | undefined }[] {
+  let output: OutputHead | undefined;
+  return message.parts.map((part) => {
+    const text = message.role === "user" ? textOf(part) : undefined;
+    if (text === undefined) return { part, output };
+    output = outputHead(text) ?? (WORDS.test(text) ? undefined : output);
+    return { part, output: isAdded(text) ? undefined : output };
+  });
+}
+
+/** The words of a part; of those that are too large for the log, how they begin and end. */
+function textOf(part: Part): string | undefined {
+  if (part.type === "text") return part.text;
+  return part.type === "blob" && part.of === "text" ? part.preview : undefined;
+}
+
+function isAdded(text: string): boolean {
+  return text.trim() === "" || ADDED.test(text);
+}
+
+/** True for a message of the assistant that ends with a call: of the provider's kind, or a tag in its words. */
+function endsWithCall({ role, parts }: Message): boolean {
+  if (role !== "assistant") return false;
+  if (parts.some(({ type }) => type === "tool-call")) return true;
+  const last = parts.findLast(({ type }) => type === "text");
+  if (last?.type !== "text") return false;
+  const name = CLOSING.exec(last.text.slice(-200))?.[1];
+  return name !== undefined && last.text.includes(`<${name}>`);
+}

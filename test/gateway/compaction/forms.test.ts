@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { apiOf } from "../../../src/gateway/api/apis.ts";
+import { type CutBody, cutBody } from "../../../src/gateway/body/cut.ts";
+import { wireMessages } from "../../../src/gateway/body/wire-message.ts";
+import { compactionBlock } from "../../../src/gateway/compaction/compaction-block.ts";
+import { findCompactions } from "../../../src/gateway/compaction/find-compactions.ts";
+import { plainPieces } from "../../../src/gateway/compaction/plain-pieces.ts";
+import { saidSince, withOwnHistory } from "../../../src/gateway/compaction/said-since.ts";
+import { tellCompaction } from "../../../src/gateway/compaction/tell-compaction.ts";
+import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { elementsOf } from "../../../src/gateway/thread/outgoing.ts";
+
+const api = apiOf("anthropic");
+const reading = { api, stored: (input: Parameters<typeof canonicalKey>[0]) => input as never };
+
+const words = fc.stringMatching(/^[a-z"\\ ]{0,12}x$/);
+const block = fc.oneof(
+  { weight: 3, arbitrary: words.map((text) => ({ type: "text", text })) },
+  { weight: 2, arbitrary: words.map((content) => ({ type: "compaction", content })) },
+  { weight: 1, arbitrary: fc.constant({ type: "compaction", content: null }) },
+);
+const element = fc.record({
+  role: fc.constantFrom("user", "assistant"),
+  content: fc.oneof(words, fc.array(block, { minLength: 1, maxLength: 4 })),
+});
+const conversation = fc.array(element, { minLength: 1, maxLength: 8 });
+
+function cutOf(messages: readonly JsonObject[]): CutBody {
+  return cutBody(Buffer.from(JSON.stringify({ model: "m", messages })), "messages");
+}
+
+const isSummary = (one: JsonObject) => one.type === "compaction" && typeof one.content === "string";
+const blocksOf = ({ content }: JsonObject) =>
+  typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly JsonObject[]);
+
+describe("a request with compaction blocks", () => {
+  it("goes out with its last summary as the first words, and just what stands behind it", () => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const cut = cutOf(messages);
+        const found = findCompactions(cut);
+        const all = messages.flatMap((one) => blocksOf(one).map((part) => ({ role: one.role, part })));
+        expect(found !== undefined).toBe(all.some(({ part }) => part.type === "compaction"));
+        if (!found) return;
+        const sent = elementsOf(cut, plainPieces(cut, found));
+        const last = all.findLastIndex(({ part }) => isSummary(part));
+        const summary = all[last]?.part as JsonObject | undefined;
+        const behind = all.slice(last + 1).filter(({ part }) => part.type !== "compaction");
+        expect(found.last?.text).toBe(summary?.content);
+        const flat = sent.flatMap((one) => blocksOf(one).map((part) => ({ role: one.role, part })));
+        const lead = summary ? [{ role: "user", part: { type: "text", text: summary.content } }] : [];
+        expect(flat).toEqual([...lead, ...behind]);
+      }),
+    );
+  });
+
+  it("says as messages what it says without the blocks", () => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const cut = cutOf(messages);
+        const found = findCompactions(cut);
+        if (!found) return;
+        const said = wireMessages(reading, cut);
+        const since = saidSince(reading, said, { ...found, last: undefined });
+        const own = withOwnHistory(reading, said, since, undefined);
+        const bare = messages.flatMap((one) => {
+          const content = blocksOf(one).filter(({ type }) => type !== "compaction");
+          return content.length === 0 ? [] : [{ ...one, content }];
+        });
+        expect(own.messages.map(({ key }) => key)).toEqual(
+          api.decode(bare).map(({ input }) => canonicalKey(input)),
+        );
+        expect(own.messages.map(({ index }) => index)).toEqual(own.messages.map((_, index) => index));
+        expect(own.messages.map((message) => canonicalKey(message.input()))).toEqual(
+          own.messages.map(({ key }) => key),
+        );
+      }),
+    );
+  });
+});
+
+describe("a reply with a summary in front", () => {
+  const usage = fc.record({ input_tokens: fc.nat(9_999), output_tokens: fc.nat(999) });
+  const content = fc.array(words.map((text) => ({ type: "text", text })));
+
+  it("is the reply with one more block and what each step has taken", () => {
+    fc.assert(
+      fc.property(content, usage, words, (blocks, counts, text) => {
+        const reply = { type: "message", role: "assistant", content: blocks, usage: counts };
+        const told = JSON.parse(tellCompaction(text).change(JSON.stringify(reply)) ?? "");
+        const { iterations, ...rest } = told.usage;
+        expect({ ...told, usage: rest }).toEqual({ ...reply, content: [compactionBlock(text), ...blocks] });
+        expect(iterations).toMatchObject([
+          { type: "compaction", input_tokens: 0, output_tokens: 0 },
+          { type: "message", ...counts },
+        ]);
+      }),
+    );
+  });
+
+  it("is left alone where it is an error, no JSON, or a stream without a beginning", () => {
+    const { change, behind } = tellCompaction("words");
+    for (const data of [
+      "",
+      "[DONE]",
+      "{",
+      '{"type":"error","error":{"type":"overloaded_error"}}',
+      '{"type":"content_block_stop","index":0}',
+      '{"type":"message_delta","usage":{"output_tokens":1}}',
+    ]) {
+      expect(change(data)).toBeUndefined();
+      expect(behind(data)).toBe("");
+    }
+  });
+});

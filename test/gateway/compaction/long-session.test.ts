@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { startGateway } from "../../support/gateway.ts";
+import {
+  blockOf,
+  compacting,
+  expectPlain,
+  expectSaid,
+  handOver,
+  heardBy,
+  mainThreads,
+  startWorking,
+  withoutBlock,
+} from "./summaries.ts";
+
+const TURNS = 50;
+/** What a window may have at most: the trigger, and a turn. */
+const MOST_TOKENS = 60_000;
+
+/** Works with an agent that does to its history what `keep` does, after each reply. */
+async function workWith(keep: (agent: TestAgent) => void) {
+  const upstream = await startWorking();
+  const gateway = await startGateway({ upstream: upstream.url });
+  const agent = new TestAgent(gateway);
+  agent.fields.context_management = compacting();
+  const said: JsonObject[] = [];
+  const summaries: { readonly at: number; readonly text: string }[] = [];
+  let reply = await agent.say("Go through all files of the project and keep a list of what is wrong.");
+  said.push(...agent.elements);
+  for (let turn = 1; turn < TURNS; turn++) {
+    keep(agent);
+    const known = agent.elements.length;
+    reply = await handOver(agent, reply, turn);
+    said.push(...agent.elements.slice(known));
+    const block = blockOf(agent.elements.at(-1));
+    if (block) summaries.push({ at: turn, text: block.content });
+  }
+  return { upstream, gateway, agent, said, summaries };
+}
+
+describe("a client that keeps compaction blocks", () => {
+  it("and all that stands before them works on in a window that stays small", async () => {
+    const { upstream, gateway, said, summaries } = await workWith(() => {});
+    expect(summaries.length).toBeGreaterThan(1);
+    expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
+    expectPlain(upstream);
+    for (const { at, text } of summaries)
+      expect(heardBy(upstream, at)).toContainEqual({ role: "user", content: text });
+    // None comes again that was sent back.
+    const texts = summaries.map(({ text }) => text);
+    expect(new Set(texts).size).toBe(texts.length);
+    await expectSaid(gateway, said);
+  });
+
+  it("and drops what stands before them goes on with the same conversation", async () => {
+    const { upstream, gateway, agent, said, summaries } = await workWith((agent) => {
+      const place = agent.elements.findLastIndex((element) => blockOf(element));
+      if (place > 0) agent.elements = agent.elements.slice(place);
+    });
+    expect(summaries.length).toBeGreaterThan(1);
+    expect(agent.elements.length).toBeLessThan(TURNS);
+    expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
+    expectPlain(upstream);
+    // What is sent next begins as the provider's cache knows it, though the client says nothing of it any more.
+    for (const { at } of summaries.slice(0, -1)) {
+      const before = wordsOf(heardBy(upstream, at));
+      expect(wordsOf(heardBy(upstream, at + 1)).slice(0, before.length)).toEqual(before);
+    }
+    await expectSaid(gateway, said);
+  });
+});
+
+describe("a client that forgets compaction blocks", () => {
+  it("goes on all the same, and is told the summary with every reply", async () => {
+    const { upstream, gateway, said, summaries } = await workWith((agent) => {
+      agent.elements = agent.elements.flatMap(withoutBlock);
+    });
+    expect(summaries.length).toBeGreaterThan(TURNS / 4);
+    expectPlain(upstream);
+    expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
+    await expectSaid(gateway, said);
+    expect(await mainThreads(gateway)).toHaveLength(1);
+  });
+});
+
+/** What elements say, whether as a text or as a block; thoughts that were not kept are not missed. */
+function wordsOf(elements: readonly JsonObject[]): readonly unknown[] {
+  return elements.map(({ role, content }) => {
+    const blocks =
+      typeof content === "string" ? [{ type: "text", text: content }] : (content as JsonObject[]);
+    return [role, ...blocks.filter(({ type }) => type !== "thinking")];
+  });
+}

@@ -1,0 +1,97 @@
+import { expect } from "vitest";
+import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { apiOf } from "../../../src/gateway/api/apis.ts";
+import type { TestAgent } from "../../support/agent.ts";
+import { logOf, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import { says, startUpstream, type Upstream } from "../../support/upstream.ts";
+import { output, startLimitedUpstream } from "../limited.ts";
+import { working } from "../long-session.ts";
+import { textsIn } from "../said.ts";
+
+/** Tokens from which on a client wants a summary; no fewer are allowed. */
+export const TRIGGER = 50_000;
+
+/** Asks for summaries. */
+export function compacting(options: JsonObject = {}): JsonObject {
+  const trigger = { type: "input_tokens", value: TRIGGER };
+  return { edits: [{ type: "compact_20260112", trigger, ...options }] };
+}
+
+/** An upstream that is none of Anthropic's, for a session that calls a tool with every turn. */
+export function startWorking(): Promise<Upstream & { readonly counts: readonly number[] }> {
+  return startLimitedUpstream({
+    api: "anthropic",
+    window: 200_000,
+    count: (body) => Math.ceil(body.length / 4),
+    reply: working,
+  });
+}
+
+/** An upstream that answers with what it was sent how often. */
+export function startCounting(): Promise<Upstream> {
+  return startUpstream(
+    says((_, index) => ({ text: `Answer ${index}.`, usage: { input: 1_000, output: 7 } })),
+  );
+}
+
+/** The compaction block that a message begins with; undefined if it has none. */
+export function blockOf(element: JsonObject | undefined): { readonly content: string } | undefined {
+  const blocks = (element?.content ?? []) as readonly JsonObject[];
+  for (const block of blocks.slice(1)) expect(block.type).not.toBe("compaction");
+  const [first] = blocks;
+  return first?.type === "compaction" ? (first as { readonly content: string } & JsonObject) : undefined;
+}
+
+/** A message without such a block; undefined if it has nothing else. */
+export function withoutBlock(element: JsonObject): readonly JsonObject[] {
+  if (!Array.isArray(element.content)) return [element];
+  const content = element.content.filter(({ type }: JsonObject) => type !== "compaction");
+  return content.length === 0 ? [] : [{ ...element, content }];
+}
+
+/** Long words of a user, as many as make a summary due. */
+export function longTalk(turns: number, characters = 8_000): JsonObject[] {
+  return Array.from({ length: turns }, (_, turn): readonly JsonObject[] => [
+    { role: "user", content: `Question ${turn}: what does this say?\n${output(turn + 1, characters)}` },
+    { role: "assistant", content: [{ type: "text", text: `It says ${turn}.` }] },
+  ]).flat();
+}
+
+/** Fails unless the only conversation of a gateway holds what was said, each message once and no block of ours. */
+export async function expectSaid(gateway: TestGateway, said: readonly JsonObject[]): Promise<void> {
+  const [main, ...others] = await mainThreads(gateway);
+  expect(others).toEqual([]);
+  const log = (await logOf(await gateway.kernel.session(main?.id))).map(({ message }) => textsIn(message));
+  const bare = said.flatMap(withoutBlock);
+  expect(log).toEqual(
+    apiOf("anthropic")
+      .decode(bare)
+      .map(({ input }) => textsIn(input)),
+  );
+}
+
+/** Conversations, whatever a client has dropped of them. */
+export function mainThreads(gateway: TestGateway) {
+  return threadsOf(gateway);
+}
+
+/** Elements that an upstream was sent. */
+export function heardBy(upstream: Upstream, index = -1): readonly JsonObject[] {
+  return upstream.heard.at(index)?.json.messages;
+}
+
+/** Fails if an upstream was ever sent a block or a field that only Anthropic knows. */
+export function expectPlain(upstream: Upstream): void {
+  for (const { json } of upstream.heard) {
+    expect(json.context_management).toBeUndefined();
+    for (const { role, content } of json.messages) {
+      const blocks: readonly JsonObject[] = Array.isArray(content) ? content : [];
+      expect([role, ...blocks.map(({ type }) => type)]).not.toContain("compaction");
+    }
+  }
+}
+
+/** Hands over what the tools of a session put out. */
+export function handOver(agent: TestAgent, reply: Awaited<ReturnType<TestAgent["next"]>>, turn: number) {
+  return agent.hand(reply.calls, ...reply.calls.map(() => output(turn, 8_000)));
+}

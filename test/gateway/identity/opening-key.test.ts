@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
+import { openingKey, withOpening } from "../../../src/gateway/identity/opening-key.ts";
+import type { MessageInput } from "../../../src/index.ts";
+
+const REMINDER = "<system-reminder>\nToday is Sunday.\n</system-reminder>";
+
+function keyOf(input: MessageInput): string {
+  const first = { key: canonicalKey(input), input: () => input };
+  return openingKey(first, Buffer.from(JSON.stringify(input)));
+}
+
+const says = (...texts: string[]): MessageInput => ({
+  role: "user",
+  parts: texts.map((text) => ({ type: "text", text })),
+});
+
+describe("the key by which a conversation is looked for", () => {
+  it("does not change with what was said beside the first words for one request only", () => {
+    const plain = keyOf(says("Read the notes."));
+    expect(keyOf(says(REMINDER, "Read the notes."))).toBe(plain);
+    expect(keyOf(says(REMINDER, REMINDER, "Read the notes."))).toBe(plain);
+    expect(keyOf(says(`${REMINDER}\nRead the notes.`))).toBe(plain);
+    expect(keyOf({ role: "user", text: `Read the notes.\n${REMINDER}` })).toBe(plain);
+    expect(keyOf(says("Read the letters."))).not.toBe(plain);
+  });
+
+  it("is that of the message itself where nothing else was said", () => {
+    expect(keyOf(says(REMINDER))).toBe(canonicalKey(says(REMINDER)));
+    expect(keyOf(says("What is a <system-reminder>?"))).toBe(
+      canonicalKey(says("What is a <system-reminder>?")),
+    );
+  });
+
+  it("tells pictures apart that come with the same words", () => {
+    const picture = (bytes: string): MessageInput => ({
+      role: "user",
+      parts: [
+        { type: "text", text: REMINDER },
+        { type: "text", text: "What is this?" },
+        { type: "data", mime: "image/png", data: Buffer.from(bytes) },
+      ],
+    });
+    expect(keyOf(picture("a cat"))).not.toBe(keyOf(picture("a dog")));
+    expect(keyOf(picture("a cat"))).toBe(keyOf(picture("a cat")));
+  });
+
+  it("reads nothing where nothing of that kind can be", () => {
+    const input = () => {
+      throw new Error("read");
+    };
+    expect(openingKey({ key: "key", input }, Buffer.from('{"role":"user","content":"Hello."}'))).toBe("key");
+  });
+
+  it("stands for the first key of a line, and only for that", () => {
+    expect(withOpening(["a", "b"], "x")).toEqual(["x", "b"]);
+    expect(withOpening([], "x")).toEqual([]);
+  });
+});
