@@ -8,6 +8,8 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // A machine that is busy or slow takes longer than the second that would be waited.
+    expect: { poll: { timeout: 20_000 } },
     // Two cores: more workers would only make the crash and process tests wait for each other.
     maxWorkers: 2,
   },

@@ -34,7 +34,7 @@ export function coderFor({ kernel, model, folder }: CoderParts): {
   const call = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
   const looking = (context: AgentContext<Session>) => {
     const place = folderOf(context.place) ?? folder;
-    return { read: readTool(place), search: searchTool(place), run: runTool(place, context.task) };
+    return { read: readTool(place), search: searchTool(place), run: runTool(place, context.tag) };
   };
   const editing = (context: AgentContext<Session>) => editTool(folderOf(context.place) ?? folder);
 

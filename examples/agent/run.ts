@@ -6,7 +6,7 @@ import { z } from "zod";
 const USUAL_SECONDS = 120;
 const MOST_CHARACTERS = 12_000;
 
-export function runTool(folder: string, task: string) {
+export function runTool(folder: string, tag: string) {
   return tool({
     description: "Runs a shell command in the working folder and shows the end of what it printed.",
     inputSchema: z.object({
@@ -19,7 +19,7 @@ export function runTool(folder: string, task: string) {
         command: isWindows ? "cmd.exe" : "/bin/sh",
         args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
         cwd: folder,
-        tag: task,
+        tag,
         deadlineMs: seconds * 1_000,
         maxOutputBytes: 50_000_000,
         keepBytes: MOST_CHARACTERS,

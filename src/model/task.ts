@@ -119,8 +119,8 @@ export type TaskNote =
 
 /** What an agent can say besides messages and usage. */
 export type AgentNote =
-  /** Something for whoever reads along. */
-  | { readonly type: "output"; readonly text: string }
+  /** Something for whoever reads along; of a program, with the stream where it was not the usual one. */
+  | { readonly type: "output"; readonly text: string; readonly stream?: "stderr" }
   /** A tool was called; without a result the call counts for nothing. */
   | { readonly type: "call"; readonly name: string; readonly arguments: Json; readonly result: Json }
   /** One more step of its budget is used up. */

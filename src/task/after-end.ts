@@ -7,6 +7,8 @@ export interface EndedTask {
   readonly task: TaskRecord;
   readonly outcome: TaskOutcome;
   readonly plan?: TaskPlan;
+  /** What its processes are found by. */
+  readonly tag: string;
   /** The process that ran it is dead, and another one cleans up. */
   readonly isOrphan?: true;
 }
@@ -21,10 +23,13 @@ export interface AfterStep {
 /** A way to keep tasks apart, as a worktree for each. */
 export interface Isolation {
   readonly limitMs?: number;
-  /** Makes the place to work in, or finds the one that a former call has made for the task. */
-  prepare(task: TaskId, plan: TaskPlan, signal: AbortSignal): Promise<Json>;
+  /**
+   * Makes the place to work in, or finds the one that a former call has made for the task. `tag` is what processes of the
+   * task are found by.
+   */
+  prepare(task: TaskId, plan: TaskPlan, signal: AbortSignal, tag: string): Promise<Json>;
   /** Decides what becomes of the place; what it finds goes into the notice. */
-  settle(task: TaskId, place: Json, signal: AbortSignal): Promise<Json | undefined>;
+  settle(task: TaskId, place: Json, signal: AbortSignal, tag: string): Promise<Json | undefined>;
 }
 
 /** A way out of the process for notices: at least once, the same id each time. */

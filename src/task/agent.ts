@@ -25,6 +25,8 @@ export type AgentCause = "start" | "detach" | "resume";
 /** What an agent gets. `OpenedSession` is whatever the host calls a session. */
 export interface AgentContext<OpenedSession = unknown> {
   readonly task: TaskId;
+  /** What processes of the task are to carry, so that they are found and ended with it: the `tag` of `runCommand`. */
+  readonly tag: string;
   readonly input: Json;
   readonly cause: AgentCause;
   readonly mode: TaskMode;

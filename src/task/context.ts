@@ -18,11 +18,13 @@ export function makeContext<OpenedSession>(
   { log, openSession, startChild }: ContextParts<OpenedSession>,
   run: Run<OpenedSession>,
   shell: Shell,
+  tag: string,
 ): AgentContext<OpenedSession> {
   const { task, memory, cause } = run;
   let session: Promise<OpenedSession> | undefined;
   return {
     task: task.id,
+    tag,
     input: memory.plan?.input ?? null,
     cause,
     mode: task.mode,

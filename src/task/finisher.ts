@@ -7,6 +7,7 @@ import { withinDeadline } from "./deadline.ts";
 import type { Journal } from "./journal.ts";
 import { patiently } from "./patiently.ts";
 import type { Timer } from "./timer.ts";
+import { wordsOf } from "./words.ts";
 
 /** What finishing needs. */
 export interface FinisherParts {
@@ -40,18 +41,19 @@ export class Finisher {
   /** For a task whose notice is owed. */
   async finish(ended: EndedTask, place: Json | undefined): Promise<void> {
     const facts = await this.#facts(ended, place);
-    const { stop, channels, journal, onNotice, timer } = this.#parts;
+    const { stop, channels, journal, onNotice } = this.#parts;
     if (stop.aborted) return;
     const notice = makeNotice(ended, facts);
     const next = channels.length === 0 ? "done" : "told";
-    if (!(await patiently(timer, stop, () => journal.tell(ended.task, notice, next)))) return;
+    if (!(await patiently(this.#parts, stop, ended.task.id, () => journal.tell(ended.task, notice, next))))
+      return;
     onNotice(notice);
     if (next === "told") await this.deliver({ ...ended.task, notice: next }, notice);
   }
 
   /** For a task whose notice is in the log and has yet to go out. */
   async deliver(task: TaskRecord, notice: TaskNotice): Promise<void> {
-    const { channels, log, onWarning, stop, timer } = this.#parts;
+    const { channels, log, onWarning, stop } = this.#parts;
     const failed: string[] = [];
     for (const channel of channels) {
       const trouble = await this.#send(channel, notice);
@@ -69,7 +71,8 @@ export class Finisher {
       expect: { epoch: task.epoch, notice: "told" },
       set: { attempts, ...(isOver && { notice: "done" as const }) },
     } as const;
-    await patiently(timer, stop, () => log.store.tasks.change(change)).catch(() => undefined);
+    const paying = () => log.store.tasks.change(change);
+    await patiently(this.#parts, stop, task.id, paying).catch(() => undefined);
   }
 
   async #facts(ended: EndedTask, place: Json | undefined): Promise<{ readonly [step: string]: Json }> {
@@ -95,14 +98,14 @@ export class Finisher {
     return facts;
   }
 
-  #stepsFor({ task, plan }: EndedTask, place: Json | undefined): readonly AfterStep[] {
+  #stepsFor({ task, tag, plan }: EndedTask, place: Json | undefined): readonly AfterStep[] {
     const name = plan?.isolation;
     const isolation = name === undefined ? undefined : this.#parts.isolations[name];
     if (name === undefined || !isolation || place === undefined) return this.#parts.steps;
     const verdict: AfterStep = {
       name,
       ...(isolation.limitMs !== undefined && { limitMs: isolation.limitMs }),
-      run: (_, signal) => isolation.settle(task.id, place, signal),
+      run: (_, signal) => isolation.settle(task.id, place, signal, tag),
     };
     return [...this.#parts.steps, verdict];
   }
@@ -130,7 +133,7 @@ function makeNotice(
   facts: { readonly [step: string]: Json },
 ): TaskNotice {
   const { result, ...rest } = outcome;
-  const isLong = result !== undefined && JSON.stringify(result).length > MAX_RESULT_CHARACTERS;
+  const isLong = result !== undefined && (JSON.stringify(result)?.length ?? 0) > MAX_RESULT_CHARACTERS;
   return {
     ...rest,
     ...(isLong ? { isResultOmitted: true } : result !== undefined && { result }),
@@ -142,8 +145,4 @@ function makeNotice(
     settledAt: task.settledAt ?? 0,
     ...(Object.keys(facts).length > 0 && { facts }),
   };
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import type { TaskId } from "../model/task.ts";
 import type { Isolation } from "./after-end.ts";
 import { withinDeadline } from "./deadline.ts";
 import type { Journal } from "./journal.ts";
@@ -12,6 +13,8 @@ export interface IsolateParts {
   readonly timer: Timer;
   readonly limits: TaskLimits;
   readonly isolations: Readonly<Record<string, Isolation>>;
+  /** What processes of a task are found by. */
+  readonly tagOf: (task: TaskId) => Promise<string>;
 }
 
 /** Makes the place that a task works in, if it is to have one of its own; a place that nobody will know of is settled at once. */
@@ -23,8 +26,9 @@ export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell
   if (!isolation) throw new Error(`The isolation ${plan.isolation} is not known here.`);
   const { id } = run.task;
   const limitMs = isolation.limitMs ?? limits.stepMs;
+  const tag = await parts.tagOf(id);
   const made = await withinDeadline(timer, limitMs, (signal) =>
-    isolation.prepare(id, plan, AbortSignal.any([signal, shell.signal])),
+    isolation.prepare(id, plan, AbortSignal.any([signal, shell.signal]), tag),
   );
   if (made.type === "late") throw new Error(`The isolation ${plan.isolation} was not ready in time.`);
   if (made.type === "failed") throw made.error;
@@ -32,7 +36,7 @@ export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell
     const note = { type: "isolated", place: made.value } as const;
     await journal.say(run.task, shell.epoch, [{ body: { kind: "task", task: id, note } }]);
   } catch (error) {
-    await withinDeadline(timer, limitMs, (signal) => isolation.settle(id, made.value, signal));
+    await withinDeadline(timer, limitMs, (signal) => isolation.settle(id, made.value, signal, tag));
     throw error;
   }
   run.memory = { ...run.memory, place: made.value };

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { isOwnerAlive, OWNER_LEASE_MS } from "../log/owner.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Closable } from "../model/scope.ts";
@@ -78,6 +79,22 @@ export function dropLease(store: Store, owner: string): Promise<void> {
 
 /** Whether an owner of tasks may still be running them. */
 export async function isOwnerOfTasksAlive(store: Store, owner: string, now: number): Promise<boolean> {
+  return (await lifeOfOwner(store, owner, now)).state === "alive";
+}
+
+/** How an owner of tasks stands: its lease is over, but its process is there, is "silent"; a machine that slept is so, too. */
+export interface OwnerLife {
+  readonly state: "alive" | "silent" | "dead";
+  /** Until when its last sign of life holds. */
+  readonly expiresAt: number;
+}
+
+/** What is known of the life of an owner of tasks. */
+export async function lifeOfOwner(store: Store, owner: string, now: number): Promise<OwnerLife> {
   const lease = await store.leases.get(nameOf(owner));
-  return lease !== undefined && isOwnerAlive(owner, lease.expiresAt - OWNER_LEASE_MS, now);
+  if (!lease) return { state: "dead", expiresAt: 0 };
+  const { expiresAt } = lease;
+  if (isOwnerAlive(owner, expiresAt - OWNER_LEASE_MS, now)) return { state: "alive", expiresAt };
+  const isThere = owner.startsWith(`${hostname()}|`) && isOwnerAlive(owner, now, now);
+  return { state: isThere ? "silent" : "dead", expiresAt };
 }

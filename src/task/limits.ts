@@ -1,4 +1,4 @@
-import { wholeNumber } from "../model/errors.ts";
+import { LonghaulError, wholeNumber } from "../model/errors.ts";
 
 /** Bounds of a supervisor of tasks. */
 export interface TaskLimits {
@@ -44,4 +44,13 @@ export function resolveTaskLimits(changes: Partial<TaskLimits> = {}): TaskLimits
   for (const [name, value] of Object.entries(limits))
     wholeNumber(`tasks.${name}`, value, name === "maxResumes" ? 0 : 1);
   return limits;
+}
+
+/** The error of one task too many. */
+export function tooManyTasks(maxTasks: number): LonghaulError {
+  return new LonghaulError(
+    "TASK_LIMIT",
+    `${maxTasks} tasks wait or run in this process already; wait for some of them, or raise tasks.limits.maxTasks.`,
+    { details: { maxTasks } },
+  );
 }

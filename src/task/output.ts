@@ -6,6 +6,8 @@ import { isTerminal } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import { readRange } from "../view/range.ts";
 import { tailEntries } from "../view/tail.ts";
+import { every } from "./every.ts";
+import { taskNotFound } from "./not-found.ts";
 import type { Timer } from "./timer.ts";
 
 /** One entry of a task's session. */
@@ -30,6 +32,8 @@ export interface OutputParts {
 }
 
 const PAGE = 100;
+/** How often it is looked whether there is still something to wait for. */
+const LOOK_MS = 2_000;
 
 /** What a task said, from the log, whoever runs it: up to the entry that ended it, or as far as it has come. */
 export async function* readOutput(
@@ -47,12 +51,21 @@ export async function* readOutput(
   const cancel = options.timeoutMs === undefined ? undefined : timer.after(options.timeoutMs, end);
   options.signal?.addEventListener("abort", end);
   if (options.signal?.aborted) end();
+  let isGone = false;
+  // A session that is deleted says nothing more, and nobody would tell.
+  const look = async () => {
+    isGone = (await log.store.tasks.get(task.id)) === undefined;
+    if (isGone) end();
+  };
+  const stopLooking = every(timer, LOOK_MS, look, () => undefined);
   try {
     for await (const entry of tailEntries(log.store, task.session, scope, { after, signal: over.signal })) {
       yield entry;
       if (endsTask(entry, task.id)) return;
     }
+    if (isGone) throw taskNotFound(task.id);
   } finally {
+    stopLooking();
     cancel?.();
     options.signal?.removeEventListener("abort", end);
   }

@@ -1,12 +1,26 @@
 import { type ErrorCode, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Timer } from "./timer.ts";
+import { wordsOf } from "./words.ts";
 
 /** Troubles of a store that pass. */
 const PASSING: readonly ErrorCode[] = ["STORE_BUSY", "DISK_FULL", "STORE_IO"];
 const MAX_DELAY_MS = 5_000;
+/** When whoever is concerned hears of it: a trouble that is over by then is none. */
+const TOLD_AT_MS = 800;
 
-/** Repeats what failed for a reason that passes, for as long as it takes or until `stop` fires. */
-export async function patiently<T>(timer: Timer, stop: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** What being patient needs. */
+export interface PatientParts {
+  readonly timer: Timer;
+  readonly onWarning: (warning: string) => void;
+}
+
+/** Repeats what failed for a reason that passes, for as long as it takes or until `stop` fires; says once what it waits for. */
+export async function patiently<T>(
+  { timer, onWarning }: PatientParts,
+  stop: AbortSignal,
+  task: string,
+  work: () => Promise<T>,
+): Promise<T> {
   for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
       return await work();
@@ -14,6 +28,8 @@ export async function patiently<T>(timer: Timer, stop: AbortSignal, work: () => 
       if (!PASSING.some((code) => isLonghaulError(error, code))) throw error;
       if (stop.aborted)
         throw new LonghaulError("CLOSED", "The supervisor of tasks was closed.", { cause: error });
+      if (delayMs === TOLD_AT_MS)
+        onWarning(`Task ${task} waits until the store can be written to: ${wordsOf(error)}`);
     }
     await new Promise<void>((resolve) => {
       const end = () => {

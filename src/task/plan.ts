@@ -27,6 +27,9 @@ export function makePlan(source: PlanSource): { readonly plan: TaskPlan; readonl
   const { mode = "background", title, budget, loopGuard, deadlineMs } = options;
   if (mode !== "foreground" && mode !== "background")
     throw invalidArgument("mode", mode, '"foreground" or "background"');
+  if (title !== undefined && typeof title !== "string") throw invalidArgument("title", title, "a text");
+  if (typeof input === "function" || typeof input === "symbol")
+    throw invalidArgument("input", String(input), "a value that JSON can hold");
   const isolation = options.isolation === "none" ? undefined : options.isolation;
   if (isolation !== undefined && !(isolation in isolations))
     throw invalidArgument("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));

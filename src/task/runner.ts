@@ -10,6 +10,7 @@ import type { Run } from "./run.ts";
 import { Shell, type ShellEnd } from "./shell.ts";
 import { beginSummary, type Summariser } from "./summariser.ts";
 import { NotOurs, Overrun, takeEvent } from "./take-event.ts";
+import { wordsOf } from "./words.ts";
 
 /** What running needs. */
 export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, IsolateParts {
@@ -43,13 +44,17 @@ export class Runner<OpenedSession> {
     const { deadlineAt } = run.task;
     if (deadlineAt === undefined) return;
     const { timer, log } = this.#parts;
-    const expire = () =>
-      void this.settle(run, "fail", {
-        state: "failed",
-        reason: "deadline",
-        error: "The task took too long.",
-      });
-    run.cancelDeadline = timer.after(deadlineAt - log.clock.now(), expire);
+    run.cancelDeadline = timer.after(deadlineAt - log.clock.now(), () => void this.#expire(run));
+  }
+
+  /** Lets go of tasks that others have taken over or deleted, and ends those whose time was over while the machine slept. */
+  async check(): Promise<void> {
+    const { log, owner } = this.#parts;
+    for (const run of [...this.runs.values()]) {
+      const task = await log.store.tasks.get(run.task.id);
+      if (task?.owner !== owner) this.#lose(run);
+      else if (log.clock.now() >= (task.deadlineAt ?? Number.POSITIVE_INFINITY)) void this.#expire(run);
+    }
   }
 
   /** Runs a task that is in state "running" and ours. */
@@ -85,11 +90,6 @@ export class Runner<OpenedSession> {
   /** Lets a task go, so that another process takes it up. */
   async release(run: Run<OpenedSession>): Promise<void> {
     if (run.settling || !(await this.#move(run, "release", { owner: undefined }))) return;
-    this.#lose(run);
-  }
-
-  /** For a task that turned out to be someone else's. */
-  lose(run: Run<OpenedSession>): void {
     this.#lose(run);
   }
 
@@ -135,8 +135,9 @@ export class Runner<OpenedSession> {
       if (run.settling) return { type: "stopped" };
       try {
         await isolate(this.#parts, run, shell);
+        const tag = await this.#parts.tagOf(run.task.id);
         if (shell.isStopped) return { type: "stopped" };
-        shell.begin(run.agent.run(makeContext(this.#parts, run, shell)));
+        shell.begin(run.agent.run(makeContext(this.#parts, run, shell, tag)));
         shell.summarise(this.#summary(run));
       } catch (error) {
         return shell.isStopped ? { type: "stopped" } : { type: "threw", error };
@@ -151,11 +152,15 @@ export class Runner<OpenedSession> {
     return beginSummary(summariser, journal, task, task.epoch);
   }
 
+  #expire(run: Run<OpenedSession>): Promise<void> {
+    const error = "The task took too long.";
+    return this.settle(run, "fail", { state: "failed", reason: "deadline", error });
+  }
+
   async #failed(run: Run<OpenedSession>, error: unknown): Promise<void> {
     if (error instanceof NotOurs) return this.#lose(run);
     const reason = error instanceof Overrun ? error.reason : "error";
-    const message = error instanceof Error ? error.message : String(error);
-    return this.settle(run, "fail", { state: "failed", reason, error: message });
+    return this.settle(run, "fail", { state: "failed", reason, error: wordsOf(error) });
   }
 
   async #detach(run: Run<OpenedSession>): Promise<void> {
@@ -182,8 +187,8 @@ export class Runner<OpenedSession> {
   /** Writes a move that does not end the task; false if it has ended, or is not ours any more. */
   async #move(run: Run<OpenedSession>, event: TaskEvent, extras: MoveExtras): Promise<boolean> {
     if (run.settling) return false;
-    const { journal, timer, stop } = this.#parts;
-    const moving = patiently(timer, stop, () => journal.move(run.task, event, extras));
+    const { journal, stop } = this.#parts;
+    const moving = patiently(this.#parts, stop, run.task.id, () => journal.move(run.task, event, extras));
     const written = moving.then(
       () => undefined,
       () => undefined,
@@ -197,13 +202,13 @@ export class Runner<OpenedSession> {
   }
 
   async #settle(run: Run<OpenedSession>, event: TaskEvent, given: TaskOutcome): Promise<void> {
-    const { journal, timer, stop, stopChildren, left } = this.#parts;
+    const { journal, stop, stopChildren, left } = this.#parts;
     await run.moving;
     if (run.mayHaveChildren) await stopChildren(run.task.id);
     if (event !== "complete") run.shell?.stop(given.reason ?? given.state);
     const found = given.result === undefined ? { ...given, ...resultOf(run.memory.result) } : given;
     const settling = () => journal.settle(run.task, event, found);
-    const { hasMoved, task, outcome } = await patiently(timer, stop, settling);
+    const { hasMoved, task, outcome } = await patiently(this.#parts, stop, run.task.id, settling);
     if (!hasMoved || !task) return this.#lose(run);
     run.task = task;
     run.outcome = outcome;
@@ -220,8 +225,9 @@ export class Runner<OpenedSession> {
     if (!outcome) return;
     // Those that were on their way when the task ended; from its end on there are no more.
     if (run.mayHaveChildren) await this.#parts.stopChildren(task.id);
+    const tag = await this.#parts.tagOf(task.id);
     await this.#parts.finisher.finish(
-      { task, outcome, ...(memory.plan && { plan: memory.plan }) },
+      { task, outcome, tag, ...(memory.plan && { plan: memory.plan }) },
       memory.place,
     );
   }
@@ -242,6 +248,7 @@ export class Runner<OpenedSession> {
   }
 }
 
-function resultOf(result: Json | undefined): { readonly result?: Json } {
+function resultOf(result: Json | undefined): Pick<TaskOutcome, "result" | "isResultOmitted"> {
+  if (typeof result === "function" || typeof result === "symbol") return { isResultOmitted: true };
   return result === undefined ? {} : { result };
 }

@@ -1,3 +1,4 @@
+import { invalidArgument } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { type Census, type Closable, Scope } from "../model/scope.ts";
 import type { AgentEvent } from "./agent.ts";
@@ -59,6 +60,12 @@ export class Shell {
 
   /** Begins with the agent's events. */
   begin(events: AsyncIterable<AgentEvent>): void {
+    if (typeof events?.[Symbol.asyncIterator] !== "function")
+      throw invalidArgument(
+        "what the agent returns",
+        events,
+        "its events, as an async function* returns them",
+      );
     this.#steps = events[Symbol.asyncIterator]();
   }
 
@@ -137,17 +144,20 @@ export class Shell {
   /** The next event, or undefined if something came between; then the event is the first one of the next call. */
   #next(): Promise<IteratorResult<AgentEvent, unknown> | undefined> {
     return new Promise((resolve, reject) => {
-      this.#wake = () => resolve(undefined);
+      let isWaiting = true;
+      // Whoever was woken takes nothing: what comes then stays for the next call.
+      const take = () => {
+        if (isWaiting) this.#pending = undefined;
+        return isWaiting;
+      };
+      this.#wake = () => {
+        isWaiting = false;
+        resolve(undefined);
+      };
       this.#pending ??= (this.#steps as Steps).next();
       this.#pending.then(
-        (step) => {
-          this.#pending = undefined;
-          resolve(step);
-        },
-        (error) => {
-          this.#pending = undefined;
-          reject(error);
-        },
+        (step) => take() && resolve(step),
+        (error) => take() && reject(error),
       );
     });
   }

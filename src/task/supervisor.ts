@@ -8,11 +8,13 @@ import { withinDeadline } from "./deadline.ts";
 import { every } from "./every.ts";
 import { cleanUpOnExit } from "./exit-registry.ts";
 import { Finisher } from "./finisher.ts";
+import { identityOf } from "./identity.ts";
 import { Journal } from "./journal.ts";
 import { OwnerLease } from "./lease.ts";
-import { resolveTaskLimits, type TaskLimits } from "./limits.ts";
+import { resolveTaskLimits, type TaskLimits, tooManyTasks } from "./limits.ts";
 import { agentOf, type Startable, type TaskParts } from "./options.ts";
 import { makePlan } from "./plan.ts";
+import { tagOfTask } from "./process/tag.ts";
 import { BLANK_MEMORY } from "./recall-task.ts";
 import { Run } from "./run.ts";
 import { RunQueue } from "./run-queue.ts";
@@ -57,7 +59,8 @@ export class Supervisor<OpenedSession> {
     this.limits = limits;
     this.timer = timer;
     this.#journal = journal;
-    const common = { log, journal, timer, isolations, stop, onWarning, owner, limits };
+    const tagOf = (id: TaskId) => this.tagOf(id);
+    const common = { log, journal, timer, isolations, stop, onWarning, owner, limits, tagOf };
     const finisher = new Finisher({ ...common, steps, channels, stepMs: limits.stepMs, onNotice });
     const stopChildren = (parent: TaskId) => this.#stopChildren(parent);
     this.runner = new Runner({
@@ -74,7 +77,9 @@ export class Supervisor<OpenedSession> {
       left: (run) => this.#queue.leave(run.task.id),
     });
     this.#queue = new RunQueue(limits.maxRunning, (run) => this.runner.begin(run));
-    const onLate = () => void this.#checkOwnership();
+    // After a time without a sign of life, others may have taken tasks over.
+    const onLate = () =>
+      void this.runner.check().catch((error) => onWarning(`Looking after tasks failed: ${error}`));
     this.#lease = new OwnerLease({
       ...common,
       store: log.store,
@@ -124,7 +129,7 @@ export class Supervisor<OpenedSession> {
         throw invalidArgument("agent", name, "an agent that is known here, to run it in the foreground");
       return this.#journal.create({ id, plan, session, canResume: true, isRunning: false, ...fence });
     }
-    if (this.runner.runs.size >= this.limits.maxTasks) throw tooMany(this.limits.maxTasks);
+    if (this.runner.runs.size >= this.limits.maxTasks) throw tooManyTasks(this.limits.maxTasks);
     await this.hold();
     const isRunning = plan.parent !== undefined || this.#queue.hasRoom;
     if (isRunning) this.#queue.enter(id, plan.parent);
@@ -155,7 +160,9 @@ export class Supervisor<OpenedSession> {
     const { tasks } = this.#parts.log.store;
     const task = await tasks.get(id);
     if (!task || isTerminal(task.state)) return;
-    const isOrphan = await this.#sweeper.isOrphan(task);
+    // One of ours that nothing here runs was given up, as after an error of the store.
+    const isStray = task.owner === this.#parts.owner && !this.runner.isBusyWith(id);
+    const isOrphan = isStray || (await this.#sweeper.isOrphan(task));
     if (isOrphan && (await this.#sweeper.settleOrphan(task, "kill", { state: "killed", reason }))) return;
     await tasks.wish(id, "kill", reason);
   }
@@ -163,6 +170,7 @@ export class Supervisor<OpenedSession> {
   /** Makes sure that others know this process to live before it owns anything; begins to hear wishes and to look after the dead. */
   async hold(): Promise<void> {
     if (this.#isClosing) return;
+    await identityOf(this.#parts.log.store, this.#parts.log.clock);
     await this.#lease.hold();
     if (this.#cancelSweeps || this.#isClosing) return;
     const warn = (error: unknown) => this.#parts.onWarning?.(`Looking after tasks failed: ${error}`);
@@ -172,11 +180,20 @@ export class Supervisor<OpenedSession> {
       this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
   }
 
+  /** What processes of a task are found by. */
+  async tagOf(id: TaskId): Promise<string> {
+    const { store, clock } = this.#parts.log;
+    return tagOfTask(id, await identityOf(store, clock));
+  }
+
   /** Looks once after tasks that nobody runs; calls at the same time share one look. */
   sweep(): Promise<Recovered> {
-    this.#sweeping ??= this.#sweeper.sweep().finally(() => {
-      this.#sweeping = undefined;
-    });
+    this.#sweeping ??= this.runner
+      .check()
+      .then(() => this.#sweeper.sweep())
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
     return this.#sweeping;
   }
 
@@ -274,21 +291,4 @@ export class Supervisor<OpenedSession> {
           .catch(() => undefined);
     }
   }
-
-  /** After a time without a sign of life, others may have taken tasks over. */
-  async #checkOwnership(): Promise<void> {
-    const { log, owner } = this.#parts;
-    for (const run of [...this.runner.runs.values()]) {
-      const task = await log.store.tasks.get(run.task.id);
-      if (task?.owner !== owner) this.runner.lose(run);
-    }
-  }
-}
-
-function tooMany(maxTasks: number): LonghaulError {
-  return new LonghaulError(
-    "TASK_LIMIT",
-    `${maxTasks} tasks wait or run in this process already; wait for some of them, or raise tasks.limits.maxTasks.`,
-    { details: { maxTasks } },
-  );
 }

@@ -6,7 +6,7 @@ import type { Agent } from "./agent.ts";
 import { noticeOf } from "./describe.ts";
 import type { Finisher } from "./finisher.ts";
 import type { Journal } from "./journal.ts";
-import { dropLease, isOwnerOfTasksAlive } from "./lease.ts";
+import { dropLease, isOwnerOfTasksAlive, lifeOfOwner } from "./lease.ts";
 import type { TaskLimits } from "./limits.ts";
 import { outcomeOf, recallTask } from "./recall-task.ts";
 import { decideRecovery } from "./recovery.ts";
@@ -39,6 +39,8 @@ export interface SweeperParts<OpenedSession> {
   readonly resume: (run: Run<OpenedSession>) => void;
   readonly track: (id: string, work: Promise<void>) => void;
   readonly stopChildren: (parent: string) => Promise<void>;
+  /** What processes of a task are found by. */
+  readonly tagOf: (id: string) => Promise<string>;
 }
 
 const PAGE = 200;
@@ -48,6 +50,8 @@ export class Sweeper<OpenedSession> {
   readonly #parts: SweeperParts<OpenedSession>;
   /** Tasks that are ours and that nothing here knows of, and since when: a fault, or a moment between two steps. */
   readonly #strays = new Map<string, number>();
+  /** Owners whose lease is over though their process is there: the lease, and since when that is known. */
+  readonly #silent = new Map<string, { readonly expiresAt: number; readonly since: number }>();
 
   constructor(parts: SweeperParts<OpenedSession>) {
     this.#parts = parts;
@@ -57,9 +61,11 @@ export class Sweeper<OpenedSession> {
   async sweep(): Promise<Recovered> {
     const { log } = this.#parts;
     let recovered = NOTHING;
-    for (const owner of await log.store.tasks.owners()) {
+    const owners = await log.store.tasks.owners();
+    for (const silent of this.#silent.keys()) if (!owners.includes(silent)) this.#silent.delete(silent);
+    for (const owner of owners) {
       const isOwn = owner === this.#parts.owner;
-      if (owner !== undefined && !isOwn && !(await this.#isDead(owner))) continue;
+      if (owner !== undefined && !isOwn && !(await this.#isGivenUp(owner))) continue;
       for (let after: string | undefined; ; ) {
         const page = await log.store.tasks.openOf(owner, {
           limit: PAGE,
@@ -97,6 +103,23 @@ export class Sweeper<OpenedSession> {
     const { log } = this.#parts;
     if (owner === this.#parts.owner) return false;
     return !(await isOwnerOfTasksAlive(log.store, owner, log.clock.now()));
+  }
+
+  /**
+   * Whether an owner is dead, or has been silent for so long as it takes to renew a lease: when a machine wakes, all of its
+   * leases are over, and those who hold them are about to say so.
+   */
+  async #isGivenUp(owner: string): Promise<boolean> {
+    const { log, limits } = this.#parts;
+    const now = log.clock.now();
+    const { state, expiresAt } = await lifeOfOwner(log.store, owner, now);
+    const known = this.#silent.get(owner);
+    this.#silent.delete(owner);
+    if (state !== "silent") return state === "dead";
+    const since = known?.expiresAt === expiresAt ? known.since : now;
+    if (now - since >= limits.leaseMs / 2) return true;
+    this.#silent.set(owner, { expiresAt, since });
+    return false;
   }
 
   /** Whether a task of ours has been unknown here for so long that it is no moment between two steps. */
@@ -203,6 +226,7 @@ export class Sweeper<OpenedSession> {
     if (notice) return finisher.deliver(task, notice);
     await this.#parts.stopChildren(task.id);
     const { plan, place } = await recallTask(log, task);
-    await finisher.finish({ task, outcome, isOrphan: true, ...(plan && { plan }) }, place);
+    const tag = await this.#parts.tagOf(task.id);
+    await finisher.finish({ task, outcome, tag, isOrphan: true, ...(plan && { plan }) }, place);
   }
 }

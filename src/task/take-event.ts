@@ -8,11 +8,10 @@ import type { AgentEvent } from "./agent.ts";
 import { overBudget, spendStep, spendUsage } from "./budget.ts";
 import type { Journal } from "./journal.ts";
 import { DEFAULT_LOOP_GUARD } from "./loop-guard.ts";
-import { patiently } from "./patiently.ts";
+import { type PatientParts, patiently } from "./patiently.ts";
 import type { TaskMemory } from "./recall-task.ts";
 import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
-import type { Timer } from "./timer.ts";
 
 /** A task has gone too far: its budget is used up, or it repeats itself. */
 export class Overrun extends Error {
@@ -28,19 +27,19 @@ export class Overrun extends Error {
 export class NotOurs extends Error {}
 
 /** What taking events needs. */
-export interface TakeParts {
+export interface TakeParts extends PatientParts {
   readonly log: Log;
   readonly journal: Journal;
-  readonly timer: Timer;
 }
 
 /** Writes what an agent said and counts what it used; throws Overrun when that was too much, NotOurs when it may not write. */
 export async function takeEvent(
-  { log, journal, timer }: TakeParts,
+  parts: TakeParts,
   run: Run<never>,
   shell: Shell,
   event: AgentEvent,
 ): Promise<void> {
+  const { log, journal } = parts;
   const { task } = run;
   const guard = run.memory.plan?.loopGuard ?? DEFAULT_LOOP_GUARD;
   const loop = loopIn(run, event, guard);
@@ -48,7 +47,7 @@ export async function takeEvent(
   const items: Ready<EntryBody>[] = [making instanceof Promise ? await making : making];
   if (loop) items.push({ body: { kind: "task", task: task.id, note: loop } });
   try {
-    await patiently(timer, shell.signal, () => journal.say(task, shell.epoch, items));
+    await patiently(parts, shell.signal, task.id, () => journal.say(task, shell.epoch, items));
   } catch (error) {
     if (isLonghaulError(error, "TASK_CONFLICT") || isLonghaulError(error, "SESSION_NOT_FOUND"))
       throw new NotOurs("The task is not ours any more.", { cause: error });
@@ -110,7 +109,7 @@ function loopIn(
   { repeats }: LoopGuard,
 ): Extract<TaskNote, { type: "loop" }> | undefined {
   const calls =
-    event.type === "call" ? [event] : event.type === "message" ? run.loops.finishedBy(event.message) : [];
+    event?.type === "call" ? [event] : event?.type === "message" ? run.loops.finishedBy(event.message) : [];
   for (const call of calls) {
     const count = run.loops.see(call);
     if (count % repeats === 0) return { type: "loop", call: call.name, repeats: count };

@@ -1,10 +1,11 @@
-import { LonghaulError, wholeNumber } from "../model/errors.ts";
+import { wholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { Scope } from "../model/scope.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
 import { describeTask, sketchTask, type TaskDetails, type TaskSketch } from "./describe.ts";
+import { taskNotFound } from "./not-found.ts";
 import { checkAgentName, type Startable, type TaskParts } from "./options.ts";
 import { type OutputOptions, readOutput, type TaskEntry } from "./output.ts";
 import { outcomeOf } from "./recall-task.ts";
@@ -14,7 +15,7 @@ import type { Recovered } from "./sweeper.ts";
 import { followTask, hearOf, type WaitParts } from "./waiting.ts";
 
 /** How long another process's answer to a wish is waited for before the task is shown as it is. */
-const WISH_WAIT_MS = 5_000;
+const WISH_WAIT_MS = 10_000;
 
 const isEnded = (task: TaskRecord) => isTerminal(task.state);
 
@@ -145,6 +146,12 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     yield* readOutput({ log: this.#parts.log, scope: this.#scope, timer }, await this.#require(id), options);
   }
 
+  /** What processes of a task are found by, as with `findTagged`; no other store's task of the same id is meant. */
+  tag(id: TaskId): Promise<string> {
+    this.#scope.assertOpen();
+    return this.#supervisor.tagOf(id);
+  }
+
   /** Told of each notice that this process sends; returns the function that ends it. */
   onNotice(listener: (notice: TaskNotice) => void): () => void {
     this.#listeners.add(listener);
@@ -198,11 +205,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   async #require(id: TaskId): Promise<TaskRecord> {
     const task = await this.#parts.log.store.tasks.get(id);
     if (task) return task;
-    throw new LonghaulError(
-      "TASK_NOT_FOUND",
-      `There is no task ${JSON.stringify(id)}; it was never made, or its session has been deleted.`,
-      { details: { task: id } },
-    );
+    throw taskNotFound(id);
   }
 
   async #statusOf(task: TaskRecord): Promise<TaskStatus> {

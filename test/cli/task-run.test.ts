@@ -22,13 +22,20 @@ describe("longhaul task run", () => {
       "-c",
       "echo out; echo trouble >&2; exit 7",
     );
-    expect([code, stderr]).toEqual([7, ""]);
-    expect(stdout.split("\n").sort()).toEqual(["", "out", "trouble"]);
+    expect([code, stdout, stderr]).toEqual([7, "out\n", "trouble\n"]);
     expect((await world.details(id)).status).toMatchObject({
       state: "failed",
       outcome: { result: { exitCode: 7 } },
     });
-    expect((await world.task("output", id)).stdout).toBe(stdout);
+    expect(await world.task("output", id)).toEqual({ code: 0, stdout, stderr });
+  });
+
+  test("gives the program what it is given to read itself, as it comes", async () => {
+    const world = taskWorld({ input: "one\ntwo\n" });
+    const lines = await world.task("run", "--id", freshTag(), "--", "sh", "-c", "read line; cat; echo $line");
+    expect(lines).toEqual({ code: 0, stdout: "two\none\n", stderr: "" });
+    const unread = await world.task("run", "-b", "--id", freshTag(), "--", "cat");
+    expect((await world.task("attach", unread.stdout.trim())).stdout).toBe("");
   });
 
   test("tells by its exit code why a task did not complete", async () => {
@@ -148,6 +155,18 @@ describe("longhaul task run", () => {
       task: id,
       state: "completed",
     });
+  });
+
+  test("says when it could not tell whoever was named, and what was told is not told again for it", async () => {
+    const world = taskWorld();
+    const file = join(testFolder(), "told");
+    const ways = ["--notify-command", `echo told >> ${file}`, "--notify-webhook", "http://127.0.0.1:9/"];
+    const { code, stderr } = await world.task("run", "--id", freshTag(), ...ways, "--", "true");
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/not delivered \(attempt 1\): --notify-webhook/),
+    ]);
+    expect(readFileSync(file, "utf8")).toBe("told\n");
   });
 
   test("says what is missing or wrong before anything runs", async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/task/agent.ts";
 import { patient, until, untilRunning } from "./agents.ts";
@@ -26,12 +25,17 @@ describe("moving to the background", () => {
   });
 
   test("ends the foreground's call, cleans it up once, and goes on from the log", async () => {
-    const { tasks, store } = await testHost();
+    const { tasks, store } = await testHost({ limits: { returnMs: 20_000 } });
     const told: string[] = [];
-    const agent = counter(told, () => sleep(30));
+    const go = gate();
+    let steps = 0;
+    const agent = counter(told, async () => (++steps === 1 ? undefined : go.opened));
     const foreground = tasks.run(agent, null, { id: "t" });
     await until(store, "checkpoint");
-    await tasks.detach("t");
+    const detaching = tasks.detach("t");
+    await until(store, "running>detaching");
+    go.open();
+    await detaching;
     expect(await foreground).toMatchObject({ state: "running", mode: "background" });
     const { outcome } = await tasks.wait("t");
     expect(outcome).toEqual({ state: "completed", result: 5 });
@@ -103,16 +107,22 @@ describe("moving to the background", () => {
   test("each shell has a summariser of its own", async () => {
     const told: string[] = [];
     const { tasks, store } = await testHost({
+      limits: { returnMs: 20_000 },
       summariser: ({ epoch, say }) => {
         told.push(`open ${epoch}`);
         void say(`shell ${epoch}`);
         return { close: () => void told.push(`close ${epoch}`) };
       },
     });
-    const agent = counter([], () => sleep(30));
+    const go = gate();
+    let steps = 0;
+    const agent = counter([], async () => (++steps === 1 ? undefined : go.opened));
     const foreground = tasks.run(agent, null, { id: "t" });
     await until(store, "checkpoint");
-    await tasks.detach("t");
+    const detaching = tasks.detach("t");
+    await until(store, "running>detaching");
+    go.open();
+    await detaching;
     await foreground;
     await tasks.wait("t");
     await expect.poll(() => told).toEqual(["open 1", "close 1", "open 2", "close 2"]);

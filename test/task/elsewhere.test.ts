@@ -1,8 +1,9 @@
+import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../src/task/agent.ts";
-import { greet, patient, until, untilRunning } from "./agents.ts";
+import { type Context, greet, patient, until, untilRunning } from "./agents.ts";
 import { makeHost, type TestSession } from "./host.ts";
-import { testHost } from "./world.ts";
+import { gate, testHost } from "./world.ts";
 
 describe("from another process", () => {
   test("a task is seen, read along, waited for, moved and killed", async () => {
@@ -26,6 +27,50 @@ describe("from another process", () => {
     expect(lines.slice(0, 3)).toEqual(["created", "moved", "result"]);
     expect(lines.at(-1)).toBe("moved");
     await other.tasks.close();
+  });
+
+  test("a task is not taken from a process that slept with its machine, unless it stays silent", async () => {
+    let now = 1_000_000;
+    const clock = { now: () => now };
+    const { store } = await testHost();
+    const owner = `${hostname()}|${process.ppid}|sleeper`;
+    const sleeper = makeHost(store, { clock, owner });
+    const other = makeHost(store, { clock });
+    const task = await sleeper.tasks.start(patient, null, { id: "t" });
+    await until(store, "result");
+    now += 3_600_000;
+    expect(await other.tasks.recover()).toMatchObject({ lost: 0 });
+    now += 14_000;
+    expect(await other.tasks.recover()).toMatchObject({ lost: 0 });
+    expect((await task.status()).state).toBe("running");
+    now += 2_000;
+    // A look that had begun before may be shared.
+    await other.tasks.recover();
+    await other.tasks.recover();
+    expect(await task.status()).toMatchObject({ state: "failed", outcome: { reason: "lost" } });
+    await Promise.all([sleeper.tasks.close(), other.tasks.close()]);
+  });
+
+  test("a task whose session was deleted is stopped, though it says nothing, and nobody waits for its output", async () => {
+    const { tasks, store } = await testHost();
+    const stopped = gate();
+    async function* silent({ signal }: Context) {
+      yield { type: "step" as const };
+      signal.addEventListener("abort", () => stopped.open());
+      await stopped.opened;
+    }
+    await tasks.start(silent, null, { id: "t" });
+    await until(store, "step");
+    const read = async () => {
+      for await (const _ of tasks.output("t", { block: true }));
+    };
+    const reading = expect(read()).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+    await store.sessions.delete("t");
+    await tasks.recover();
+    await tasks.recover();
+    await stopped.opened;
+    await reading;
+    await expect(tasks.kill("t")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
   test("a task of an agent that is not known here waits for a process that knows it", async () => {

@@ -33,6 +33,26 @@ const textsOf = async (kernel: Kernel, id: string) => {
 };
 
 describe("the session that an agent is given", () => {
+  test("fences children, forks and its parent with it, but nobody else's handles on them", async () => {
+    const kernel = await testKernel();
+    await using parent = await kernel.session("parent");
+    await parent.append({ role: "user", text: "before" });
+    const { agent, lent } = lender();
+    const task = await kernel.tasks.start(agent, null, { id: "t", parentSession: "parent" });
+    const session = await lent;
+    const child = await session.child({ id: "below" });
+    const [fork, up] = [await session.fork({ id: "beside" }), (await session.parent()) as Session];
+    await child.append({ role: "user", text: "in time" });
+    await task.kill();
+    for (const late of [child, fork, up])
+      await expect(late.append({ role: "user", text: "too late" })).rejects.toMatchObject({
+        code: expect.stringMatching(/TASK_CONFLICT|CLOSED/),
+      });
+    expect(await textsOf(kernel, "below")).toHaveLength(1);
+    await parent.append({ role: "user", text: "after" });
+    expect(await textsOf(kernel, "parent")).toHaveLength(2);
+  });
+
   test("takes messages while the task runs, and refuses them from its end on", async () => {
     const kernel = await testKernel();
     const { agent, lent } = lender();

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { type Context, patient } from "./agents.ts";
+import { makeHost } from "./host.ts";
 import { notesOf, testHost } from "./world.ts";
 
 describe("limits", () => {
   test("a task past its deadline has failed", async () => {
     const { tasks } = await testHost();
-    const { outcome } = await (await tasks.start(patient, null, { deadlineMs: 400 })).wait();
+    const { outcome } = await (await tasks.start(patient, null, { deadlineMs: 1_500 })).wait();
     expect(outcome).toMatchObject({ state: "failed", reason: "deadline", result: "half" });
   });
 
@@ -62,6 +63,21 @@ describe("limits", () => {
     const ended = await Promise.all(started.map((task) => task.wait()));
     expect(ended.map(({ state }) => state)).toEqual(Array(7).fill("completed"));
     expect(most).toBe(2);
+  });
+
+  test("a task whose deadline went by while the machine slept has failed when that is seen", async () => {
+    let asleepMs = 0;
+    const { store } = await testHost();
+    const { tasks } = makeHost(store, { clock: { now: () => Date.now() + asleepMs } });
+    const task = await tasks.start(patient, null, { deadlineMs: 3_600_000 });
+    await tasks.recover();
+    expect((await task.status()).state).toBe("running");
+    asleepMs = 3_600_000;
+    // A look that had begun before may be shared.
+    await tasks.recover();
+    await tasks.recover();
+    expect((await task.wait()).outcome?.reason).toBe("deadline");
+    await tasks.close();
   });
 
   test("more tasks than a process may hold are refused", async () => {

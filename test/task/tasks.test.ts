@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { AgentFunction } from "../../src/task/agent.ts";
 import { greet, patient } from "./agents.ts";
+import type { TestSession } from "./host.ts";
 import { gate, notesOf, noticesIn, testHost } from "./world.ts";
 
 describe("a task", () => {
@@ -44,6 +46,43 @@ describe("a task", () => {
     }
     const { outcome } = await (await tasks.start(broken, null)).wait();
     expect(outcome).toEqual({ state: "failed", reason: "error", error: "out of luck", result: 7 });
+  });
+
+  test("whose agent breaks the rules has ended all the same, with one notice and words that help", async () => {
+    const { tasks, store } = await testHost();
+    const unspeakable = {
+      toString() {
+        throw new Error("no words");
+      },
+    };
+    const cases: [run: unknown, outcome: object][] = [
+      [
+        async function* () {
+          yield { type: "output", text: "so far so good" };
+          throw unspeakable;
+        },
+        { state: "failed", error: "an error that cannot be put into words" },
+      ],
+      [async () => 5, { state: "failed", error: expect.stringContaining("async function*") }],
+      [
+        async function* () {
+          yield null;
+        },
+        { state: "failed", error: expect.stringContaining("expected message, usage") },
+      ],
+      [
+        async function* () {
+          return () => "a function";
+        },
+        { state: "completed", isResultOmitted: true },
+      ],
+    ];
+    for (const [index, [run, outcome]] of cases.entries()) {
+      const id = `rude-${index}`;
+      const task = await tasks.start({ name: "rude", run: run as AgentFunction<TestSession> }, null, { id });
+      expect((await task.wait()).outcome).toMatchObject(outcome);
+      await expect.poll(() => noticesIn(store, id, id)).toMatchObject([outcome]);
+    }
   });
 
   test("that is killed has ended at once, keeps what it had found, and can be killed again", async () => {

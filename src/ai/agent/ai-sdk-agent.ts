@@ -9,7 +9,6 @@ import {
   type TaskRecord,
   textOfMessage,
 } from "../../index.ts";
-import { tagOfTask } from "../../task/process/tag.ts";
 import { plainMessage } from "../plain-message.ts";
 import { retrieved } from "../retrieval.ts";
 import { modelOf } from "../sending.ts";
@@ -77,9 +76,9 @@ class AgentRun {
 
   /** Brings the log to where a reply is due; returns the reply if it is there already. */
   async #open(session: Session, notices: Notices): Promise<string | undefined> {
-    const { task, cause, checkpoint } = this.#context;
+    const { task, tag, cause, checkpoint } = this.#context;
     // Programs of the process that died would work on beside those that are started now.
-    if (cause === "resume") await reapTagged(tagOfTask(task));
+    if (cause === "resume") await reapTagged(tag);
     const { open, reply } = await readOpening(session);
     if (open.length > 0) await this.#say({ type: "message", message: resultsFor(open, "interrupted") });
     const isSaid = cause !== "start" && (checkpoint !== undefined || (await hasInput(session, task)));

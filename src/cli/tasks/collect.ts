@@ -7,6 +7,7 @@ import {
   listTagged,
   reapTagged,
   type TaskId,
+  type TaskRecord,
   type TaskStatus,
 } from "../../index.ts";
 import { ACTIVE_STATES } from "./states.ts";
@@ -26,30 +27,42 @@ export interface TaskProcesses {
 /** Tasks that say they run although the process that ran them is dead. */
 export async function deadTasks(kernel: Kernel): Promise<readonly TaskId[]> {
   const dead: TaskId[] = [];
+  for (const { id, owner } of await activeTasks(kernel))
+    if (owner !== undefined && !(await kernel.tasks.sketch(id)).isOwned) dead.push(id);
+  return dead;
+}
+
+/** All tasks that have not ended. */
+export async function activeTasks(kernel: Kernel): Promise<readonly TaskRecord[]> {
+  const active: TaskRecord[] = [];
   for (let before: TaskId | undefined; ; ) {
     const query = { states: ACTIVE_STATES, limit: PAGE, ...(before !== undefined && { before }) };
     const page = await kernel.tasks.list(query);
-    for (const { id, owner } of page)
-      if (owner !== undefined && !(await kernel.tasks.sketch(id)).isOwned) dead.push(id);
+    active.push(...page);
     before = page.at(-1)?.id;
-    if (page.length < PAGE) return dead;
+    if (page.length < PAGE) return active;
   }
 }
 
-/** Ends processes of tasks that have ended; those of other stores and of tasks that run are left. */
+/** Ends processes of tasks that have ended, or are not there any more; those of other stores and of tasks that run are left. */
 export async function collectProcesses(
   kernel: Kernel,
   { isDryRun, dead }: { readonly isDryRun: boolean; readonly dead: readonly TaskId[] },
 ): Promise<readonly TaskProcesses[]> {
   const collected: TaskProcesses[] = [];
-  for (const [task, processes] of await listTagged()) {
+  const tagged = await listTagged();
+  // Asked for after the processes: whatever was seen to run belongs to a task that had begun before.
+  const needed = new Set<string>();
+  for (const { id } of await activeTasks(kernel))
+    if (!dead.includes(id)) needed.add(await kernel.tasks.tag(id));
+  const ofStore = (await kernel.tasks.tag("")).replace(/^.*~/, "~");
+  for (const [tag, processes] of tagged) {
+    if (!tag.endsWith(ofStore) || needed.has(tag)) continue;
+    const task = tag.slice(0, -ofStore.length);
     const pids = processes.map(({ pid }) => pid);
-    const status = await statusOf(kernel, task);
-    const isOver = status !== undefined && (isTerminal(status.state) || dead.includes(task));
-    if (status === undefined) collected.push({ task, pids, ended: 0, why: "this store has no such task" });
-    else if (isOver && isDryRun) collected.push({ task, pids, ended: pids.length });
-    else if (isOver) {
-      const { ended, remaining } = await reapTagged(task);
+    if (isDryRun) collected.push({ task, pids, ended: pids.length });
+    else {
+      const { ended, remaining } = await reapTagged(tag);
       const why = remaining.length > 0 ? { why: `${remaining.length} could not be ended` } : {};
       collected.push({ task, pids, ended, ...why });
     }

@@ -5,7 +5,7 @@ import { formatDollars } from "../dollars.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 import { padTo } from "../width.ts";
-import { worktreeWords } from "./last-words.ts";
+import { placeWords, worktreeWords } from "./last-words.ts";
 import { commandLineOf, ownerWords, stateWords, titleOf } from "./words.ts";
 
 type Row = readonly [name: string, value: string];
@@ -53,7 +53,7 @@ function rowsOf(details: TaskDetails): readonly Row[] {
     ...optional("parent", status.parent),
     ...optional("told in", status.parentSession),
     ...optional("folder", folderOf(place)),
-    ...worktreeWords(worktree).map((words): Row => ["worktree", words]),
+    ...[...placeWords(place), ...worktreeWords(worktree)].map((words): Row => ["worktree", words]),
     ...Object.entries(facts).map(([step, fact]): Row => [step, JSON.stringify(fact)]),
     ["notice", notice ? `${notice.id}, ${status.notice === "done" ? "sent" : "being sent"}` : "not yet"],
   ];

@@ -24,16 +24,22 @@ export interface Following {
 /** Prints what a task says, from the log. */
 export async function followTask(following: Following): Promise<FollowEnd> {
   const { kernel, context, task, isJson, reading } = following;
-  const { stdout, signal } = context;
-  const isShown = context.isTerminal.stdout && !following.isRaw;
+  const { isTerminal: isTerminalOf, signal } = context;
   for await (const entry of kernel.tasks.output(task, reading)) {
+    const stream = isJson ? "stdout" : streamOf(entry);
     const plain = isJson ? "" : entryText(entry, task);
+    const isShown = isTerminalOf[stream] && !following.isRaw;
     const text = isJson ? `${safeJson(entry)}\n` : isShown ? escapeText(plain) : plain;
-    if (text !== "") await printTo(stdout, text, signal);
+    if (text !== "") await printTo(context[stream], text, signal);
     const end = endIn(entry, following);
     if (end) return end;
   }
   return "stopped";
+}
+
+/** What a program wrote to its error stream goes to ours. */
+function streamOf(entry: TaskEntry): "stdout" | "stderr" {
+  return entry.kind === "task" && entry.note.type === "output" ? (entry.note.stream ?? "stdout") : "stdout";
 }
 
 function endIn(entry: TaskEntry, { task, endsWithForeground }: Following): FollowEnd | undefined {

@@ -8,10 +8,12 @@ import { exitCodeOf } from "./exit-code-of.ts";
 import { type FollowEnd, followTask } from "./follow.ts";
 import { endJson, lastWords } from "./last-words.ts";
 import type { Supervising } from "./launch.ts";
-import { waitUntilTold } from "./told.ts";
+import { waitUntilSent, waitUntilTold } from "./told.ts";
 
 /** How long the clean-up after a task is waited for; it goes on without us. */
 const TOLD_MS = 15_000;
+/** How long the notice's way out is waited for after that. */
+const SENT_MS = 5_000;
 
 /** A task whose output is printed here. */
 export interface Watched {
@@ -38,9 +40,9 @@ export async function watchForeground(watched: Watched, supervising: Supervising
   };
   context.signal.addEventListener("abort", stop);
   if (context.signal.aborted) stop();
+  let end: FollowEnd | undefined;
   // A supervisor that was killed says no last word: whoever notices writes it.
-  void supervising.gone.then(() => kernel.tasks.recover()).catch(() => undefined);
-  let end: FollowEnd;
+  void supervising.gone.then(() => (end ? undefined : kernel.tasks.recover())).catch(() => undefined);
   try {
     end = await followTask({
       kernel,
@@ -58,7 +60,16 @@ export async function watchForeground(watched: Watched, supervising: Supervising
   } finally {
     context.signal.removeEventListener("abort", stop);
   }
-  if (end === "ended") return sayEnd(watched);
+  if (end === "ended") {
+    const exitCode = await sayEnd(watched);
+    const isTold = (await kernel.tasks.status(task)).noticeSeq > 0;
+    if (isTold && !(await waitUntilSent(kernel, task, SENT_MS, context.signal)) && !options.quiet)
+      context.stderr.write(
+        `longhaul: the notice of ${escapeLine(task)} is still on its way; it goes on in the background\n`,
+      );
+    supervising.leave();
+    return exitCode;
+  }
   supervising.leave();
   if (end === "detached") return sayDetached(watched);
   const remedy = `its process does not answer; look at it with "longhaul task show ${task}"`;

@@ -3,14 +3,27 @@ import { isPlainExit } from "./exit-code-of.ts";
 import { stateWords, taskJson } from "./words.ts";
 
 /** What is said when a task that was read along has ended: nothing where its program's exit code says it all. */
-export function lastWords({ status, notice, spent: _, ...rest }: TaskDetails): readonly string[] {
+export function lastWords({ status, notice, place, spent: _, ...rest }: TaskDetails): readonly string[] {
   const { id, state, outcome } = status;
   const why = outcome?.error === undefined ? "" : `: ${outcome.error}`;
   const isSilent = state === "completed" || isPlainExit(status);
   return [
     ...(isSilent ? [] : [`task ${id} ${stateWords(status)}${why}`]),
+    ...placeWords(place),
     ...worktreeWords(notice?.facts?.worktree),
     ...(notice || !rest.isOwned ? [] : [`the clean-up after ${id} goes on in the background`]),
+  ];
+}
+
+/** What is worth knowing of the place that a task was given. */
+export function placeWords(place: Json | undefined): readonly string[] {
+  if (typeof place !== "object" || place === null || Array.isArray(place)) return [];
+  const { isParentDirty, warnings } = place as { readonly [key: string]: Json };
+  return [
+    ...(isParentDirty === true
+      ? ["its worktree was made without the changes of the repository that are in no commit"]
+      : []),
+    ...(Array.isArray(warnings) ? warnings.filter((warning) => typeof warning === "string") : []),
   ];
 }
 

@@ -29,18 +29,25 @@ export async function launchSupervisor(
   context: Context,
   options: CommonValues,
   request: RunRequest,
+  onWarning: (text: string) => void,
 ): Promise<Supervising> {
   const { cwd, env } = context;
   const child = spawn(
     process.execPath,
     ["--max-semi-space-size=8", MAIN, "task", "supervise", "--store", storePath(context, options)],
-    { cwd, env, detached: true, windowsHide: true, stdio: ["ignore", "ignore", "ignore", "ipc"] },
+    {
+      cwd,
+      env,
+      detached: true,
+      windowsHide: true,
+      stdio: [request.inheritsInput ? "inherit" : "ignore", "ignore", "ignore", "ipc"],
+    },
   );
   const gone = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
     child.once("error", () => resolve());
   });
-  const answer = await ask(child, request);
+  const answer = await ask(child, request, onWarning);
   if (answer.type === "refused") throw refusal(answer);
   const leave = () => {
     if (child.connected) child.disconnect();
@@ -49,9 +56,19 @@ export async function launchSupervisor(
   return { session: answer.session, pid: child.pid, gone, leave };
 }
 
-function ask(child: ChildProcess, request: RunRequest): Promise<SupervisorAnswer> {
+type FirstAnswer = Exclude<SupervisorAnswer, { type: "warning" }>;
+
+function ask(
+  child: ChildProcess,
+  request: RunRequest,
+  onWarning: (text: string) => void,
+): Promise<FirstAnswer> {
   return new Promise((resolve, reject) => {
-    child.once("message", (message) => resolve(message as SupervisorAnswer));
+    child.on("message", (message) => {
+      const answer = message as SupervisorAnswer;
+      if (answer.type === "warning") onWarning(answer.text);
+      else resolve(answer);
+    });
     child.once("error", reject);
     child.once("exit", (code, signal) =>
       reject(
@@ -66,7 +83,8 @@ function ask(child: ChildProcess, request: RunRequest): Promise<SupervisorAnswer
   });
 }
 
-function refusal({ code, message, details }: Extract<SupervisorAnswer, { type: "refused" }>): Error {
+function refusal({ code, message: given, details }: Extract<SupervisorAnswer, { type: "refused" }>): Error {
+  const message = code === "TASK_CONFLICT" ? `${given} Give another --id, or none.` : given;
   const isKnown = (ERROR_CODES as readonly string[]).includes(code);
   if (isKnown) return new LonghaulError(code as ErrorCode, message, { details });
   return Object.assign(new Error(message), { code });

@@ -12,15 +12,18 @@ export function channelsOf({ command, webhook }: Notify): readonly NoticeChannel
   ];
 }
 
-/** Sends each notice the way that the plan of its task names. */
-export function plannedChannel(planOf: (task: string) => Promise<TaskPlan | undefined>): NoticeChannel {
-  return {
-    name: "the task's own channels",
+/** Send each notice the ways that the plan of its task names; one that fails does not make the other repeat itself. */
+export function plannedChannels(
+  planOf: (task: string) => Promise<TaskPlan | undefined>,
+): readonly NoticeChannel[] {
+  return (["command", "webhook"] as const).map((kind) => ({
+    name: `--notify-${kind}`,
     async send(notice, signal) {
-      const notify = notifyOf(await planOf(notice.task));
-      for (const channel of channelsOf(notify)) await channel.send(notice, signal);
+      const { [kind]: way } = notifyOf(await planOf(notice.task));
+      for (const channel of channelsOf(way === undefined ? {} : { [kind]: way }))
+        await channel.send(notice, signal);
     },
-  };
+  }));
 }
 
 function notifyOf(plan: TaskPlan | undefined): Notify {

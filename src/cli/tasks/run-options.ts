@@ -70,6 +70,8 @@ export function runRequest(
     ...(options["max-output"] !== undefined && {
       maxOutputBytes: readSize("max-output", options["max-output"]),
     }),
+    // A terminal is not for a program of another session, and what runs in the background is not to take its caller's input.
+    ...(!options.background && !context.isTerminal.stdin && { inheritsInput: true }),
   };
 }
 

@@ -2,14 +2,18 @@ import { type Kernel, LonghaulError, openKernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
 import type { Context } from "../context.ts";
 import { hasStore, storePath } from "../store.ts";
-import { plannedChannel } from "./notify.ts";
+import { plannedChannels } from "./notify.ts";
 
 /** Opens the store of a command on tasks, making it if need be; notices go out as each task asks for. */
-export async function openTasks(context: Context, options: CommonValues): Promise<Kernel> {
+export async function openTasks(
+  context: Context,
+  options: CommonValues,
+  onWarning: (warning: string) => void = () => undefined,
+): Promise<Kernel> {
   const planOf = async (id: string) => (await kernel.tasks.sketch(id)).plan;
   const kernel: Kernel = await openKernel({
     path: storePath(context, options),
-    tasks: { repository: context.cwd, channels: [plannedChannel(planOf)] },
+    tasks: { repository: context.cwd, channels: plannedChannels(planOf), onWarning },
   });
   return kernel;
 }

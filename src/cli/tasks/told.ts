@@ -9,3 +9,19 @@ export async function waitUntilTold(kernel: Kernel, id: TaskId, timeoutMs: numbe
   while (Date.now() < until && (await kernel.tasks.status(id)).noticeSeq === 0) await sleep(PAUSE_MS);
   return kernel.tasks.describe(id);
 }
+
+/** True once the notice of a task is delivered, or was tried in vain, which is said elsewhere; false when the time is over. */
+export async function waitUntilSent(
+  kernel: Kernel,
+  id: TaskId,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const { notice, attempts } = await kernel.tasks.status(id);
+    if (notice === "done" || attempts > 0) return true;
+    if (Date.now() >= until || signal.aborted) return false;
+    await sleep(PAUSE_MS);
+  }
+}

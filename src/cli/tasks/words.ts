@@ -31,7 +31,7 @@ export function ownerWords({ status, isOwned }: TaskSketch): string {
   if (isTerminal(state)) return "";
   if (owner === undefined) return "nobody";
   const [host, pid] = owner.split("|");
-  return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead`;
+  return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead or does not answer`;
 }
 
 /** A task for programs. */

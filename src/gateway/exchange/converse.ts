@@ -166,10 +166,7 @@ function changesOf({ read, destination, call }: Conversing): BodyChanges {
   // A plain text becomes a list where more is said than that.
   if (isFromLog && said.cut.listFrom === undefined)
     fields.set(api.messagesField, elementsOf(said.cut, pieces ?? []));
-  return {
-    pieces,
-    ...(fields.size > 0 && { fields }),
-    ...(asked.edits && !asked.isDryRun && { without: [CONTEXT_MANAGEMENT] }),
-    ...(isFromLog && { without: CHAIN_FIELDS.filter((name) => (read.fields.all[name] ?? null) !== null) }),
-  };
+  const without = asked.edits && !asked.isDryRun ? [CONTEXT_MANAGEMENT] : [];
+  if (isFromLog) without.push(...CHAIN_FIELDS.filter((name) => (read.fields.all[name] ?? null) !== null));
+  return { pieces, without, ...(fields.size > 0 && { fields }) };
 }

@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { invalidArgument } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
+import { runCommand } from "../process/run-command.ts";
 
 /** What to run for each notice. */
 export interface CommandOptions {
@@ -9,9 +10,12 @@ export interface CommandOptions {
   readonly limitMs?: number;
 }
 
-const MAX_TROUBLE_CHARACTERS = 500;
+const MAX_TROUBLE_BYTES = 500;
 
-/** Runs a program for each notice: the notice is JSON on its standard input, its id in LONGHAUL_NOTICE_ID. */
+/**
+ * Runs a program for each notice: the notice is JSON on its standard input, its id in LONGHAUL_NOTICE_ID. One that takes too
+ * long is ended with all it has started.
+ */
 export function commandChannel({ command, limitMs }: CommandOptions): NoticeChannel {
   const [program, ...args] = command;
   if (program === undefined || program === "")
@@ -19,25 +23,22 @@ export function commandChannel({ command, limitMs }: CommandOptions): NoticeChan
   return {
     name: `command ${program}`,
     ...(limitMs !== undefined && { limitMs }),
-    send: (notice, signal) =>
-      new Promise((resolve, reject) => {
-        const child = spawn(program, args, {
-          stdio: ["pipe", "ignore", "pipe"],
-          env: { ...process.env, LONGHAUL_NOTICE_ID: notice.id },
-          signal,
-        });
-        let trouble = "";
-        child.stderr.setEncoding("utf8").on("data", (text: string) => {
-          trouble = (trouble + text).slice(-MAX_TROUBLE_CHARACTERS);
-        });
-        child.on("error", reject);
-        child.on("close", (code, killer) => {
-          if (code === 0) resolve();
-          else reject(new Error(`it ended with ${killer ?? `exit code ${code}`}: ${trouble.trim()}`));
-        });
-        // A program that does not read what it is told ends the pipe early, which is its right.
-        child.stdin.on("error", () => undefined);
-        child.stdin.end(`${JSON.stringify(notice)}\n`);
-      }),
+    async send(notice, signal) {
+      const { reason, exitCode, ...end } = await runCommand({
+        command: program,
+        args,
+        tag: `notice-${randomUUID()}`,
+        env: { LONGHAUL_NOTICE_ID: notice.id },
+        input: `${JSON.stringify(notice)}\n`,
+        // What it leaves running on purpose, such as a window, is its own affair.
+        leftovers: "keep",
+        keepBytes: MAX_TROUBLE_BYTES,
+        drainMs: 200,
+        graceMs: 500,
+        signal,
+      });
+      if (reason === "exited" && exitCode === 0) return;
+      throw new Error(`it ended with ${end.signal ?? `exit code ${exitCode}`}: ${end.stderr.trim()}`);
+    },
   };
 }

@@ -1,15 +1,16 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { invalidArgument, isLonghaulError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
 import type { CommandEnd, CommandOptions } from "./command.ts";
 import { startCommand } from "./run-command.ts";
-import { tagOfTask } from "./tag.ts";
 import { TextPipe } from "./text-pipe.ts";
 
 /** How programs are run as tasks. */
 export interface CommandAgentOptions
-  extends Pick<CommandOptions, "graceMs" | "lingerMs" | "maxOutputBytes" | "cleanups" | "table"> {
+  extends Pick<
+    CommandOptions,
+    "graceMs" | "inheritsInput" | "lingerMs" | "maxOutputBytes" | "cleanups" | "table"
+  > {
   readonly name?: string;
   /** The folder a program runs in, if its input names none; `place` is what the task's isolation has made. */
   readonly folder?: (place: Json | undefined) => string | undefined;
@@ -35,14 +36,14 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
   const { name = "command", folder = folderOfPlace, ...rest } = options;
   return {
     name,
-    async *run({ task, input, place, signal, scope }): AsyncGenerator<AgentEvent, Json> {
+    async *run({ tag, input, place, signal, scope }): AsyncGenerator<AgentEvent, Json> {
       const { cwd = folder(place), ...program } = checkInput(input);
       const pipe = new TextPipe();
       const starting = startCommand({
         ...rest,
         ...program,
         ...(cwd !== undefined && { cwd }),
-        tag: tagOfTask(task),
+        tag,
         signal,
         onOutput: (chunk, stream) => pipe.write(chunk, stream),
         keepBytes: 4_096,
@@ -65,9 +66,10 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
         const ended = command.ended.finally(() => pipe.end());
         // Whoever stops reading early does not hear of it.
         ended.catch(() => {});
-        for (let text = await pipe.read(); text !== undefined; text = await pipe.read()) {
-          yield { type: "output", text };
-          await Promise.race([sleep(GATHER_MS), ended]);
+        for (let pieces = await pipe.read(); pieces !== undefined; pieces = await pipe.read()) {
+          for (const { stream, text } of pieces)
+            yield { type: "output", text, ...(stream === "stderr" && { stream }) };
+          await pipe.gather(GATHER_MS);
         }
         const end = await ended;
         const result = resultOf(end);

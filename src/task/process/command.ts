@@ -12,9 +12,11 @@ export interface CommandOptions extends OutputListeners {
   readonly cwd?: string;
   /** Added to this process's environment; `undefined` takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The task's id: all processes carry it in LONGHAUL_TASK and are found by it later. */
+  /** The tag of a task (`context.tag`), or any name: all processes carry it, and are found by it later. */
   readonly tag: string;
   readonly input?: CommandInput;
+  /** Without `input`: lets it read what this process would read; otherwise it reads nothing. */
+  readonly inheritsInput?: boolean;
   readonly signal?: AbortSignal;
   /** Ends the tree after this time; by default it may run for ever. */
   readonly deadlineMs?: number;

@@ -2,7 +2,7 @@ import type { AfterStep } from "../after-end.ts";
 import type { SeenProcess } from "./process-table.ts";
 import type { ReapOptions } from "./reap.ts";
 import { systemTable } from "./system-table.ts";
-import { tagOfTask } from "./tag.ts";
+import { isOfSameTask } from "./tag.ts";
 import { reapTagged } from "./tagged.ts";
 
 const GATHER_MS = 25;
@@ -35,10 +35,9 @@ export function reapStep(options: ReapStepOptions = {}): AfterStep {
   };
   return {
     name: "processes",
-    async run({ task, isOrphan }) {
+    async run({ task, tag, isOrphan }) {
       if (options.after === "orphans" && !isOrphan && task.resumes === 0) return undefined;
-      const tag = tagOfTask(task.id);
-      if (!(await look()).some(({ tasks }) => tasks.includes(tag))) return undefined;
+      if (!(await look()).some(({ tasks }) => tasks.some((one) => isOfSameTask(one, tag)))) return undefined;
       const { ended, remaining } = await reapTagged(tag, options);
       return { ended, ...(remaining.length > 0 && { remaining: remaining.map(({ pid }) => pid) }) };
     },

@@ -36,7 +36,7 @@ export async function spawnTagged(options: CommandOptions, run: string): Promise
       env,
       detached: process.platform !== "win32",
       windowsHide: true,
-      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [inputOf(options), "pipe", "pipe"],
     });
   } catch (error) {
     throw notStarted(options, error);
@@ -53,6 +53,11 @@ export async function spawnTagged(options: CommandOptions, run: string): Promise
   });
   const identity = await (options.table ?? systemTable()).look(pid);
   return { child, streams: { stdout, stderr }, identity: identity ?? { pid, born: "" }, exited };
+}
+
+function inputOf({ input, inheritsInput }: CommandOptions): "ignore" | "inherit" | "pipe" {
+  if (input !== undefined) return "pipe";
+  return inheritsInput ? "inherit" : "ignore";
 }
 
 function notStarted(options: CommandOptions, cause: unknown): LonghaulError {

@@ -1,10 +1,13 @@
 import type { SeenProcess } from "./process-table.ts";
 import { type Reaped, type ReapOptions, reapTree } from "./reap.ts";
 import { systemTable } from "./system-table.ts";
-import { checkTag } from "./tag.ts";
+import { checkTag, isOfSameTask } from "./tag.ts";
 import { membersOf } from "./tree.ts";
 
-/** Which tasks' processes are meant: those of one, or all whose tags begin alike. */
+/**
+ * Which tasks' processes are meant: those of one, by its tag, or by its id alone, whatever store it is of; or all whose
+ * tags begin alike.
+ */
 export type TagQuery = string | { readonly prefix: string };
 
 /**
@@ -39,12 +42,12 @@ function pick(query: TagQuery) {
   return (list: readonly SeenProcess[]) => membersOf(list, ({ tasks }) => tasks.some(isMeant));
 }
 
-function matcher(query: TagQuery): (task: string) => boolean {
+function matcher(query: TagQuery): (tag: string) => boolean {
   if (typeof query === "string") {
     checkTag(query);
-    return (task) => task === query;
+    return (tag) => isOfSameTask(tag, query);
   }
   // An empty beginning would mean every task of every store of this user.
   checkTag(query.prefix);
-  return (task) => task.startsWith(query.prefix);
+  return (tag) => tag.startsWith(query.prefix);
 }

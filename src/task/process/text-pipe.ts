@@ -1,48 +1,92 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { OutputStream } from "./output.ts";
 
+/** Text that a program has written to one of its streams. */
+export interface Piece {
+  readonly stream: OutputStream;
+  text: string;
+}
+
 const MAX_LENGTH = 64 * 1024;
+/** Beyond this, text joins the last piece of its stream: two chatty streams are no flood. */
+const MAX_PIECES = 16;
 
 /** Hands text from a program that writes to one who reads at leisure; the program waits while much is unread. */
 export class TextPipe {
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  #text = "";
+  #pieces: Piece[] = [];
+  #length = 0;
   #isEnded = false;
   #wakeReader: () => void = () => {};
   #wakeWriter: () => void = () => {};
 
   /** Takes bytes; the promise is kept when there is room for more. */
   async write(chunk: Uint8Array, stream: OutputStream): Promise<void> {
-    this.#text += this.#decoders[stream].decode(chunk, { stream: true });
+    this.#add(stream, this.#decoders[stream].decode(chunk, { stream: true }));
     this.#wakeReader();
-    while (this.#text.length > MAX_LENGTH && !this.#isEnded)
+    while (this.#isFull)
       await new Promise<void>((resolve) => {
         this.#wakeWriter = resolve;
       });
   }
 
-  /** All that is there, as soon as something is; undefined at the end. For one reader. */
-  async read(): Promise<string | undefined> {
-    while (this.#text === "" && !this.#isEnded)
-      await new Promise<void>((resolve) => {
-        this.#wakeReader = resolve;
-      });
-    const text = this.#text;
-    this.#text = "";
+  /** All that is there, in order, as soon as something is; undefined at the end. For one reader. */
+  async read(): Promise<readonly Piece[] | undefined> {
+    while (this.#length === 0 && !this.#isEnded) await this.#news();
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#length = 0;
     this.#wakeWriter();
-    return text === "" ? undefined : text;
+    return pieces.length === 0 ? undefined : pieces;
+  }
+
+  /** Lets text gather for a while, and no longer than there is room for more. For one reader. */
+  async gather(timeMs: number): Promise<void> {
+    const over = new AbortController();
+    const isOver = sleep(timeMs, undefined, { signal: over.signal }).then(
+      () => true,
+      () => true,
+    );
+    while (!this.#isFull && !this.#isEnded)
+      if (await Promise.race([isOver, this.#news().then(() => false)])) break;
+    over.abort();
   }
 
   /** No more will come. */
   end(): void {
-    for (const decoder of Object.values(this.#decoders)) this.#text += decoder.decode();
-    this.#isEnded = true;
-    this.#wakeReader();
-    this.#wakeWriter();
+    for (const stream of ["stdout", "stderr"] as const) this.#add(stream, this.#decoders[stream].decode());
+    this.#stop();
   }
 
   /** Nobody reads any more. */
   close(): void {
-    this.#text = "";
+    this.#pieces = [];
+    this.#length = 0;
+    this.#stop();
+  }
+
+  get #isFull(): boolean {
+    return this.#length > MAX_LENGTH && !this.#isEnded;
+  }
+
+  #add(stream: OutputStream, text: string): void {
+    if (text === "") return;
+    const last = this.#pieces.at(-1);
+    const isMany = this.#pieces.length >= MAX_PIECES;
+    const known =
+      last?.stream === stream || !isMany ? last : this.#pieces.findLast((piece) => piece.stream === stream);
+    if (known?.stream === stream) known.text += text;
+    else this.#pieces.push({ stream, text });
+    this.#length += text.length;
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wakeReader = resolve;
+    });
+  }
+
+  #stop(): void {
     this.#isEnded = true;
     this.#wakeReader();
     this.#wakeWriter();

@@ -32,9 +32,18 @@ export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}
       worktree.path,
     );
   await lockAgain(worktree, options);
-  const timer = setInterval(() => void beat().catch(() => clearInterval(timer)), options.everyMs ?? 20_000);
+  let beating: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    beating = beat().catch(() => clearInterval(timer));
+  }, options.everyMs ?? 20_000);
   timer.unref();
-  return { close: () => clearInterval(timer) };
+  return {
+    async close() {
+      clearInterval(timer);
+      // A heartbeat under way would write over what comes next.
+      await beating;
+    },
+  };
 }
 
 /** Git's own lock keeps other programs from pruning it; it may stand already. */

@@ -4,7 +4,6 @@ import type { Json } from "../../model/json.ts";
 import type { Closable } from "../../model/scope.ts";
 import type { TaskId, TaskPlan } from "../../model/task.ts";
 import type { Isolation } from "../after-end.ts";
-import { tagOfTask } from "../process/tag.ts";
 import { reapTagged } from "../process/tagged.ts";
 import { type CreateWorktreeOptions, createWorktree, folderIn } from "./create.ts";
 import type { GitOptions } from "./git.ts";
@@ -37,14 +36,14 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
   const holds = new Map<TaskId, Closable>();
   const hold = async (task: TaskId, worktree: Worktree, git: GitOptions) => {
     const kept = await holdWorktree(worktree, git);
-    void holds.get(task)?.close();
+    await holds.get(task)?.close();
     holds.set(task, kept);
   };
   return {
     limitMs,
-    async prepare(task, plan, signal) {
+    async prepare(task, plan, signal, tag) {
       const from = typeof repository === "string" ? repository : repository(plan);
-      const git = { ...rest, signal, tag: tagOfTask(task) };
+      const git = { ...rest, signal, tag };
       const { common, prefix } = await lookAtRepository(from, git);
       const former = await findFormer(common, task);
       if (former) {
@@ -57,21 +56,21 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
         // Whoever asked has stopped waiting: nobody would know of it.
         throwIfAborted(signal);
       } catch (error) {
-        void holds.get(task)?.close();
+        await holds.get(task)?.close();
         holds.delete(task);
         await removeIfUnchanged(worktree, rest);
         throw error;
       }
       return placeOf({ ...worktree, ...more });
     },
-    async settle(task, place, signal) {
+    async settle(task, place, signal, tag) {
       const worktree = worktreeIn(place);
-      void holds.get(task)?.close();
+      await holds.get(task)?.close();
       holds.delete(task);
       if (!existsSync(worktree.admin) && !existsSync(worktree.path))
         return { state: "unchanged", isRemoved: true };
       // What still runs there could still write there.
-      await reapTagged(tagOfTask(task));
+      await reapTagged(tag);
       return factsOf(await removeIfUnchanged(worktree, { ...rest, signal }));
     },
   };

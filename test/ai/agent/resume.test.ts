@@ -112,6 +112,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     const run = agent().run;
     const context = {
       task: "t",
+      tag: "resume-test",
       input: "How is it?",
       cause: "resume" as const,
       mode: "background" as const,

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../src/model/json.ts";
 import { Census, Scope } from "../../../src/model/scope.ts";
@@ -14,19 +16,28 @@ function begin(input: Json, place?: Json) {
   const task = freshTag();
   const controller = new AbortController();
   const scope = new Scope("shell", new Census());
-  const context = { task, input, signal: controller.signal, scope, ...(place !== undefined && { place }) };
+  const context = {
+    task,
+    tag: task,
+    input,
+    signal: controller.signal,
+    scope,
+    ...(place !== undefined && { place }),
+  };
   const events = commandAgent({ graceMs: 200, lingerMs: 0 }).run(context as unknown as AgentContext);
   return { task, controller, scope, events: events[Symbol.asyncIterator]() };
 }
 
 async function drain(events: AsyncIterator<AgentEvent, unknown>) {
   let output = "";
+  let errors = "";
   const others: AgentEvent[] = [];
   for (;;) {
     const step = await events.next();
-    if (step.done) return { output, others, result: step.value };
-    if (step.value.type === "output") output += step.value.text;
-    else others.push(step.value);
+    if (step.done) return { output, errors, others, result: step.value };
+    if (step.value.type !== "output") others.push(step.value);
+    else if (step.value.stream === "stderr") errors += step.value.text;
+    else output += step.value.text;
   }
 }
 
@@ -35,6 +46,7 @@ describe("a program as an agent", () => {
     const { task, events, scope } = begin({ ...shell("setsid sleep 600 & cat; echo grüße"), input: "in " });
     expect(await drain(events)).toEqual({
       output: "in grüße\n",
+      errors: "",
       others: [],
       result: { reason: "exited", exitCode: 0, outputBytes: 11 },
     });
@@ -46,6 +58,26 @@ describe("a program as an agent", () => {
     const { events } = begin({ command: "seq", args: ["1", "100000"] });
     const { output } = await drain(events);
     expect(output).toBe(Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(""));
+  });
+
+  test("keeps its two streams apart and in order, and is no flood when they take turns", async () => {
+    const folder = testFolder();
+    const heard = (word: string) => `until test -e ${folder}/${word}; do sleep 0.02; done;`;
+    const { events } = begin(shell(`echo one; ${heard("one")} echo two >&2; ${heard("two")} echo three`));
+    const pieces: AgentEvent[] = [];
+    for (let step = await events.next(); !step.done; step = await events.next()) {
+      pieces.push(step.value);
+      if (step.value.type === "output") writeFileSync(join(folder, step.value.text.trim()), "");
+    }
+    expect(pieces).toEqual([
+      { type: "output", text: "one\n" },
+      { type: "output", text: "two\n", stream: "stderr" },
+      { type: "output", text: "three\n" },
+    ]);
+    const both = begin(shell("for n in 1 2 3 4 5 6 7 8 9; do seq 1 100; seq 1 100 >&2; done"));
+    const { output, errors } = await drain(both.events);
+    const numbers = Array.from({ length: 100 }, (_, index) => `${index + 1}\n`).join("");
+    expect([output, errors]).toEqual([numbers.repeat(9), numbers.repeat(9)]);
   });
 
   test("fails with its last words when it fails, and keeps the exit code as a result", async () => {
@@ -86,7 +118,7 @@ test("a step after the end takes what is left of a task, and only that", async (
     [task, other].map((tag) => startCommand({ command: "sleep", args: ["600"], tag })),
   );
   const step = reapStep();
-  const run = (id: string) => step.run({ task: { id } } as never, new AbortController().signal);
+  const run = (id: string) => step.run({ task: { id }, tag: id } as never, new AbortController().signal);
   expect(await Promise.all([run(task), run("nobody's")])).toEqual([{ ended: 1 }, undefined]);
   expect([await countTagged(task), await countTagged(other)]).toEqual([0, 1]);
   for (const command of commands) command.stop();
@@ -94,6 +126,6 @@ test("a step after the end takes what is left of a task, and only that", async (
 });
 
 test("ids that no environment could hold get a tag all the same", () => {
-  expect(tagOfTask("plain-1")).toBe("plain-1");
-  expect(tagOfTask("zwei Wörter, #1")).toMatch(/^task-[0-9a-f]{32}$/);
+  expect(tagOfTask("plain-1", "a1")).toBe("plain-1~a1");
+  expect(tagOfTask("zwei Wörter, #1", "a1")).toMatch(/^task-[0-9a-f]{32}~a1$/);
 });

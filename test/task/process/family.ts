@@ -19,7 +19,7 @@ export async function countTagged(tag: string): Promise<number> {
 }
 
 /** Waits until something is so. */
-export async function eventually(isSo: () => Promise<boolean> | boolean, timeoutMs = 20_000): Promise<void> {
+export async function eventually(isSo: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error("It did not become so in time.");

@@ -115,7 +115,7 @@ describe("output", () => {
     const end = await runCommand({
       command: "yes",
       onOutput: () => new Promise(() => {}),
-      deadlineMs: 50,
+      deadlineMs: 500,
       drainMs: 50,
       tag,
     });
@@ -195,7 +195,7 @@ describe("the end of a run", () => {
     const tag = freshTag();
     const orphaned = Promise.withResolvers<void>();
     const command = await startCommand({
-      ...shell("env -i sleep 602 & (env -i setsid sleep 602 & sleep 1; echo orphaned) & sleep 602"),
+      ...shell("env -i sleep 602 & (env -i setsid sleep 602 & sleep 2; echo orphaned) & sleep 602"),
       onLine: () => orphaned.resolve(),
       tag,
     });

@@ -145,7 +145,7 @@ describe("the tables of processes", () => {
       group: 812,
       born: "Sun Nov 5 09:45:51 2026",
       state: "alive",
-      tasks: ["t1", "t0"],
+      tasks: ["t0", "t1"],
       runs: ["a", "b"],
     });
     expect(parseLine("nonsense")).toBeUndefined();

@@ -39,9 +39,10 @@ test("a group is signalled as a whole only if it holds no stranger", () => {
 
 test("tags of a run inside a run name both tasks", () => {
   const outer = tagVariables("a/b", "r1", undefined);
-  const inner = tagVariables("c", "r2", outer.LONGHAUL_RUNS);
+  const inner = tagVariables("c~store", "r2", outer.LONGHAUL_RUNS);
+  expect(inner.LONGHAUL_TASK).toBe("c");
   expect(tagsOf(inner.LONGHAUL_TASK, inner.LONGHAUL_RUNS)).toEqual({
-    tasks: ["c", "a/b"],
+    tasks: ["a/b", "c~store"],
     runs: ["r1", "r2"],
   });
   expect(tagsOf("by-hand", undefined)).toEqual({ tasks: ["by-hand"], runs: [] });

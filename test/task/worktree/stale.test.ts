@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { holdWorktree } from "../../../src/task/worktree/hold.ts";
 import { readMark, writeMark } from "../../../src/task/worktree/mark.ts";
 import { removeIfUnchanged } from "../../../src/task/worktree/remove.ts";
 import { type CollectStaleOptions, collectStale } from "../../../src/task/worktree/stale.ts";
 import type { Worktree } from "../../../src/task/worktree/worktree.ts";
 import { startChild } from "../../support/child.ts";
+import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
 const MINUTE = 60_000;
@@ -100,7 +101,7 @@ describe("the collection of stale worktrees", () => {
     const clock = { now: () => now };
     const hold = await holdWorktree(worktree, { clock, everyMs: 10 });
     await sleep(30);
-    hold.close();
+    await hold.close();
     const mark = await readMark(worktree.admin);
     expect(mark?.heartbeatAt).toBe(now);
     if (mark?.heldBy)
@@ -160,6 +161,9 @@ describe("the collection of stale worktrees", () => {
     const repository = makeRepository();
     const script = new URL("crasher.ts", import.meta.url);
     let works = 0;
+    const tag = freshTag();
+    process.env.LONGHAUL_RUNS = `${tag}#crasher`;
+    onTestFinished(() => void delete process.env.LONGHAUL_RUNS);
     for (let round = 0; round < 4; round++) {
       const child = startChild(script, [repository.path, repository.root, `round-${round}`]);
       await child.lines.next();
@@ -167,7 +171,7 @@ describe("the collection of stale worktrees", () => {
       child.process.kill("SIGKILL");
       await child.ended();
       // A git that was at work when its caller died ends by itself.
-      await sleep(150);
+      await eventually(async () => (await countTagged(tag)) === 0);
     }
     await collect(repository, { repository: repository.path, olderThanMs: 0 });
     for (const name of readdirSync(repository.root)) {

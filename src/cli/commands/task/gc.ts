@@ -48,14 +48,15 @@ Whatever holds work stays. Exit code 3 if a process could not be ended.`,
       await kernel.tasks.cleaned();
     }
     const tasks = await becomeOf(kernel, dead, isDryRun);
-    const processes = await collectProcesses(kernel, { isDryRun, dead });
+    const given = isDryRun ? dead : tasks.filter(({ isGivenUp }) => isGivenUp).map(({ task }) => task);
+    const processes = await collectProcesses(kernel, { isDryRun, dead: given });
     const { signal } = context;
     const worktrees = await collectWorktrees(kernel, { repository, olderThanMs, isDryRun, signal });
     if (!worktrees && options.repository !== undefined) throw noRepository(repository);
     const done: CleanUp = { isDryRun, tasks, notices, processes, repository, worktrees };
     if (options.json) await printTo(context.stdout, `${safeJson(done)}\n`);
     else if (!options.quiet) await printLines(context, collectedLines(done).map(escapeLine));
-    const isWhole = processes.every(({ why, ended }) => why === undefined || ended === 0);
+    const isWhole = processes.every(({ why }) => why === undefined);
     return isWhole ? EXIT.fine : EXIT.incomplete;
   },
 });
@@ -64,12 +65,15 @@ async function becomeOf(kernel: Kernel, dead: readonly TaskId[], isDryRun: boole
   return Promise.all(
     dead.map(async (task) => {
       const status = await kernel.tasks.status(task);
+      const isGivenUp = isTerminal(status.state) || status.owner === undefined;
       const words = isDryRun
         ? `its process is dead; it would be ${status.canResume ? "left to whoever can resume it" : "failed (lost)"}`
         : isTerminal(status.state)
           ? `its process is dead: ${stateWords(status)}`
-          : `its process is dead: ${status.state}, waiting for a process that knows its agent`;
-      return { task, words };
+          : isGivenUp
+            ? `its process is dead: ${status.state}, waiting for a process that knows its agent`
+            : `its process is there and does not answer; ${stateWords(status)}; "longhaul task kill" ends it`;
+      return { task, words, isGivenUp };
     }),
   );
 }

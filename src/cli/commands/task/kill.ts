@@ -3,15 +3,14 @@ import { defineCommand } from "../../command.ts";
 import { escapeLine, safeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { printTo } from "../../printer.ts";
+import { activeTasks } from "../../tasks/collect.ts";
 import { findTask } from "../../tasks/find-task.ts";
-import { ACTIVE_STATES } from "../../tasks/states.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
 import { waitUntilTold } from "../../tasks/told.ts";
 import { stateWords } from "../../tasks/words.ts";
 import { UsageError } from "../../usage-error.ts";
 
 const TOLD_MS = 15_000;
-const PAGE = 1_000;
 
 /** Ends tasks. */
 export const killTaskCommand = defineCommand({
@@ -31,7 +30,7 @@ when its processes are gone; exit code 1 if a task has not ended in time, becaus
     if (!options.all && operands.length === 0)
       throw new UsageError('name a task, or give --all; "longhaul task list" lists them');
     await using kernel = await openExistingTasks(context, options);
-    const ids = options.all ? await activeTasks(kernel) : [];
+    const ids = options.all ? (await activeTasks(kernel)).map(({ id }) => id) : [];
     for (const wanted of operands) ids.push(await findTask(kernel, wanted));
     const killed = await Promise.all(ids.map((id) => kill(kernel, id, options.reason)));
     if (options.json) await printTo(context.stdout, `${safeJson({ killed })}\n`);
@@ -43,17 +42,6 @@ when its processes are gone; exit code 1 if a task has not ended in time, becaus
     return killed.every(({ isEnded }) => isEnded) ? EXIT.fine : EXIT.failed;
   },
 });
-
-async function activeTasks(kernel: Kernel): Promise<TaskId[]> {
-  const ids: TaskId[] = [];
-  for (let before: TaskId | undefined; ; ) {
-    const query = { states: ACTIVE_STATES, limit: PAGE, ...(before !== undefined && { before }) };
-    const page = await kernel.tasks.list(query);
-    ids.push(...page.map(({ id }) => id));
-    before = page.at(-1)?.id;
-    if (page.length < PAGE) return ids;
-  }
-}
 
 async function kill(kernel: Kernel, id: TaskId, reason: string | undefined) {
   const before = await kernel.tasks.status(id);

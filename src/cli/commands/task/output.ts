@@ -17,8 +17,8 @@ export const outputTaskCommand = defineCommand({
   name: "task output",
   summary: "print what a task has said so far, or as it says it",
   usage: ["task output <task> [options]"],
-  about: `Both streams of a program come as they arrive. With --json it is entries of the log; "next"
-is what --since takes to go on.`,
+  about: `What a program wrote to its error stream goes to that of this command. With --json it is entries of the log;
+"next" is what --since takes to go on.`,
   options: {
     follow: { type: "boolean", short: "f", help: "go on until the task has ended, or until Ctrl-C" },
     since: { type: "string", value: "SEQ", help: "only entries after this one" },

@@ -20,7 +20,8 @@ export const runTaskCommand = defineCommand({
 foreground its output is printed here, Ctrl-C kills it with everything it has started, and so does the end of this
 terminal; "longhaul task detach" from elsewhere frees this terminal. The exit code is that of the program; else 124 for
 the deadline, 125 for another failure, 126 or 127 for a program that cannot be run or is not there, 137 for a task that
-was killed. The program reads nothing; give it files.`,
+was killed. In the foreground the program reads the pipe or file that this command was given; from a terminal it reads
+nothing.`,
   options: RUN_OPTIONS,
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -33,10 +34,12 @@ was killed. The program reads nothing; give it files.`,
     const { options: asked, ...request } = runRequest(context, operands, options);
     await using kernel = await openTasks(context, options);
     const parent = options.parent === undefined ? undefined : await findSession(kernel, options.parent);
-    const supervising = await launchSupervisor(context, options, {
+    const whole = {
       ...request,
       options: { ...asked, ...(parent !== undefined && { parentSession: parent }) },
-    });
+    };
+    const warn = (text: string) => void context.stderr.write(`longhaul: ${escapeLine(text)}\n`);
+    const supervising = await launchSupervisor(context, options, whole, warn);
     const { id: task } = asked;
     if (options.background) {
       await sayStarted(context, options, task, supervising);

@@ -24,9 +24,12 @@ export const superviseCommand = defineCommand({
     process.once("disconnect", () => caller.abort());
     try {
       const request = await nextRequest();
-      await using kernel = await openTasks(context, options);
-      const { maxOutputBytes } = request;
-      const agent = commandAgent(maxOutputBytes === undefined ? {} : { maxOutputBytes });
+      await using kernel = await openTasks(context, options, (text) => {
+        // Notices of other tasks, which it looks after as well, are not this terminal's affair.
+        if (text.includes(request.options.id)) answer({ type: "warning", text });
+      });
+      const { maxOutputBytes, inheritsInput = false } = request;
+      const agent = commandAgent({ inheritsInput, ...(maxOutputBytes !== undefined && { maxOutputBytes }) });
       const task = await kernel.tasks.start(agent, request.input, {
         ...request.options,
         signal: caller.signal,
