@@ -34,11 +34,13 @@ export async function startGateway(options: {
   readonly upstream: string;
   readonly policy: string;
   readonly store: string;
+  /** Any that is free where none is given. */
+  readonly port?: number | undefined;
 }): Promise<RunningGateway> {
-  const { upstream, policy, store } = options;
+  const { upstream, policy, store, port = 0 } = options;
   const flags = [
     "--port",
-    "0",
+    String(port),
     "--upstream",
     upstream,
     "--policy",

@@ -25,7 +25,7 @@ export async function ensureInstalled(agent: Agent, onProgress: (line: string) =
     "--no-fund",
     "--loglevel=error",
   ];
-  const npm = spawn("npm", [...args, `${agent.packageName}@${agent.version}`], {
+  const npm = spawn("npm", [...args, `${agent.packageName}@${agent.version}`, ...(agent.alongside ?? [])], {
     cwd: folder,
     env: { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) },
     signal: AbortSignal.timeout(INSTALL_MS),
@@ -37,7 +37,7 @@ export async function ensureInstalled(agent: Agent, onProgress: (line: string) =
   return folder;
 }
 
-/** Where agents are kept between runs: about 1.4 GB for all of them. */
+/** Where agents are kept between runs: about 3 GB for all of them. */
 export function cacheFolder(): string {
   const { LONGHAUL_CLIENTS, XDG_CACHE_HOME } = process.env;
   return LONGHAUL_CLIENTS || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "longhaul", "clients");

@@ -17,8 +17,15 @@ const MOST_KEPT = 8_000_000;
 /** Runs a program to its end, or to the deadline; whatever it has started ends with it. */
 export async function runProcess(
   { program, args, env }: Command,
-  { cwd, baseEnv, deadlineMs }: { cwd: string; baseEnv: NodeJS.ProcessEnv; deadlineMs: number },
+  options: {
+    readonly cwd: string;
+    readonly baseEnv: NodeJS.ProcessEnv;
+    readonly deadlineMs: number;
+    /** When the program gets the signal that a person sends by Ctrl+C. */
+    readonly interruptOn?: Promise<void>;
+  },
 ): Promise<Ended> {
+  const { cwd, baseEnv, deadlineMs, interruptOn } = options;
   const begun = Date.now();
   // A group of its own, so that the whole tree can be ended by one id.
   const child = spawn(program, args, {
@@ -40,6 +47,10 @@ export async function runProcess(
     }
   };
   process.once("exit", endGroup);
+  let hasEnded = false;
+  void interruptOn?.then(() => {
+    if (!hasEnded) child.kill("SIGINT");
+  });
   let isTimedOut = false;
   const deadline = setTimeout(() => {
     isTimedOut = true;
@@ -54,6 +65,7 @@ export async function runProcess(
     child.once("exit", endGroup);
     child.once("close", (code) => resolve(code));
   });
+  hasEnded = true;
   clearTimeout(deadline);
   process.off("exit", endGroup);
   return { exitCode, isTimedOut, ...said, durationMs: Date.now() - begun };

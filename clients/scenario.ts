@@ -10,6 +10,12 @@ export interface Scenario {
   readonly faults?: Readonly<Record<number, Fault>>;
   /** How many reads have room in the window that the upstream enforces. */
   readonly readsWithRoom?: number;
+  /** True if the gateway ends and starts again between the turns. */
+  readonly isRestarted?: boolean;
+  /** True if all files are read by calls of one reply. */
+  readonly isParallel?: boolean;
+  /** Lines of the first of several files. */
+  readonly firstLines?: number;
 }
 
 const SAME = ["notes.txt", "notes.txt", "notes.txt"];
@@ -45,5 +51,39 @@ export const SCENARIOS: readonly Scenario[] = [
     turns: 1,
     files: OTHERS,
     faults: { 2: "cut" },
+  },
+  {
+    name: "restart",
+    about: "the gateway is started again between two turns",
+    turns: 2,
+    files: SAME,
+    isRestarted: true,
+  },
+  {
+    name: "parallel",
+    about: "one reply calls for three reads at once",
+    turns: 1,
+    files: OTHERS,
+    isParallel: true,
+  },
+  {
+    name: "large",
+    about: "the first file has a million characters",
+    turns: 1,
+    files: OTHERS,
+    firstLines: 16_000,
+  },
+  {
+    name: "missing",
+    about: "the first file to be read is not there",
+    turns: 1,
+    files: ["lost-notes.txt", ...OTHERS],
+  },
+  {
+    name: "interrupt",
+    about: "the agent is interrupted in the midst of the second answer, and goes on in a second turn",
+    turns: 2,
+    files: SAME,
+    faults: { 2: "stall" },
   },
 ];

@@ -69,13 +69,23 @@ async function runBy(
   { home, project, store }: { readonly home: string; readonly project: string; readonly store: string },
 ): Promise<Trial> {
   await using open = new AsyncDisposableStack();
-  const upstream = open.adopt(await startUpstream({ project, ...tried.scenario }), (one) => one.close());
-  const gateway =
-    way === "direct" ? undefined : await startGateway({ upstream: upstream.url, policy: way, store });
+  const { scenario } = tried;
+  const upstream = open.adopt(await startUpstream({ project, ...scenario }), (one) => one.close());
+  const start = (port?: number) => startGateway({ upstream: upstream.url, policy: way, store, port });
+  let gateway = way === "direct" ? undefined : await start();
   const tap = open.adopt(await startTap(gateway?.url ?? upstream.url), (one) => one.close());
+  let log = "";
+  const end = async () => {
+    log += (await gateway?.close()) ?? "";
+  };
+  const between = async () => {
+    if (!gateway || !scenario.isRestarted) return;
+    await end();
+    gateway = await start(Number(new URL(gateway.url).port));
+  };
   try {
-    const turns = await takeTurns(tried, { home, project, url: tap.url });
-    const log = (await gateway?.close()) ?? "";
+    const turns = await takeTurns(tried, { home, project, url: tap.url }, upstream.stalled, between);
+    await end();
     const threads = (await gateway?.sessions()) ?? [];
     return { way, turns, sent: tap.requests, seen: upstream.requests, threads, log };
   } finally {
@@ -86,6 +96,8 @@ async function runBy(
 async function takeTurns(
   { agent, api, scenario, installed }: Tried,
   { home, project, url }: { readonly home: string; readonly project: string; readonly url: string },
+  stalled: Promise<void>,
+  between: () => Promise<void>,
 ): Promise<readonly Turn[]> {
   const pointed = { home, project, url, api, installed };
   for (const [path, text] of Object.entries(agent.files(pointed))) {
@@ -95,13 +107,15 @@ async function takeTurns(
   const turns: Turn[] = [];
   for (const [index, prompt] of PROMPTS.slice(0, scenario.turns).entries()) {
     const word = WORDS[index] as string;
-    await writeNotes(project, word);
+    await writeNotes(project, word, scenario.firstLines);
+    if (index > 0) await between();
     const command = agent.command(pointed, prompt, index === 0);
     if (!command) throw new Error(`it has no program for ${process.platform}-${process.arch}`);
     const ended = await runProcess(command, {
       cwd: project,
       baseEnv: environment(home),
       deadlineMs: TURN_MS,
+      ...(index === 0 && { interruptOn: stalled }),
     });
     const answer = agent.answer(ended.stdout);
     turns.push({ ...ended, answer, isRight: ended.exitCode === 0 && answer.includes(word) });

@@ -3,6 +3,7 @@ import { countEdited, differences } from "./identity.ts";
 import { brokenRules, hasAnswersInARow } from "./provider-rules.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Trial } from "./trial.ts";
+import { PROMPTS } from "./upstream/answer.ts";
 
 const LONGEST_REASON = 200;
 
@@ -21,11 +22,12 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
   const notes: string[] = [];
   for (const trial of through) {
     const say = (words: string) => `${trial.way}: ${words}`;
-    problems.push(...outcomeProblems(direct, trial).map(say), ...ruleProblems(trial).map(say));
+    problems.push(...outcomeProblems(scenario, direct, trial).map(say), ...ruleProblems(trial).map(say));
     if (trial.way === "none") problems.push(...differences(trial.sent, trial.seen).map(say));
     problems.push(...unexpectedIn(trial.log).map(say));
     const mains = trial.threads.filter(({ kind }) => kind === "main").length;
-    if (mains !== 1) problems.push(say(`${mains} main threads in the store`));
+    if (mains !== 1 && !(mains === 2 && isInterrupted(scenario) && isForgotten(trial)))
+      problems.push(say(`${mains} main threads in the store`));
     const overflows = trial.sent.filter(({ error }) => error !== undefined && isOverflow(error)).length;
     if (overflows > 0 && trial.way !== "none") problems.push(say(`${overflows} overflows reached the agent`));
     const healed = trial.seen.filter(({ fault }) => fault === "overflow").length - overflows;
@@ -39,7 +41,7 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
       notes.push(say(`${rows} requests have two answers in a row, which strict chat templates refuse`));
     if (isRight(trial) && !isRight(direct)) notes.push(say("the agent fails without the gateway"));
   }
-  if (scenario.faults || scenario.readsWithRoom)
+  if ((scenario.faults && !isInterrupted(scenario)) || scenario.readsWithRoom)
     notes.push(`direct: ${isRight(direct) ? "the agent helps itself" : failureOf(direct)}`);
   return { isFine: problems.length === 0, problems, notes };
 }
@@ -63,7 +65,8 @@ export function failureOf({ turns }: Trial): string {
 }
 
 /** The same as without the gateway, or better. */
-function outcomeProblems(direct: Trial, trial: Trial): readonly string[] {
+function outcomeProblems(scenario: Scenario, direct: Trial, trial: Trial): readonly string[] {
+  if (isInterrupted(scenario)) return afterInterruption(direct, trial);
   if (!isRight(direct)) return [];
   if (!isRight(trial)) return [failureOf(trial)];
   return trial.turns.flatMap(({ answer, exitCode }, index) => {
@@ -72,6 +75,20 @@ function outcomeProblems(direct: Trial, trial: Trial): readonly string[] {
       return [`turn ${index + 1} answered "${answer}" instead of "${other?.answer}"`];
     return other.exitCode === exitCode ? [] : [`turn ${index + 1} ended with exit code ${exitCode}`];
   });
+}
+
+/** A turn that was interrupted ends in the same way, and the next one is as right. */
+function afterInterruption(direct: Trial, trial: Trial): readonly string[] {
+  return trial.turns.flatMap((turn, index) => {
+    const other = direct.turns[index];
+    if (other?.exitCode !== turn.exitCode)
+      return [`turn ${index + 1} ended with exit code ${turn.exitCode} instead of ${other?.exitCode}`];
+    return other.isRight && !turn.isRight ? [failureOf({ ...trial, turns: [turn] })] : [];
+  });
+}
+
+function isInterrupted({ faults = {} }: Scenario): boolean {
+  return Object.values(faults).includes("stall");
 }
 
 /** An agent may break rules by itself; only what the gateway breaks counts. */
@@ -84,6 +101,12 @@ function ruleProblems({ sent, seen }: Trial): readonly string[] {
 
 function isOverflow(error: string): boolean {
   return /prompt is too long|context_length_exceeded/.test(error);
+}
+
+/** True if the agent itself does not know in its second turn what was said in the first. */
+function isForgotten({ sent }: Trial): boolean {
+  const [first, second] = PROMPTS;
+  return sent.some(({ body }) => body.includes(second) && !body.includes(first));
 }
 
 /** Faults of the gateway itself, each once. */

@@ -29,6 +29,8 @@ export interface Agent {
   readonly name: string;
   readonly packageName: string;
   readonly version: string;
+  /** More packages that it needs, each as name@version. */
+  readonly alongside?: readonly string[];
   readonly apis: readonly ApiName[];
   /** Files below the home folder that point it at the address. */
   files(pointed: Pointed): Readonly<Record<string, string>>;

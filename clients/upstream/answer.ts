@@ -11,6 +11,10 @@ export interface Script {
   readonly project: string;
   /** The files that each turn reads, in order. */
   readonly files: readonly string[];
+  /** True if the first reply of a turn reads all of them. */
+  readonly isParallel?: boolean;
+  /** How many results a turn has had, where a request no longer shows them all; as many as it shows when absent. */
+  readonly countResults?: (asked: Asked, turn: number, shown: number) => number;
 }
 
 /** The words that begin each turn. */
@@ -60,24 +64,28 @@ export function answer(asked: Asked, purpose: Purpose, script: Script, nextId: (
   return completes ? { toolCalls: [{ id: nextId(), ...end }] } : { text };
 }
 
-function read(asked: Asked, { project, files }: Script, index: number, nextId: () => string): Reply {
+function read(asked: Asked, script: Script, index: number, nextId: () => string): Reply {
+  const { project, files, isParallel } = script;
   const file = files[index] ?? "notes.txt";
   const text = `Reading the notes (${index + 1}).`;
   if (speaksInTags(asked)) return { text: `${text}\n${readInTags(file)}` };
-  const call = readCall(asked.tools, project, file);
-  return call ? { text, toolCalls: [{ id: nextId(), ...call }] } : { text };
+  const wanted = isParallel && index === 0 ? files : [file];
+  const calls = wanted.flatMap((one) => readCall(asked.tools, project, one) ?? []);
+  return calls.length > 0 ? { text, toolCalls: calls.map((call) => ({ id: nextId(), ...call })) } : { text };
 }
 
 /**
  * Which of the files comes next; undefined if none is left. A file that is read again and again is known by its results;
  * of several, those are read that are spoken of at all: what was read may be summed up, but must not be forgotten.
  */
-function nextRead(asked: Asked, { files }: Script): number | undefined {
+function nextRead(asked: Asked, { files, countResults }: Script): number | undefined {
   const turn = turnOf(asked);
   if (new Set(files).size === 1) {
-    const count = speaksInTags(asked)
+    const shown = speaksInTags(asked)
       ? turn.flatMap(({ role, text }) => (role === "user" ? resultsInTags(text) : [])).length
       : turn.flatMap(({ results }) => results).length;
+    const number = PROMPTS.findLastIndex((prompt) => turn[0]?.text.includes(prompt));
+    const count = countResults?.(asked, number, shown) ?? shown;
     return count < files.length ? count : undefined;
   }
   const later = turn

@@ -9,13 +9,14 @@ import { openaiResponses } from "../../test/support/wire-server/openai-responses
 import { perform } from "../../test/support/wire-server/perform.ts";
 import { answer, type Purpose, purposeOf, type Script } from "./answer.ts";
 import { readAsked } from "./asked.ts";
+import { resultCounter } from "./count-results.ts";
 import { withFreshIds } from "./fresh-ids.ts";
 import { overflowBody } from "./refusal.ts";
 
 const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses];
 
 /** What goes wrong with one request of the conversation. */
-export type Fault = "overflow" | "rate-limit" | "cut";
+export type Fault = "overflow" | "rate-limit" | "cut" | "stall";
 
 /** How the upstream behaves. */
 export interface UpstreamOptions extends Script {
@@ -42,11 +43,15 @@ export interface SeenRequest {
 export interface ScriptedUpstream {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
+  /** Resolves when an answer has fallen silent. */
+  readonly stalled: Promise<void>;
   close(): Promise<void>;
 }
 
 const MOST_CALLS = 24;
 const CUT_AFTER_EVENTS = 4;
+/** Time for what was said before to be seen. */
+const STALL_MS = 1_500;
 
 /** Starts the upstream on a port of its own. */
 export async function startUpstream(options: UpstreamOptions): Promise<ScriptedUpstream> {
@@ -55,6 +60,8 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
   let asked = 0;
   let first = 0;
   let limit = Number.POSITIVE_INFINITY;
+  const stalled = Promise.withResolvers<void>();
+  const script: Script = { ...options, countResults: resultCounter() };
 
   const nextId = (api: WireApi) =>
     `${api === anthropic ? "toolu" : "call"}_${String(++calls).padStart(24, "0")}`;
@@ -77,11 +84,12 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     const { behaviour, purpose, fault } = decide(api, body, bytes.length);
     requests.push({ ...seen, api: api.name, purpose, ...(fault && { fault }) });
     perform(behaviour, withFreshIds(api, requests.length), { path, body }, response);
+    if (fault === "stall") setTimeout(stalled.resolve, STALL_MS);
   }
 
   function decide(api: WireApi, body: Readonly<Record<string, unknown>>, sizeBytes: number) {
     const request = readAsked(api.name, body);
-    const understood = purposeOf(request, options);
+    const understood = purposeOf(request, script);
     const purpose = understood === "read" && calls >= MOST_CALLS ? "final" : understood;
     const tokens = Math.ceil(sizeBytes / 4);
     const isConversation = purpose === "read" || purpose === "final";
@@ -89,7 +97,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     const scripted = isConversation ? options.faults?.[asked] : undefined;
     const fault = tokens > limit ? ("overflow" as const) : scripted;
     const usage = { input: tokens, output: 20 };
-    const reply = { ...answer(request, purpose, options, () => nextId(api)), usage };
+    const reply = { ...answer(request, purpose, script, () => nextId(api)), usage };
     const behaviour = behaviourOf(api, fault, reply, tokens, Math.min(limit, tokens - 2_000));
     return { behaviour, purpose, fault };
   }
@@ -105,6 +113,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    stalled: stalled.promise,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -122,6 +131,7 @@ function behaviourOf(
   if (fault === "overflow")
     return { type: "error", kind: "overflow", body: overflowBody(api.name, tokens, limit) };
   if (fault === "rate-limit") return { type: "error", kind: "rate-limit", headers: { "retry-after": "1" } };
+  if (fault === "stall") return { type: "stall-midway", reply, afterEvents: CUT_AFTER_EVENTS };
   if (fault === "cut") return { type: "cut", reply, afterEvents: CUT_AFTER_EVENTS };
   return { type: "reply", reply };
 }

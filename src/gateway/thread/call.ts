@@ -178,6 +178,7 @@ export class Call {
     const { conversation, session } = this.thread;
     const isWhole = reader.isComplete && !reader.failure;
     this.#answered(isWhole);
+    if (isWhole) this.thread.called(reader.message());
     const appended = conversation.inTurn(async () => {
       const entry = await conversation.appendBehind(this.#placed.last, () => append(session));
       if (isWhole) await this.thread.replied(wordsOf(reader.message()));

@@ -4,11 +4,13 @@ import type { Blobs, MessageInput, Session } from "../../index.ts";
 import type { Base64Of, LoggedBytes } from "../api/api.ts";
 import type { CutBody } from "../body/cut.ts";
 import type { WireMessage, WireMessages } from "../body/wire-message.ts";
+import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Candidate, ThreadKind } from "../identity/choose-thread.ts";
 import { withOpening } from "../identity/opening-key.ts";
 import type { Asked } from "./asked.ts";
 import { EphemeralTail } from "./ephemeral-tail.ts";
 import { WrittenMessages } from "./outgoing.ts";
+import { callIdsOf, type LoggedCalls, withLoggedIds } from "./renamed-calls.ts";
 import type { Home } from "./response-place.ts";
 import { metaOf, type SessionMark } from "./session-mark.ts";
 import { keyOf } from "./stored.ts";
@@ -41,11 +43,13 @@ export class Thread {
   readonly written = new WrittenMessages();
   readonly #parts: ThreadParts;
   readonly #tail = new EphemeralTail();
+  readonly #tails = new WeakMap<WireMessages, readonly WireMessage[]>();
   #kind: ThreadKind;
   #inFlight = 0;
   #requestLength = 0;
   #wasDelivered = true;
   #brokenLength: number | undefined;
+  #calls: LoggedCalls | undefined;
   #body: CutBody | undefined;
   #windowBytes = 0;
   #isClosed = false;
@@ -152,12 +156,32 @@ export class Thread {
     this.#requestLength = messages.length;
     this.#wasDelivered = false;
     const tail = this.tailOf(said).length;
-    return this.conversation.takeWhole(messages.slice(0, messages.length - tail), this.#tail.align);
+    const kept = withLoggedIds(messages.slice(0, messages.length - tail), await this.#lastCalls());
+    return this.conversation.takeWhole(kept, this.#tail.align);
+  }
+
+  /** Notes a reply that was just written down. */
+  called(message: MessageInput | undefined): void {
+    if (message) this.#calls = { key: canonicalKey(message), ids: callIdsOf(message) };
+  }
+
+  /** The calls of the last reply, which are read only where they were written down by an earlier process. */
+  async #lastCalls(): Promise<LoggedCalls | undefined> {
+    if (this.#calls) return this.#calls;
+    const { keys, roles, messages } = await this.conversation.line();
+    const at = roles.lastIndexOf("assistant");
+    const entry = messages[at] && (await this.session.entry(messages[at].id));
+    const ids = entry?.kind === "message" ? callIdsOf(entry.message) : [];
+    this.#calls = { key: keys[at] ?? "", ids };
+    return this.#calls;
   }
 
   /** Messages at the end of a request that the client will not say again: they are sent and not kept on the line. */
-  tailOf({ messages }: WireMessages): readonly WireMessage[] {
-    return this.#tail.of(messages);
+  tailOf(said: WireMessages): readonly WireMessage[] {
+    // What is learned while a request is taken in counts from the next one on: nothing is said twice in one.
+    const tail = this.#tails.get(said) ?? this.#tail.of(said.messages);
+    this.#tails.set(said, tail);
+    return tail;
   }
 
   /** About how much memory it takes: its window's words, and what is known of each message. */
