@@ -100,7 +100,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       config,
       env,
       threads,
-      bodies: new RecentBodies(config().limits.maxThreadBytes * BODIES_SHARE),
+      bodies: new RecentBodies(() => config().limits.maxThreadBytes * BODIES_SHARE * threads.share),
       rooms,
       loops: new LoopStates({ limits: () => config().breaker, now: Date.now }),
       responses: new ResponseIds(kernel, onError),

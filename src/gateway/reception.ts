@@ -29,7 +29,7 @@ export interface ReceptionParts {
 }
 
 /** Requests that are read and prepared at once. */
-const MOST_PREPARED = 32;
+const MOST_PREPARED = 16;
 /** A body that takes longer is waited for outside. */
 const SLOW_MS = 50;
 

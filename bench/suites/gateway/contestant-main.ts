@@ -45,19 +45,21 @@ async function openBare({ upstream, handing }: Extract<ContestantJob, { type: "b
 }
 
 type Ours = Pick<typeof import("../../../src/gateway/index.ts"), "loadConfig" | "openGateway"> &
-  Pick<typeof import("../../../src/index.ts"), "openKernel">;
+  Pick<typeof import("../../../src/index.ts"), "openKernel"> &
+  Pick<typeof import("../../../src/cli/serving/tend-heap.ts"), "tendHeap">;
 
 /** As it is shipped: what reads TypeScript takes 40 MB. Not loaded by a bare proxy, whose process holds nothing of ours. */
 async function loadOurs(): Promise<Ours> {
   const load = (path: string) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
   const { loadConfig, openGateway } = await load("gateway/index.js");
   const { openKernel } = await load("index.js");
-  return { loadConfig, openGateway, openKernel };
+  const { tendHeap } = await load("cli/serving/tend-heap.js");
+  return { loadConfig, openGateway, openKernel, tendHeap };
 }
 
 /** The gateway as `longhaul serve` runs it, its log written and thrown away. */
 async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promise<Running> {
-  const { loadConfig, openGateway, openKernel } = await loadOurs();
+  const { loadConfig, openGateway, openKernel, tendHeap } = await loadOurs();
   const { upstream, folder, config: settings, window } = job;
   const path = join(folder, "longhaul.json");
   const place = { name: "local", baseUrl: upstream, apis: ["anthropic"], ...(window && { window }) };
@@ -68,7 +70,9 @@ async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promi
   const { config } = loadConfig({ path, cwd: folder, env: {}, flags: {} });
   const kernel = await openKernel({ path: join(folder, "store"), models: config.models });
   const gateway = await openGateway({ kernel, config: () => config, env: {}, log: () => undefined });
+  const leaveHeap = tendHeap(() => gateway.status().inFlight);
   const close = async () => {
+    leaveHeap();
     await gateway.close();
     await kernel.close();
   };

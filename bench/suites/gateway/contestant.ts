@@ -4,12 +4,7 @@ import type { ContestantJob, Question, Told, Used } from "./contestant-job.ts";
 
 const MAIN = fileURLToPath(new URL("contestant-main.ts", import.meta.url));
 /** As `npm start` runs the gateway. */
-const NODE_FLAGS = [
-  "--expose-gc",
-  "--disable-warning=ExperimentalWarning",
-  "--max-semi-space-size=8",
-  "--heap-growing-percent=150",
-];
+const NODE_FLAGS = ["--expose-gc", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8"];
 
 /** Something between client and upstream, in a process of its own. */
 export interface Contestant {

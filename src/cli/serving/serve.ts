@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import { listenFailure } from "../../gateway/config/listen-failure.ts";
 import { type ConfigRequest, loadConfig } from "../../gateway/config/load-config.ts";
 import { type Reloaded, watchConfig } from "../../gateway/config/watch-config.ts";
@@ -13,19 +12,13 @@ import { printTo } from "../printer.ts";
 import { storePath } from "../store.ts";
 import { greetingJson, greetingLines } from "./greeting.ts";
 import type { ServeValues } from "./options.ts";
+import { tendHeap } from "./tend-heap.ts";
 
 /** Characters of the log that wait to be read; more are left out. */
 const MOST_WAITING = 1_024 * 1_024;
 
-/**
- * Bodies come and go outside V8's heap, and V8 collects all of it again whenever enough of them have: with requests of a
- * megabyte at every sixth. This lets it wait longer; what is alive stays as it is.
- */
-const HEAP_FLAG = "--heap-growing-percent=150";
-
 /** Runs the gateway until it is stopped; requests under way may end. */
 export async function serve(context: Context, options: ServeValues & CommonValues): Promise<number> {
-  setFlagsFromString(HEAP_FLAG);
   const { env, stdout, stderr, signal } = context;
   const store = storePath(context, options);
   const request = requestOf(context, options, store);
@@ -52,6 +45,7 @@ export async function serve(context: Context, options: ServeValues & CommonValue
     live.close();
     throw listenFailure(error, loaded.config) ?? error;
   });
+  const leaveHeap = tendHeap(() => gateway.status().inFlight);
   const offHangUp = context.onHangUp?.(() => void live.reload());
   try {
     const facts = { url: gateway.url, store, loaded, env };
@@ -63,6 +57,7 @@ export async function serve(context: Context, options: ServeValues & CommonValue
     if (options.json) await say(safeJson({ type: "stopping" }));
     else if (!options.quiet) await say("Stopping: requests under way may end. Ctrl-C again ends at once.");
   } finally {
+    leaveHeap();
     offHangUp?.();
     live.close();
     await gateway.close();

@@ -26,13 +26,14 @@ interface Kept {
  * what is not here is read.
  */
 export class RecentBodies {
-  readonly #mostBytes: number;
+  readonly #room: () => number;
   /** By the beginning of their list, the newest last. */
   readonly #alike = new Map<string, Kept[]>();
   #sizeBytes = 0;
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  /** `room`: bytes that they may take now. */
+  constructor(room: () => number) {
+    this.#room = room;
   }
 
   get sizeBytes(): number {
@@ -59,7 +60,7 @@ export class RecentBodies {
     if (cut.listFrom === undefined || cut.elements.length === 0) return undefined;
     const head = headOf(who, cut.bytes, cut.listFrom);
     const { length } = cut.bytes;
-    if (length > this.#mostBytes / 2) return undefined;
+    if (length > this.#room() / 2) return undefined;
     const alike = this.#alike.get(head) ?? [];
     const place = alike.findIndex((one) => one.said.cut === cut.like);
     const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
@@ -79,10 +80,11 @@ export class RecentBodies {
   }
 
   #shrink(): void {
+    const most = this.#room();
     for (const [head, alike] of this.#alike) {
-      while (this.#sizeBytes > this.#mostBytes && alike.length > 0) this.#drop(alike, 0);
+      while (this.#sizeBytes > most && alike.length > 0) this.#drop(alike, 0);
       if (alike.length === 0) this.#alike.delete(head);
-      if (this.#sizeBytes <= this.#mostBytes) return;
+      if (this.#sizeBytes <= most) return;
     }
   }
 

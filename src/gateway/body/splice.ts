@@ -1,9 +1,9 @@
 import type { Range } from "./cut.ts";
 
-/** Bytes that stand in place of others. */
+/** Bytes that stand in place of others, whole or in pieces. */
 export interface Change {
   readonly range: Range;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array | readonly Uint8Array[];
 }
 
 /** A body with changes made, as pieces to be sent one after the other: all else are slices of the body that came. */
@@ -13,7 +13,8 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
   for (const { range, bytes } of changes.toSorted((one, other) => one.range.from - other.range.from)) {
     if (range.from < at) throw new RangeError(`changes overlap at byte ${range.from}`);
     if (range.from > at) pieces.push(body.subarray(at, range.from));
-    if (bytes.length > 0) pieces.push(bytes);
+    if (!(bytes instanceof Uint8Array)) pieces.push(...bytes);
+    else if (bytes.length > 0) pieces.push(bytes);
     at = range.to;
   }
   if (at < body.length) pieces.push(body.subarray(at));

@@ -102,9 +102,9 @@ export function elementsOf(cut: CutBody, pieces: readonly Piece[]): readonly Jso
   );
 }
 
-/** The bytes of a list of such pieces. */
-export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]): Buffer {
-  const parts: (Buffer | Uint8Array)[] = [];
+/** The bytes of a list of such pieces, nothing of them copied: requests are large, and wait long for their answers. */
+export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]): readonly Uint8Array[] {
+  const parts: Uint8Array[] = [];
   for (const piece of pieces) {
     parts.push(parts.length === 0 ? OPEN : COMMA);
     if ("from" in piece) {
@@ -115,7 +115,7 @@ export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]
   }
   if (parts.length === 0) parts.push(OPEN);
   parts.push(CLOSE);
-  return Buffer.concat(parts);
+  return parts;
 }
 
 /** What was written for one request is sent with many that follow. */

@@ -2,6 +2,7 @@ import type { ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import type { ClientSummary } from "./client-summary.ts";
 import { Family, type FamilyParts } from "./family.ts";
+import { Holding } from "./holding.ts";
 import { type Caller, familyKey } from "./names.ts";
 import type { Request } from "./request.ts";
 import type { ResponsePlace } from "./response-place.ts";
@@ -38,6 +39,7 @@ export class Threads {
   readonly #limits: () => ThreadLimits;
   /** Used last comes last. */
   readonly #families = new Map<string, Held>();
+  readonly #holding = new Holding();
   #count = 0;
   #sizeBytes = 0;
   #summaries: KnownSummary[] = [];
@@ -55,6 +57,11 @@ export class Threads {
   /** About how much memory they take. */
   get sizeBytes(): number {
     return this.#sizeBytes;
+  }
+
+  /** Share of the room for conversations that is worth using. */
+  get share(): number {
+    return this.#holding.share;
   }
 
   /** The thread that a request belongs to, reserved for it. */
@@ -82,6 +89,7 @@ export class Threads {
   #hold(caller: Caller, firstKey: string): Held {
     const key = familyKey(caller, firstKey);
     const known = this.#families.get(key);
+    this.#holding.asked(key, known !== undefined, this.#sizeBytes, this.#limits().maxThreadBytes);
     const held = known ?? { family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
     this.#families.delete(key);
     this.#families.set(key, held);
@@ -133,11 +141,13 @@ export class Threads {
 
   async #letGo(): Promise<void> {
     const { maxThreads, maxThreadBytes } = this.#limits();
+    const room = maxThreadBytes * this.#holding.share;
     for (const [key, held] of this.#families) {
-      if (this.#count <= maxThreads && this.#sizeBytes <= maxThreadBytes) return;
+      if (this.#count <= maxThreads && this.#sizeBytes <= room) return;
       const { family } = held;
       if (!family.isIdle) continue;
       this.#families.delete(key);
+      this.#holding.letGo(key, held.sizeBytes);
       this.#weigh(held, 0, 0);
       this.#summaries = this.#summaries.filter(({ of }) => !of || !family.threads.includes(of));
       await family.close();

@@ -102,8 +102,11 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
     reject(failure ?? new UpstreamError("reset", `${url.host} closed the connection without an answer.`));
   });
 
+  // In one go, however many pieces there are.
+  request.cork();
   for (const piece of body) request.write(piece);
   request.end();
+  request.uncork();
   return promise;
 }
 
