@@ -25,6 +25,8 @@ export interface PlacedMessage<G extends Given> {
 /** A caller's messages where they are in the log. */
 export interface Placed<G extends Given> {
   readonly byId: Pick<ReadonlyMap<EntryId, PlacedMessage<G>>, "get">;
+  /** The same for entries of the session itself, by seq; faster, and not always there. */
+  readonly bySeq?: Pick<ReadonlyMap<number, PlacedMessage<G>>, "get">;
   /** The last message; a reply comes behind it. */
   readonly last: EntryId | undefined;
 }
@@ -238,17 +240,20 @@ export class Conversation<G extends Given> {
 
 /** Both are of the same messages. What is appended to the line later has no place in it. */
 function placed<G extends Given>(
-  line: Pick<LineSeen, "messages" | "placeOf">,
+  line: Pick<LineSeen, "messages" | "placeOf"> & Partial<Pick<LineSeen, "placeOfSeq">>,
   given: readonly G[],
 ): Placed<G> {
-  const get = (id: EntryId): PlacedMessage<G> | undefined => {
-    const place = line.placeOf(id) ?? -1;
+  const at = (place = -1): PlacedMessage<G> | undefined => {
     const message = line.messages[place];
     const own = given[place];
     // Someone else may have written to the line meanwhile; then the log's own words are sent.
     return message && own?.key === message.key ? { given: own, parts: message.parts } : undefined;
   };
-  return { byId: { get }, last: line.messages.at(-1)?.id };
+  return {
+    byId: { get: (id) => at(line.placeOf(id)) },
+    ...(line.placeOfSeq && { bySeq: { get: (seq) => at(line.placeOfSeq?.(seq)) } }),
+    last: line.messages.at(-1)?.id,
+  };
 }
 
 /** The same for what was appended behind an entry; undefined if something else has come between. */

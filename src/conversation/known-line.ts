@@ -12,6 +12,8 @@ import {
 /** A message of the line. */
 export interface LineMessage {
   readonly id: EntryId;
+  /** Its seq, if it is an entry of the session itself and not of one that it was forked from. */
+  readonly seq: number | undefined;
   readonly key: string;
   readonly role: Role;
   /** How many parts it has in the log. */
@@ -29,6 +31,8 @@ export interface LineSeen {
   readonly roles: readonly Role[];
   /** Place of an entry among the messages. */
   placeOf(id: EntryId): number | undefined;
+  /** The same for entries of the session itself; faster. */
+  placeOfSeq(seq: number): number | undefined;
 }
 
 /** Callers who hand over whole conversations hold them in memory themselves; longer ones are left to the session. */
@@ -119,7 +123,8 @@ export class KnownLine {
 
   #message(entry: Entry): LineMessage {
     const { id, message } = entry as Entry<MessageBody>;
-    return { id, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
+    const seq = entry.session === this.#session.id ? entry.seq : undefined;
+    return { id, seq, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
   }
 }
 
@@ -129,6 +134,7 @@ class Seen implements LineSeen {
   readonly keys: string[] = [];
   readonly roles: Role[] = [];
   readonly #places = new Map<EntryId, number>();
+  readonly #placesBySeq = new Map<number, number>();
 
   constructor(lineSeq: number) {
     this.lineSeq = lineSeq;
@@ -136,6 +142,7 @@ class Seen implements LineSeen {
 
   add(message: LineMessage): void {
     this.#places.set(message.id, this.messages.length);
+    if (message.seq !== undefined) this.#placesBySeq.set(message.seq, this.messages.length);
     this.messages.push(message);
     this.keys.push(message.key);
     this.roles.push(message.role);
@@ -143,6 +150,10 @@ class Seen implements LineSeen {
 
   placeOf(id: EntryId): number | undefined {
     return this.#places.get(id);
+  }
+
+  placeOfSeq(seq: number): number | undefined {
+    return this.#placesBySeq.get(seq);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Given, Placed } from "../../conversation/conversation.ts";
+import type { Given, Placed, PlacedMessage } from "../../conversation/conversation.ts";
 import { type EntryId, entryId, type Fitted, type Message, type SessionId, type Slot } from "../../index.ts";
 
 /** A message of a request, and which of them it is. */
@@ -32,10 +32,10 @@ export interface OutgoingSource<G extends GivenMessage> extends Pick<Fitted, "sl
 
 /** The messages of a fitted window in their order: the client's own wherever nothing was changed. */
 export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>): readonly Outgoing[] {
-  const { slots, messages, session, placed, keyOf } = source;
+  const { slots, messages, keyOf } = source;
   return slots.map((slot, place): Outgoing => {
     const message = messages[place] ?? slot.message;
-    const own = slot.isNote ? undefined : placed.byId.get(entryIdOf(slot, session));
+    const own = slot.isNote ? undefined : ownOf(slot, source);
     if (!own || own.given.isLogged) return { type: "note", message };
     const { given, parts } = own;
     const { index } = given;
@@ -45,6 +45,15 @@ export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>):
     const isSame = parts === slot.message.parts.length && given.key === keyOf(slot.message);
     return isSame ? { type: "same", index } : { type: "note", message };
   });
+}
+
+/** The caller's message that a slot shows. */
+function ownOf<G extends GivenMessage>(
+  slot: Slot,
+  { placed, session }: Pick<OutgoingSource<G>, "placed" | "session">,
+): PlacedMessage<G> | undefined {
+  const own = slot.cite === undefined ? placed.bySeq?.get(slot.seq) : undefined;
+  return own ?? placed.byId.get(entryIdOf(slot, session));
 }
 
 /** The entry that a slot of a session shows. */

@@ -58,16 +58,15 @@ function withoutImages(
 function imagesOf(slots: readonly Slot[]): { bytes: number; count: number } {
   let bytes = 0;
   let count = 0;
-  const add = (part: Part) => {
-    if (!isImage(part)) return;
-    bytes += part.sizeBytes;
-    count++;
-  };
-  for (const { message } of slots)
-    for (const part of message.parts) {
-      if (part.type === "tool-result") for (const inner of part.output) add(inner);
-      else add(part);
+  const look = (parts: readonly Part[]) => {
+    for (const part of parts) {
+      if (part.type === "tool-result") look(part.output);
+      if (part.type !== "blob" || !isImage(part)) continue;
+      bytes += part.sizeBytes;
+      count++;
     }
+  };
+  for (const { message } of slots) look(message.parts);
   return { bytes, count };
 }
 
