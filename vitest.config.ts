@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/support/closing-line.ts";
+import { LongFirst } from "./test/support/long-first.ts";
 
 export default defineConfig({
   test: {
@@ -12,5 +13,6 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Two cores: more workers would only make the crash and process tests wait for each other.
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
   },
 });

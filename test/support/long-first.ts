@@ -1,0 +1,21 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that run longest: begun last, they would run alone while the other core rests. */
+const LONG = [
+  "test/crash/crash.test.ts",
+  "test/formats/fuzz.test.ts",
+  "test/cli/task-run.test.ts",
+  "test/task/crash/crash.test.ts",
+  "test/task/model.test.ts",
+];
+
+/** Runs the longest files first. */
+export class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const index = LONG.findIndex((path) => moduleId.endsWith(path));
+      return index < 0 ? LONG.length : index;
+    };
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+  }
+}
