@@ -7,15 +7,13 @@ import type { Violation } from "./violation.ts";
 export interface RulesContext {
   /** Cache markers of system and tools. */
   readonly leadMarkers?: number;
-  /** True for a request that goes on with a stored response. */
-  readonly isContinued?: boolean;
 }
 
 /** Rules of the provider that the elements of a request break, whoever wrote them. */
 export function violationsIn(
   api: ApiName,
   elements: readonly JsonObject[],
-  { leadMarkers, isContinued }: RulesContext = {},
+  { leadMarkers }: RulesContext = {},
 ): readonly Violation[] {
   switch (api) {
     case "anthropic":
@@ -23,7 +21,7 @@ export function violationsIn(
     case "openai-chat":
       return chatViolations(elements);
     case "openai-responses":
-      return responsesViolations(elements, isContinued);
+      return responsesViolations(elements);
   }
 }
 

@@ -39,14 +39,8 @@ const isAnswer = ({ type }: JsonObject) =>
   type === "function_call_output" || type === "custom_tool_call_output";
 const isReasoning = ({ type }: JsonObject) => type === "reasoning";
 
-/**
- * Rules of OpenAI's Responses that items break. Of a request that goes on with a stored response, what the calls of results
- * are, is not known here: `isContinued`.
- */
-export function responsesViolations(
-  elements: readonly JsonObject[],
-  isContinued = false,
-): readonly Violation[] {
+/** Rules of OpenAI's Responses that items break. */
+export function responsesViolations(elements: readonly JsonObject[]): readonly Violation[] {
   const found: Violation[] = [];
   const called = new Set<unknown>();
   // A call may be among what is only named.
@@ -58,7 +52,7 @@ export function responsesViolations(
       called.add(own.call_id);
       if (!answered.has(own.call_id)) found.push({ rule: "call-without-result", element, id });
     }
-    if (isAnswer(own) && !called.has(own.call_id) && !isContinued && !isNamed)
+    if (isAnswer(own) && !called.has(own.call_id) && !isNamed)
       found.push({ rule: "result-without-call", element, id });
     if (!isReasoning(own)) continue;
     const next = elements.slice(element + 1).find((item) => !isReasoning(item));

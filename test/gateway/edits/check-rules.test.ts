@@ -116,7 +116,6 @@ describe("OpenAI's rules", () => {
     expect(rulesOf("openai-responses", good)).toEqual([]);
     expect(rulesOf("openai-responses", good.toSpliced(3, 1))).toEqual(["call-without-result"]);
     expect(rulesOf("openai-responses", good.toSpliced(1, 2))).toEqual(["result-without-call"]);
-    expect(rulesOf("openai-responses", good.toSpliced(1, 2), { isContinued: true })).toEqual([]);
     expect(rulesOf("openai-responses", good.slice(0, -1))).toEqual(["reasoning-without-item"]);
     expect(newViolations("openai-responses", good, good.toSpliced(1, 1))).toEqual([
       { rule: "item-without-reasoning", element: 1, id: "fc" },
