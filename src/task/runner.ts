@@ -83,14 +83,21 @@ export class Runner<OpenedSession> {
   async detach(run: Run<OpenedSession>): Promise<void> {
     if (run.settling) return run.settling;
     if (run.task.mode === "background") return;
-    run.detaching ??= this.#detach(run);
+    run.detaching ??= this.#detach(run).catch((error) => {
+      // It stays where it was, and can be asked again.
+      run.detaching = undefined;
+      throw error;
+    });
     return run.detaching;
   }
 
   /** Lets a task go, so that another process takes it up. */
   async release(run: Run<OpenedSession>): Promise<void> {
-    if (run.settling || !(await this.#move(run, "release", { owner: undefined }))) return;
-    this.#lose(run);
+    try {
+      if (!run.settling && (await this.#move(run, "release", { owner: undefined }))) this.#lose(run);
+    } catch (error) {
+      this.#lose(run, `Task ${run.task.id} could not be let go: ${error}`);
+    }
   }
 
   /** Follows work that goes on after a task has ended. */
@@ -149,7 +156,7 @@ export class Runner<OpenedSession> {
 
   #summary({ task }: Run<OpenedSession>): Closable | undefined {
     const { summariser, journal } = this.#parts;
-    return beginSummary(summariser, journal, task, task.epoch);
+    return beginSummary(summariser, journal, task, this.#parts.onWarning);
   }
 
   #expire(run: Run<OpenedSession>): Promise<void> {

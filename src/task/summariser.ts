@@ -1,10 +1,14 @@
 import type { SessionId } from "../model/entry.ts";
+import { isLonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { TaskId } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { Journal } from "./journal.ts";
 
-/** Begins to sum up what a shell does; closed with the shell. `say` writes a sentence to the task's log. */
+/**
+ * Begins to sum up what a shell does; closed with the shell. `say` writes a sentence to the task's log. It never rejects:
+ * what comes after the shell's end is dropped, and a store that fails is warned of.
+ */
 export type Summariser = (shell: {
   readonly task: TaskId;
   readonly session: SessionId;
@@ -17,13 +21,16 @@ export function beginSummary(
   begin: Summariser | undefined,
   journal: Journal,
   task: TaskRecord,
-  epoch: number,
+  onWarning: (warning: string) => void,
 ): Closable | undefined {
-  return begin?.({
-    task: task.id,
-    session: task.session,
-    epoch,
-    say: (text) =>
-      journal.say(task, epoch, [{ body: { kind: "task", task: task.id, note: { type: "summary", text } } }]),
-  });
+  const { id, session, epoch } = task;
+  const say = async (text: string) => {
+    try {
+      await journal.say(task, epoch, [{ body: { kind: "task", task: id, note: { type: "summary", text } } }]);
+    } catch (error) {
+      if (!isLonghaulError(error, "TASK_CONFLICT"))
+        onWarning(`A summary of task ${id} was not written: ${error}`);
+    }
+  };
+  return begin?.({ task: id, session, epoch, say });
 }

@@ -278,13 +278,16 @@ export class Supervisor<OpenedSession> {
 
   async #hearWishes(): Promise<void> {
     if (this.runner.runs.size === 0) return;
-    const { log, owner } = this.#parts;
+    const { log, owner, onWarning = () => undefined } = this.#parts;
     for (const { id, wish, wishReason, epoch } of await log.store.tasks.wishedOf(owner)) {
       const run = this.runner.runs.get(id);
       if (!run) continue;
       if (wish === "kill")
         void this.runner.settle(run, "kill", { state: "killed", reason: wishReason ?? "asked" });
-      else if (run.task.mode === "foreground") void this.runner.detach(run);
+      else if (run.task.mode === "foreground")
+        this.runner
+          .detach(run)
+          .catch((error) => onWarning(`Task ${id} was not moved to the background: ${error}`));
       else
         await log.store.tasks
           .change({ id, expect: { epoch }, set: { wish: undefined } })
