@@ -260,6 +260,21 @@ describe("what a client is told", () => {
     const other = new TestAgent(gateway);
     await other.say("Something else.");
   });
+
+  it("is not to stop, when it asks the same many times at once, or one question often", async () => {
+    const upstream = await startUpstream();
+    const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { requests: 3 } } });
+    const agent = new TestAgent(gateway);
+    await agent.say("Begin.");
+    agent.elements.push({ role: "user", content: "How would you do it?" });
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => agent.send()));
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    }
+    const sampler = new TestAgent(gateway);
+    sampler.elements.push({ role: "user", content: "Throw a die." });
+    for (let round = 0; round < 8; round++) expect((await sampler.send()).status).toBe(200);
+  });
 });
 
 /** A conversation of so many calls of tools, as a client may have kept it. */

@@ -80,12 +80,12 @@ export const configSchema = z.strictObject(
       .strictObject(
         {
           requests: whole(1, 1_000_000)
-            .default(30)
+            .default(100)
             .describe("like requests of one session before it is stopped"),
           compactions: whole(1, 1_000_000)
             .default(5)
             .describe("compactions in a row before they are stopped"),
-          withinMs: milliseconds().default(60_000).describe("that come within this time"),
+          withinMs: milliseconds().default(600_000).describe("that come within this time"),
           coolMs: milliseconds().default(60_000).describe("how long it stays stopped"),
         },
         { error: "an object" },

@@ -78,9 +78,14 @@ function afterReply({ trace }: Admitted, parts: ExchangeParts, call: Call, { rea
   if (reader.isComplete) countReply(parts, call);
 }
 
-/** Counts a request that was answered completely. */
+/** Counts a request that was answered completely, if it can be a step of a circle. */
 function countReply({ loops }: ExchangeParts, { thread, asked, last }: Call): void {
   const { messages } = asked.said;
+  // A circle has one request at a time; who asks many at once wants many answers.
+  if (thread.hasMet) return;
+  // So does who asks one thing often, without a conversation around it.
+  const isConversation = asked.chain !== undefined || messages.some(({ role }) => role === "assistant");
+  if (!isConversation && thread.home.explicit === undefined) return;
   // The same words behind another reply are another request.
   const behind = asked.chain ? (asked.chain.behind ?? last) : "";
   const words = `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`;
