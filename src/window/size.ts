@@ -2,5 +2,7 @@ import type { Slot } from "./slot.ts";
 
 /** Tokens of slots together. */
 export function sizeOf(slots: readonly Slot[]): number {
-  return slots.reduce((sum, { tokens }) => sum + tokens, 0);
+  let sum = 0;
+  for (const { tokens } of slots) sum += tokens;
+  return sum;
 }

@@ -103,14 +103,14 @@ describe("a chain of responses", () => {
   it("belongs to whoever began it", async () => {
     const { upstream, gateway } = await world();
     const client = new ChainedClient(gateway);
-    await client.say("My secret number is 42.");
+    await client.say("My secret word is heliotrope.");
     upstream.forget();
     const other = new ChainedClient(gateway, client.previous);
     other.headers = { "x-api-key": "key-of-mallory" };
     const { status, text } = await other.send("Which number was it?");
     expect(status).toBe(400);
     expect(text).toContain("previous_response_not_found");
-    expect(upstream.heard.at(-1)?.body.toString()).not.toContain("42");
+    expect(upstream.heard.at(-1)?.body.toString()).not.toContain("heliotrope");
   });
 });
 

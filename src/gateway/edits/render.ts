@@ -6,6 +6,8 @@ export interface GivenMessage extends Given {
   readonly index: number;
   /** True for one that the client did not say again. */
   readonly isLogged?: true;
+  /** What goes out in its place. */
+  readonly written?: readonly unknown[];
 }
 
 /** What goes out in one place of a window. */
@@ -28,6 +30,21 @@ export interface OutgoingSource<G extends GivenMessage> extends Pick<Fitted, "sl
   readonly placed: Placed<G>;
   /** What a message of the log says, as a key like those of the given messages. */
   readonly keyOf: (message: Message) => string;
+}
+
+/** True if a window shows just what the client said, so that the request can go out as it came. */
+export function isAsSaid<G extends GivenMessage>(
+  { slots, parts }: Pick<Fitted, "slots" | "parts">,
+  { given, last }: Pick<Placed<G>, "last"> & { readonly given: readonly G[] },
+  session: SessionId,
+): boolean {
+  const end = slots.at(-1);
+  // A summary that lasts counts as said.
+  if (!end || slots.length !== given.length || parts.summaries > 0) return false;
+  if (entryIdOf(end, session) !== last) return false;
+  for (const { isNote, original, logged } of slots) if (isNote || original || logged) return false;
+  for (const { isLogged, written } of given) if (isLogged || written) return false;
+  return true;
 }
 
 /** The messages of a fitted window in their order: the client's own wherever nothing was changed. */

@@ -22,6 +22,8 @@ export interface Client {
   readonly firstByteAt: number | undefined;
   /** True while it has not taken what it was sent. */
   readonly isFull: boolean;
+  /** What is sent from now on in this round of the event loop goes out at its end, before what is put off to it later. */
+  gather(): void;
   send(bytes: Uint8Array | string): void;
   /** Ends the response; `onFinished` or `onLost` follows. */
   end(rawTrailers: readonly string[]): void;
@@ -70,6 +72,9 @@ export function openClient(
     },
     get isFull() {
       return isFull;
+    },
+    gather() {
+      writeTogether(response);
     },
     send(piece) {
       if (piece.length === 0) return;

@@ -105,6 +105,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
   const source = openSource(body, decoding, idleMs, listening, {
     onBytes: (bytes) =>
       guarded(() => {
+        client.gather();
         if (tap?.push(bytes) === false) isTapFull = true;
         const unfit = writer ? writer.push(bytes) : void client.send(bytes);
         if (unfit) source.fail(unfit);

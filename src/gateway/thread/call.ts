@@ -9,7 +9,7 @@ import {
 import type { JsonObject, ReplyReader } from "../api/api.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { newViolations, violationsIn } from "../edits/check-rules.ts";
-import { planOutgoing } from "../edits/render.ts";
+import { isAsSaid, planOutgoing } from "../edits/render.ts";
 import type { Violation } from "../edits/violation.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Asked, Room } from "./asked.ts";
@@ -246,7 +246,13 @@ export class Call {
       if (this.#violations.length > 0 || !saysOwn(said, this.#pieces)) this.#isFromLog = false;
       return;
     }
-    const tail = thread.tailOf(said).map(({ index }) => ({ type: "same", index }) as const);
+    const ephemeral = thread.tailOf(said);
+    const given = ephemeral.length === 0 ? said.messages : said.messages.slice(0, -ephemeral.length);
+    if (!said.left && isAsSaid(fitted, { given, last: this.#placed.last }, thread.session.id)) {
+      this.#pieces = undefined;
+      return;
+    }
+    const tail = ephemeral.map(({ index }) => ({ type: "same", index }) as const);
     const outgoing = [...planOutgoing(source), ...tail];
     const pieces = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
     this.#pieces = api.name === "anthropic" ? movedMarkers(said.cut, pieces) : pieces;

@@ -35,20 +35,27 @@ export class Recorder {
 
   take(event: WireEvent): void {
     this.reader.take(event);
-    // A client may ask again as soon as it has seen the end, which need not be that of the bytes.
-    if (this.reader.isComplete) this.#append();
+    if (this.reader.isComplete) this.#appendSoon();
     else this.#drafted();
   }
 
   takeWhole(body: string): void {
     this.reader.takeWhole(body);
-    this.#append();
+    this.#appendSoon();
   }
 
   /** The reply is over, whole or not; what there is of it stays. Idempotent. */
   end(): Promise<void> {
     this.#ended ??= this.#append().then(() => this.#place.report(this.reader));
     return this.#ended;
+  }
+
+  /**
+   * A client may ask again as soon as it has seen the end, which need not be that of the bytes: what it asks is read in the
+   * next round of the event loop, and the reply is written down at the end of this one, when its bytes are on their way.
+   */
+  #appendSoon(): void {
+    setImmediate(() => this.#append());
   }
 
   #append(): Promise<void> {

@@ -103,7 +103,9 @@ export class Planning {
   floorTokens({ slots, pins, summaries }: LoadedWindow): number {
     const fixed = new Set([...pins, ...summaries]);
     const kept = this.#settings.isClipping ? fixed : protectedSeqs(slots, fixed);
-    return this.#budget.system + sizeOf(slots.filter(({ seq, isNote }) => !isNote && kept.has(seq)));
+    let tokens = this.#budget.system;
+    for (const slot of slots) if (!slot.isNote && kept.has(slot.seq)) tokens += slot.tokens;
+    return tokens;
   }
 
   /** A policy plans with the budget that it began with; with another one it has to begin anew. */
@@ -167,7 +169,8 @@ export class Planning {
 }
 
 function isSameWindow(before: readonly Slot[], after: readonly Slot[]): boolean {
-  return (
-    before.length === after.length && before.every(({ message }, index) => message === after[index]?.message)
-  );
+  if (before.length !== after.length) return false;
+  for (let index = 0; index < before.length; index++)
+    if (before[index]?.message !== after[index]?.message) return false;
+  return true;
 }

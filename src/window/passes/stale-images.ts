@@ -1,3 +1,4 @@
+import type { Message } from "../../model/message.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
@@ -54,19 +55,20 @@ function withoutImages(
   return [replacePart(slot, index, other, "images beyond the budget", context)];
 }
 
-/** How many images a window holds; looked at with every call, where mostly there are none. */
+/** Windows are looked at with every call, and hold the same messages, mostly without images. */
+const imageless = new WeakSet<Message>();
+
+/** How many images a window holds. */
 function imagesOf(slots: readonly Slot[]): { bytes: number; count: number } {
   let bytes = 0;
   let count = 0;
-  const look = (parts: readonly Part[]) => {
-    for (const part of parts) {
-      if (part.type === "tool-result") look(part.output);
-      if (part.type !== "blob" || !isImage(part)) continue;
-      bytes += part.sizeBytes;
-      count++;
-    }
-  };
-  for (const { message } of slots) look(message.parts);
+  for (const { message } of slots) {
+    if (imageless.has(message)) continue;
+    const images = message.parts.flatMap(imagesIn);
+    if (images.length === 0) imageless.add(message);
+    for (const { sizeBytes } of images) bytes += sizeBytes;
+    count += images.length;
+  }
   return { bytes, count };
 }
 
