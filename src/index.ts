@@ -107,7 +107,8 @@ export {
   type TaskState,
 } from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
-export type { ChildrenQuery, DescendantOptions } from "./session/family.ts";
+export type { DescendantOptions } from "./session/family.ts";
+export type { ChildrenQuery } from "./session/readable-session.ts";
 export type { Session } from "./session/session.ts";
 export type {
   SessionAutoCompactOptions,
