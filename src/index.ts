@@ -12,7 +12,7 @@ export { type GateOptions, type Judged, judgeSummary } from "./compact/gate/judg
 export type { SummaryVerdict } from "./compact/gate/verdict.ts";
 export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
 export { type SummarisingOptions, summarising } from "./compact/summarising.ts";
-export { type Kernel, type KernelOptions, openKernel, type SessionOptions } from "./kernel.ts";
+export type { Kernel, SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
 export type { Draft } from "./log/draft.ts";
@@ -107,6 +107,7 @@ export {
   type TaskState,
 } from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
+export { type KernelOptions, openKernel } from "./open-kernel.ts";
 export type { DescendantOptions } from "./session/family.ts";
 export type { ChildrenQuery } from "./session/readable-session.ts";
 export type { Session } from "./session/session.ts";
