@@ -49,6 +49,7 @@ export {
 export { shouldRetrieve, type WantedRetrieval } from "./memory/retrieval/should-retrieve.ts";
 export type { MemoryScope } from "./memory/scope.ts";
 export type { BlobRef, Digest } from "./model/blob.ts";
+export { callIdsOf } from "./model/calls.ts";
 export type { Clock, Ids } from "./model/clock.ts";
 export {
   type Entry,
