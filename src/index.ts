@@ -12,7 +12,7 @@ export { type GateOptions, type Judged, judgeSummary } from "./compact/gate/judg
 export type { SummaryVerdict } from "./compact/gate/verdict.ts";
 export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
 export { type SummarisingOptions, summarising } from "./compact/summarising.ts";
-export { type Kernel, type KernelOptions, openKernel, type SessionOptions } from "./kernel.ts";
+export type { Kernel, SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
 export type { Draft } from "./log/draft.ts";
@@ -49,6 +49,7 @@ export {
 export { shouldRetrieve, type WantedRetrieval } from "./memory/retrieval/should-retrieve.ts";
 export type { MemoryScope } from "./memory/scope.ts";
 export type { BlobRef, Digest } from "./model/blob.ts";
+export { callIdsOf } from "./model/calls.ts";
 export type { Clock, Ids } from "./model/clock.ts";
 export {
   type Entry,
@@ -107,7 +108,9 @@ export {
   type TaskState,
 } from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
-export type { ChildrenQuery, DescendantOptions } from "./session/family.ts";
+export { type KernelOptions, openKernel } from "./open-kernel.ts";
+export type { DescendantOptions } from "./session/family.ts";
+export type { ChildrenQuery } from "./session/readable-session.ts";
 export type { Session } from "./session/session.ts";
 export type {
   SessionAutoCompactOptions,
@@ -152,9 +155,9 @@ export type { ProviderFailure } from "./window/limits/failure.ts";
 export { type Overflow, overflowOf } from "./window/limits/overflow.ts";
 export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
 export type { Fitted, Planned } from "./window/live/fitted.ts";
-export type { WindowOptions } from "./window/live/options.ts";
+export type { FitOptions, WindowOptions } from "./window/live/options.ts";
 export type { WindowParts } from "./window/live/parts.ts";
-export type { FitOptions, SessionWindow } from "./window/live/window.ts";
+export type { SessionWindow } from "./window/live/window.ts";
 export { costOfUsage } from "./window/models/cost-of-usage.ts";
 export type { ModelFacts, Prices } from "./window/models/facts.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";

@@ -1,65 +1,29 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { Blobs } from "./log/blobs.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted.ts";
-import { type Limits, resolveLimits } from "./log/limits.ts";
+import type { Limits } from "./log/limits.ts";
 import { Log, type LogParts } from "./log/log.ts";
 import { claimOwner, releaseOwner } from "./log/owner.ts";
-import type { Embedder } from "./memory/embed/embedder.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
-import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
+import type { Clock, Ids } from "./model/clock.ts";
 import { checkSessionId, type SessionId } from "./model/entry.ts";
-import { invalidArgument, wholeNumber } from "./model/errors.ts";
+import { wholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
-import type { Configuration } from "./provider/ai-sdk/configuration.ts";
 import type { OpenedSession } from "./session/family.ts";
 import { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/windows.ts";
 import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
 import type { SessionRecord } from "./store/session-store.ts";
-import { openSqliteStore } from "./store/sqlite/index.ts";
 import type { Store, StoreSize } from "./store/store.ts";
 import { withTaskDefaults } from "./task/defaults.ts";
 import { type Fence, FencedLog } from "./task/fenced-log.ts";
 import type { TaskOptions } from "./task/options.ts";
 import { Tasks } from "./task/tasks.ts";
 import type { ModelFacts } from "./window/models/facts.ts";
-import { genaiPrices } from "./window/models/genai-prices.ts";
-import { modelCatalogue } from "./window/models/model-catalogue.ts";
-import type { Catalogue } from "./window/models/model-facts.ts";
-import type { ModelTable } from "./window/models/model-settings.ts";
-
-/** How a kernel is opened; everything has a default. */
-export interface KernelOptions {
-  /** Folder of the embedded store; default `LONGHAUL_HOME`, else `~/.longhaul`. ":memory:" keeps nothing. */
-  readonly path?: string;
-  /** "process" (default): acknowledged appends survive the death of the process; "power": also a loss of power. */
-  readonly durability?: "process" | "power";
-  /** How long to wait for other processes that write; default 30 s. */
-  readonly busyTimeoutMs?: number;
-  /** A store of your own instead of the embedded one; the kernel closes it. */
-  readonly store?: Store;
-  readonly limits?: Partial<Limits>;
-  /** How tasks are run; worktrees are there by default, of the repository that this process is in. */
-  readonly tasks?: TaskOptions;
-  readonly clock?: Clock;
-  readonly ids?: Ids;
-  /** Where the facts of models come from; the package @pydantic/genai-prices by default. */
-  readonly catalogue?: Catalogue;
-  /** What you know better, or want otherwise, by model id or by a beginning of ids that ends in "*". */
-  readonly models?: ModelTable;
-  /** What makes vectors for recall: the embedder that comes with us by default; null to search by words alone. */
-  readonly embedder?: Embedder | null;
-  /** How providers are reached that are named by id; the environment by default. */
-  readonly providers?: Configuration["providers"];
-  /** Told a sentence for people, as when a model is not known. */
-  readonly onWarning?: (warning: string) => void;
-}
 
 /** What a session opened for the first time starts with. */
 export interface SessionOptions {
@@ -69,64 +33,14 @@ export interface SessionOptions {
   readonly meta?: { readonly [key: string]: Json };
 }
 
-/** Opens the kernel: one store, and the sessions in it. */
-export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
-  if (
-    options.durability !== undefined &&
-    options.durability !== "process" &&
-    options.durability !== "power"
-  ) {
-    throw invalidArgument("durability", options.durability, '"process" or "power"');
-  }
-  if (options.path !== undefined && (typeof options.path !== "string" || options.path === "")) {
-    throw invalidArgument("path", options.path, 'a folder or ":memory:"');
-  }
-  const clock = options.clock ?? systemClock;
-  const limits = resolveLimits(options.limits);
-  const store =
-    options.store ??
-    (await openSqliteStore({
-      path: options.path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
-      clock,
-      ...(options.durability !== undefined && { durability: options.durability }),
-      ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
-    }));
-  return new Kernel(store, {
-    limits,
-    clock,
-    ids: options.ids ?? randomIds,
-    models: modelsOf(options),
-    memory: memoryOptions(options),
-    tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
-  });
-}
-
-interface KernelParts {
+/** What a kernel is made of besides its store. */
+export interface KernelParts {
   readonly limits: Limits;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly models: SessionModels;
   readonly memory: MemoryOptions;
   readonly tasks: TaskOptions;
-}
-
-function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {
-  return { ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
-}
-
-/** What is known of models; packages that reach them are loaded when one is first asked. */
-function modelsOf({ catalogue, models, onWarning, providers }: KernelOptions): SessionModels {
-  return {
-    catalogue: modelCatalogue({
-      catalogue: catalogue ?? genaiPrices(),
-      ...(models && { models }),
-      ...(onWarning && { onWarning }),
-    }),
-    provider: async (id) => {
-      const { aiSdkProvider } = await import("./provider/ai-sdk/index.ts");
-      return aiSdkProvider(id, { ...(providers && { providers }) });
-    },
-  };
 }
 
 /** Owns a store and everything opened from it. */

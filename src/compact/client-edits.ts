@@ -1,5 +1,5 @@
+import { answeredBy } from "../model/calls.ts";
 import type { TokensOf } from "../window/apply-edits.ts";
-import { answeredBy } from "../window/group.ts";
 import { applyProposals, type Pass, type PassContext } from "../window/pass.ts";
 import { clearReasoning } from "../window/passes/clear-reasoning.ts";
 import { type ClearOptions, clearResults } from "../window/passes/clear-results.ts";

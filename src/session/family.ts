@@ -3,7 +3,7 @@ import type { Log } from "../log/log.ts";
 import { checkSessionId, type Place, type SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
 import type { Scope } from "../model/scope.ts";
-import type { NewSession, SessionRecord } from "../store/session-store.ts";
+import type { NewSession } from "../store/session-store.ts";
 
 /** How a child or fork is made. */
 export interface DescendantOptions {
@@ -12,12 +12,6 @@ export interface DescendantOptions {
   readonly meta?: { readonly [key: string]: Json };
   /** When the conversation began, for one that was held elsewhere; now by default. */
   readonly createdAt?: number;
-}
-
-/** Which children to list. */
-export interface ChildrenQuery {
-  readonly limit?: number;
-  readonly before?: SessionId;
 }
 
 /** A session to be opened or made. */
@@ -58,11 +52,6 @@ export class Family<Session> {
     };
     await this.#lines.forkInto(create, at);
     return this.open(create, scope);
-  }
-
-  /** Children and forks, newest first. */
-  children(query: ChildrenQuery): Promise<readonly SessionRecord[]> {
-    return this.#log.store.sessions.list({ limit: 100, ...query, parent: this.#session });
   }
 }
 

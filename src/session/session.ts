@@ -2,11 +2,9 @@ import type { Compacted } from "../compact/compactor.ts";
 import { Appender, type AppendOptions, NO_OPTIONS } from "../log/appender.ts";
 import { Draft } from "../log/draft.ts";
 import { Intake } from "../log/intake.ts";
-import { type LiveDraft, liveDrafts } from "../log/interrupted.ts";
-import { type LineStep, Lines } from "../log/lines.ts";
+import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
-import { redactEntries } from "../log/redaction.ts";
 import type {
   Entry,
   EntryId,
@@ -17,22 +15,18 @@ import type {
   Place,
   SessionId,
 } from "../model/entry.ts";
-import { invalidArgument, LonghaulError, wholeNumber } from "../model/errors.ts";
+import { invalidArgument, wholeNumber } from "../model/errors.ts";
 import type { SeqRange } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import { Scope } from "../model/scope.ts";
-import type { Head } from "../store/entry-store.ts";
 import type { Freed } from "../store/freed.ts";
 import type { SessionRecord } from "../store/session-store.ts";
-import { expandEntry } from "../view/expand.ts";
-import { findEntry, findEntryAt, requireEntry } from "../view/lookup.ts";
-import { type Page, type PageOptions, readPage } from "../view/page.ts";
-import { type RangeOptions, readRange } from "../view/range.ts";
-import { type TailOptions, tailEntries } from "../view/tail.ts";
 import type { SessionWindow } from "../window/live/window.ts";
 import { Overlays } from "../window/overlays.ts";
-import { type ChildrenQuery, type DescendantOptions, Family, type OpenSession } from "./family.ts";
-import { tracesOf } from "./traces.ts";
+import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
+import { ReadableSession } from "./readable-session.ts";
+import { redactWithTraces } from "./redact-with-traces.ts";
+import { requirePlace } from "./require-place.ts";
 import {
   type SessionCompactOptions,
   type SessionModels,
@@ -55,8 +49,7 @@ export interface SessionParts {
  * One conversation. A handle is light: it holds no entries, and several may be open on one session, in one process or
  * many.
  */
-export class Session implements AsyncDisposable {
-  readonly id: SessionId;
+export class Session extends ReadableSession implements AsyncDisposable {
   readonly edits: PendingEdits;
   /** How the window differs from the log, and the way back. */
   readonly overlays: Overlays;
@@ -68,29 +61,25 @@ export class Session implements AsyncDisposable {
   readonly #scope: Scope;
   readonly #family: Family<Session>;
   readonly #windows: Windows;
-  readonly #closing = new AbortController();
+  readonly #closing: AbortController;
 
-  constructor(parts: SessionParts) {
-    this.id = parts.id;
-    this.#log = parts.log;
-    this.#owner = parts.owner;
-    this.#parentScope = parts.scope;
-    this.#scope = new Scope("session", parts.scope.census);
-    this.#lines = new Lines(parts.log, parts.id);
-    this.#appender = new Appender(parts.log, parts.id);
-    this.edits = this.#scope.own(new PendingEdits(parts.log, this.#lines));
-    this.overlays = new Overlays(parts.log, this.#lines, parts.id);
-    this.#family = new Family(parts.log, this.#lines, parts.id, parts.open);
-    this.#windows = this.#scope.own(
-      new Windows({
-        session: parts.id,
-        log: parts.log,
-        lines: this.#lines,
-        models: parts.models,
-        flush: () => this.flush(),
-      }),
-    );
-    parts.scope.own(this);
+  constructor({ id, log, owner, scope: parentScope, open, models }: SessionParts) {
+    const scope = new Scope("session", parentScope.census);
+    const lines = new Lines(log, id);
+    const closing = new AbortController();
+    super({ id, log, lines, scope, closing: closing.signal });
+    this.#log = log;
+    this.#owner = owner;
+    this.#parentScope = parentScope;
+    this.#scope = scope;
+    this.#closing = closing;
+    this.#lines = lines;
+    this.#appender = new Appender(log, id);
+    this.edits = scope.own(new PendingEdits(log, lines));
+    this.overlays = new Overlays(log, lines, id);
+    this.#family = new Family(log, lines, id, open);
+    this.#windows = scope.own(new Windows({ session: id, log, lines, models, flush: () => this.flush() }));
+    parentScope.own(this);
   }
 
   /** Appends one message; resolves when it is committed. */
@@ -126,69 +115,10 @@ export class Session implements AsyncDisposable {
     return new Draft({ session: this.id, log: this.#log, owner: this.#owner, scope: this.#scope, start });
   }
 
-  /** Messages that are being written now, in this process or another. */
-  async drafts(): Promise<readonly LiveDraft[]> {
-    this.#scope.assertOpen();
-    return liveDrafts(this.#log, this.id);
-  }
-
-  /** What is known of the session besides its entries. */
-  async record(): Promise<SessionRecord> {
-    this.#scope.assertOpen();
-    return (await this.#log.store.sessions.get(this.id)) ?? sessionGone(this.id);
-  }
-
   /** Changes title or meta. */
   async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
     this.#scope.assertOpen();
     return this.#log.store.sessions.update(this.id, change);
-  }
-
-  /** Seq and time of the last entry; 0 and 0 when there is none. */
-  async head(): Promise<Head> {
-    this.#scope.assertOpen();
-    return this.#log.store.entries.head(this.id);
-  }
-
-  /** A page of the active line, the newest by default. */
-  async page(options?: PageOptions): Promise<Page> {
-    this.#scope.assertOpen();
-    return readPage(this.#lines, this.#log.store.entries, options);
-  }
-
-  /** Entries of the log from one seq to another, on whatever line they are. */
-  async read(options: RangeOptions): Promise<readonly Entry[]> {
-    this.#scope.assertOpen();
-    return readRange(this.#log.store.entries, this.id, options);
-  }
-
-  /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
-  entry(which: number | EntryId): Promise<Entry | undefined> {
-    try {
-      this.#scope.assertOpen();
-      const place = this.#lines.placeOf(which);
-      const { entries } = this.#log.store;
-      return place instanceof Promise
-        ? place.then((shared) => findEntry(entries, shared))
-        : findEntry(entries, place);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  /** The last entry at or before a time; undefined if all are later. */
-  async entryAt(at: number | Date): Promise<Entry | undefined> {
-    this.#scope.assertOpen();
-    return findEntryAt(this.#log.store.entries, this.id, at);
-  }
-
-  /** Follows the log in order of seq until the signal fires or the session closes. */
-  tail(options: TailOptions = {}): AsyncGenerator<Entry> {
-    this.#scope.assertOpen();
-    const signal = options.signal
-      ? AbortSignal.any([options.signal, this.#closing.signal])
-      : this.#closing.signal;
-    return tailEntries(this.#log.store, this.id, this.#scope, { ...options, signal });
   }
 
   /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
@@ -209,12 +139,6 @@ export class Session implements AsyncDisposable {
   /** Says something else in place of an entry and keeps what followed. */
   async replace(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
     return this.#lines.replace(await this.#placeOf(which), message);
-  }
-
-  /** The lines so far, newest first; any of them can be chosen again. */
-  async lines(limit?: number): Promise<readonly LineStep[]> {
-    this.#scope.assertOpen();
-    return this.#lines.history(limit);
   }
 
   /** Comes back to a line of `lines()`: the undo of rewind, edit, replace and remove. */
@@ -245,10 +169,8 @@ export class Session implements AsyncDisposable {
    */
   async redact(which: number | EntryId | readonly (number | EntryId)[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
-    const places: Place[] = [];
-    for (const one of Array.isArray(which) ? which : [which]) places.push(await this.#lines.placeOf(one));
-    const traces = await tracesOf(this.#log.store.entries, this.id, places);
-    const freed = await redactEntries(this.#log, this.id, [...places, ...traces], reason);
+    const all = Array.isArray(which) ? which : [which];
+    const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
     this.#windows.forget();
     return freed;
   }
@@ -268,21 +190,14 @@ export class Session implements AsyncDisposable {
     return this.#windows.compact(options);
   }
 
-  /** What stands behind an entry: the messages that a summary or a plan took out of the window, or the entry itself. */
-  async *expand(which: number | EntryId): AsyncGenerator<Entry> {
-    yield* expandEntry(this.#log.store.entries, await this.#placeOf(which));
-  }
-
   /** Keeps an entry in the window as it is, whatever has to leave. */
   async pin(which: number | EntryId): Promise<Entry<PinBody>> {
-    const target = await this.#placeOf(which);
-    return this.#appender.body({ kind: "pin", target, isPinned: true });
+    return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: true });
   }
 
   /** Lets a pinned entry go again. */
   async unpin(which: number | EntryId): Promise<Entry<PinBody>> {
-    const target = await this.#placeOf(which);
-    return this.#appender.body({ kind: "pin", target, isPinned: false });
+    return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: false });
   }
 
   /** Makes or opens a child session; its handle closes with this one. */
@@ -302,12 +217,6 @@ export class Session implements AsyncDisposable {
   async parent(): Promise<Session | undefined> {
     const { parent } = await this.record();
     return parent === undefined ? undefined : this.#family.open({ id: parent }, this.#parentScope);
-  }
-
-  /** Children and forks, newest first. */
-  async children(query: ChildrenQuery = {}): Promise<readonly SessionRecord[]> {
-    this.#scope.assertOpen();
-    return this.#family.children(query);
   }
 
   /** Resolves when everything appended or drafted so far is in the store; to be called before each model request. */
@@ -334,13 +243,6 @@ export class Session implements AsyncDisposable {
 
   async #placeOf(which: number | EntryId): Promise<Place> {
     this.#scope.assertOpen();
-    const { session, seq } = await requireEntry(this.#log.store.entries, await this.#lines.placeOf(which));
-    return { session, seq };
+    return requirePlace(this.#lines, this.#log.store.entries, which);
   }
-}
-
-function sessionGone(id: SessionId): never {
-  throw new LonghaulError("SESSION_NOT_FOUND", `Session ${JSON.stringify(id)} has been deleted.`, {
-    details: { session: id },
-  });
 }

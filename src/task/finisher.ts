@@ -5,8 +5,8 @@ import type { TaskRecord } from "../store/task-store.ts";
 import type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./after-end.ts";
 import { withinDeadline } from "./deadline.ts";
 import type { Journal } from "./journal.ts";
-import { patiently } from "./patiently.ts";
 import type { Timer } from "./timer.ts";
+import { untilStored } from "./until-stored.ts";
 import { wordsOf } from "./words.ts";
 
 /** What finishing needs. */
@@ -45,7 +45,7 @@ export class Finisher {
     if (stop.aborted) return;
     const notice = makeNotice(ended, facts);
     const next = channels.length === 0 ? "done" : "told";
-    if (!(await patiently(this.#parts, stop, ended.task.id, () => journal.tell(ended.task, notice, next))))
+    if (!(await untilStored(this.#parts, stop, ended.task.id, () => journal.tell(ended.task, notice, next))))
       return;
     onNotice(notice);
     if (next === "told") await this.deliver({ ...ended.task, notice: next }, notice);
@@ -72,7 +72,7 @@ export class Finisher {
       set: { attempts, ...(isOver && { notice: "done" as const }) },
     } as const;
     const paying = () => log.store.tasks.change(change);
-    await patiently(this.#parts, stop, task.id, paying).catch(() => undefined);
+    await untilStored(this.#parts, stop, task.id, paying).catch(() => undefined);
   }
 
   async #facts(ended: EndedTask, place: Json | undefined): Promise<{ readonly [step: string]: Json }> {

@@ -5,11 +5,11 @@ import { type ContextParts, makeContext } from "./context.ts";
 import type { Finisher } from "./finisher.ts";
 import { type IsolateParts, isolate } from "./isolate.ts";
 import type { MoveExtras } from "./journal.ts";
-import { patiently } from "./patiently.ts";
 import type { Run } from "./run.ts";
 import { Shell, type ShellEnd } from "./shell.ts";
 import { beginSummary, type Summariser } from "./summariser.ts";
 import { NotOurs, Overrun, takeEvent } from "./take-event.ts";
+import { untilStored } from "./until-stored.ts";
 import { wordsOf } from "./words.ts";
 
 /** What running needs. */
@@ -195,7 +195,7 @@ export class Runner<OpenedSession> {
   async #move(run: Run<OpenedSession>, event: TaskEvent, extras: MoveExtras): Promise<boolean> {
     if (run.settling) return false;
     const { journal, stop } = this.#parts;
-    const moving = patiently(this.#parts, stop, run.task.id, () => journal.move(run.task, event, extras));
+    const moving = untilStored(this.#parts, stop, run.task.id, () => journal.move(run.task, event, extras));
     const written = moving.then(
       () => undefined,
       () => undefined,
@@ -215,7 +215,7 @@ export class Runner<OpenedSession> {
     if (event !== "complete") run.shell?.stop(given.reason ?? given.state);
     const found = given.result === undefined ? { ...given, ...resultOf(run.memory.result) } : given;
     const settling = () => journal.settle(run.task, event, found);
-    const { hasMoved, task, outcome } = await patiently(this.#parts, stop, run.task.id, settling);
+    const { hasMoved, task, outcome } = await untilStored(this.#parts, stop, run.task.id, settling);
     if (!hasMoved || !task) return this.#lose(run);
     run.task = task;
     run.outcome = outcome;

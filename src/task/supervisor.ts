@@ -1,13 +1,16 @@
 import { checkSessionId } from "../model/entry.ts";
-import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import { invalidArgument, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { isTerminal, type TaskId, type TaskNotice, type TaskState } from "../model/task.ts";
+import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { Agent } from "./agent.ts";
+import { startUnder, stopChildren } from "./children.ts";
 import { withinDeadline } from "./deadline.ts";
 import { every } from "./every.ts";
 import { cleanUpOnExit } from "./exit-registry.ts";
 import { Finisher } from "./finisher.ts";
+import { hearWishes } from "./hear-wishes.ts";
+import { heedCaller } from "./heed-caller.ts";
 import { identityOf } from "./identity.ts";
 import { Journal } from "./journal.ts";
 import { OwnerLease } from "./lease.ts";
@@ -23,9 +26,6 @@ import type { Shell } from "./shell.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
 import { type Recovered, Sweeper } from "./sweeper.ts";
 import { systemTimer, type Timer } from "./timer.ts";
-
-const ACTIVE: readonly TaskState[] = ["queued", "running", "detaching"];
-const CHILDREN_PER_PAGE = 500;
 
 /** Owns the tasks of one process: starts and ends them, hears wishes, shows signs of life, and takes over from the dead. */
 export class Supervisor<OpenedSession> {
@@ -62,7 +62,8 @@ export class Supervisor<OpenedSession> {
     const tagOf = (id: TaskId) => this.tagOf(id);
     const common = { log, journal, timer, isolations, stop, onWarning, owner, limits, tagOf };
     const finisher = new Finisher({ ...common, steps, channels, stepMs: limits.stepMs, onNotice });
-    const stopChildren = (parent: TaskId) => this.#stopChildren(parent);
+    const killChildren = (parent: TaskId) =>
+      stopChildren(log.store.tasks, parent, (child) => this.kill(child, "parent"));
     this.runner = new Runner({
       ...common,
       finisher,
@@ -73,7 +74,7 @@ export class Supervisor<OpenedSession> {
         (run, shell) =>
         async (which, input, options = {}) =>
           handleOf(await this.#startChild(run, shell, which, input, options)),
-      stopChildren,
+      stopChildren: killChildren,
       left: (run) => this.#queue.leave(run.task.id),
     });
     this.#queue = new RunQueue(limits.maxRunning, (run) => this.runner.begin(run));
@@ -96,7 +97,7 @@ export class Supervisor<OpenedSession> {
       hold: () => this.hold(),
       resume: (run) => this.#resume(run),
       track: (id, work) => this.runner.track(id, work),
-      stopChildren,
+      stopChildren: killChildren,
     });
   }
 
@@ -141,7 +142,7 @@ export class Supervisor<OpenedSession> {
     });
     const run = new Run(agent, task, { ...BLANK_MEMORY, plan }, "start");
     this.runner.adopt(run);
-    this.#heedCaller(run, options.signal);
+    heedCaller(this.runner, run, options.signal);
     if (this.#isClosing) {
       await this.runner.settle(run, "kill", { state: "killed", reason: "closed" });
     } else if (isRunning) {
@@ -173,9 +174,11 @@ export class Supervisor<OpenedSession> {
     await identityOf(this.#parts.log.store, this.#parts.log.clock);
     await this.#lease.hold();
     if (this.#cancelSweeps || this.#isClosing) return;
-    const warn = (error: unknown) => this.#parts.onWarning?.(`Looking after tasks failed: ${error}`);
+    const { log, owner, onWarning = () => undefined } = this.#parts;
+    const warn = (error: unknown) => onWarning(`Looking after tasks failed: ${error}`);
+    const wishes = { runner: this.runner, tasks: log.store.tasks, owner, onWarning };
     this.#cancelSweeps = every(this.timer, this.limits.leaseMs / 2, () => this.sweep(), warn, 0);
-    this.#cancelWishes = every(this.timer, this.limits.wishMs, () => this.#hearWishes(), warn);
+    this.#cancelWishes = every(this.timer, this.limits.wishMs, () => hearWishes(wishes), warn);
     if (this.#parts.handlesSignals !== false)
       this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
   }
@@ -238,60 +241,8 @@ export class Supervisor<OpenedSession> {
     options: StartOptions,
   ): Promise<TaskRecord> {
     run.mayHaveChildren = true;
-    for (;;) {
-      const { epoch } = shell;
-      try {
-        return await this.start(which, input, options, { task: run.task, epoch });
-      } catch (error) {
-        const isOfParent = isLonghaulError(error, "TASK_CONFLICT") && error.details.task === run.task.id;
-        if (!isOfParent) throw error;
-        // The task has moved to the background meanwhile, with this very call of its agent.
-        if (shell.epoch !== epoch && !shell.isStopped) continue;
-        throw new LonghaulError("ABORTED", `Task ${run.task.id} has ended here and starts no more children.`);
-      }
-    }
-  }
-
-  async #stopChildren(parent: TaskId): Promise<void> {
-    const { tasks } = this.#parts.log.store;
-    for (let before: TaskId | undefined; ; ) {
-      const query = {
-        parent,
-        states: ACTIVE,
-        limit: CHILDREN_PER_PAGE,
-        ...(before !== undefined && { before }),
-      };
-      const children = await tasks.list(query);
-      await Promise.all(children.map((child) => this.kill(child.id, "parent")));
-      before = children.at(-1)?.id;
-      if (children.length < CHILDREN_PER_PAGE) return;
-    }
-  }
-
-  #heedCaller(run: Run<OpenedSession>, signal: AbortSignal | undefined): void {
-    if (!signal || run.task.mode !== "foreground") return;
-    const abort = () => void this.runner.settle(run, "kill", { state: "killed", reason: "aborted" });
-    signal.addEventListener("abort", abort);
-    run.releaseCaller = () => signal.removeEventListener("abort", abort);
-    if (signal.aborted) abort();
-  }
-
-  async #hearWishes(): Promise<void> {
-    if (this.runner.runs.size === 0) return;
-    const { log, owner, onWarning = () => undefined } = this.#parts;
-    for (const { id, wish, wishReason, epoch } of await log.store.tasks.wishedOf(owner)) {
-      const run = this.runner.runs.get(id);
-      if (!run) continue;
-      if (wish === "kill")
-        void this.runner.settle(run, "kill", { state: "killed", reason: wishReason ?? "asked" });
-      else if (run.task.mode === "foreground")
-        this.runner
-          .detach(run)
-          .catch((error) => onWarning(`Task ${id} was not moved to the background: ${error}`));
-      else
-        await log.store.tasks
-          .change({ id, expect: { epoch }, set: { wish: undefined } })
-          .catch(() => undefined);
-    }
+    return startUnder(run.task.id, shell, (epoch) =>
+      this.start(which, input, options, { task: run.task, epoch }),
+    );
   }
 }

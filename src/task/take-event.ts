@@ -8,10 +8,10 @@ import type { AgentEvent } from "./agent.ts";
 import { overBudget, spendStep, spendUsage } from "./budget.ts";
 import type { Journal } from "./journal.ts";
 import { DEFAULT_LOOP_GUARD } from "./loop-guard.ts";
-import { type PatientParts, patiently } from "./patiently.ts";
 import type { TaskMemory } from "./recall-task.ts";
 import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
+import { type StoringParts, untilStored } from "./until-stored.ts";
 
 /** A task has gone too far: its budget is used up, or it repeats itself. */
 export class Overrun extends Error {
@@ -27,7 +27,7 @@ export class Overrun extends Error {
 export class NotOurs extends Error {}
 
 /** What taking events needs. */
-export interface TakeParts extends PatientParts {
+export interface TakeParts extends StoringParts {
   readonly log: Log;
   readonly journal: Journal;
 }
@@ -47,7 +47,7 @@ export async function takeEvent(
   const items: Ready<EntryBody>[] = [making instanceof Promise ? await making : making];
   if (loop) items.push({ body: { kind: "task", task: task.id, note: loop } });
   try {
-    await patiently(parts, shell.signal, task.id, () => journal.say(task, shell.epoch, items));
+    await untilStored(parts, shell.signal, task.id, () => journal.say(task, shell.epoch, items));
   } catch (error) {
     if (isLonghaulError(error, "TASK_CONFLICT") || isLonghaulError(error, "SESSION_NOT_FOUND"))
       throw new NotOurs("The task is not ours any more.", { cause: error });

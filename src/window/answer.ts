@@ -1,3 +1,4 @@
+import { isCall } from "../model/calls.ts";
 import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 
@@ -26,7 +27,7 @@ export function answersOf(slots: readonly Slot[]): readonly Answer[] {
   const answered = new Set<Call>();
   for (const [slot, { message }] of slots.entries()) {
     for (const [part, content] of message.parts.entries()) {
-      if (content.type === "tool-call" || (content.type === "blob" && content.of === "tool-call")) {
+      if (isCall(content)) {
         if (content.callId === undefined) continue;
         const known = calls.get(content.callId);
         const call = { slot, part, call: content };

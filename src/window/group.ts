@@ -1,3 +1,4 @@
+import { answeredBy, callIdsOf } from "../model/calls.ts";
 import type { Message } from "../model/message.ts";
 import type { Slot } from "./slot.ts";
 
@@ -12,7 +13,7 @@ export interface Group {
 export function groupsOf(slots: readonly Slot[]): readonly Group[] {
   const groups: Group[] = [];
   for (let from = 0; from < slots.length; ) {
-    const open = new Set(callsOf((slots[from] as Slot).message));
+    const open = new Set(callIdsOf((slots[from] as Slot).message));
     let isReply = true;
     let to = from;
     while (to + 1 < slots.length && belongs((slots[to + 1] as Slot).message, open, isReply)) {
@@ -21,7 +22,7 @@ export function groupsOf(slots: readonly Slot[]): readonly Group[] {
       const answered = answeredBy(message);
       if (answered.length > 0) isReply = false;
       for (const callId of answered) open.delete(callId);
-      for (const callId of callsOf(message)) open.add(callId);
+      for (const callId of callIdsOf(message)) open.add(callId);
     }
     groups.push({ from, to });
     from = to + 1;
@@ -29,30 +30,9 @@ export function groupsOf(slots: readonly Slot[]): readonly Group[] {
   return groups;
 }
 
-/** Ids of the tools that a message calls. */
-export function callsOf(message: Message): readonly string[] {
-  let ids: string[] = NONE;
-  for (const part of message.parts) {
-    const isCall = part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
-    if (isCall && part.callId !== undefined) ids = ids === NONE ? [part.callId] : [...ids, part.callId];
-  }
-  return ids;
-}
-
-/** Ids of the calls that a message answers. */
-export function answeredBy(message: Message): readonly string[] {
-  let ids: string[] = NONE;
-  for (const part of message.parts)
-    if (part.type === "tool-result") ids = ids === NONE ? [part.callId] : [...ids, part.callId];
-  return ids;
-}
-
-/** Most messages have neither calls nor results, and all are asked again and again. */
-const NONE: string[] = [];
-
 /** A message belongs to the group before it if it answers an open call, or brings more calls of the same reply. */
 function belongs(message: Message, open: ReadonlySet<string>, isReply: boolean): boolean {
   if (open.size === 0) return false;
   if (answeredBy(message).some((callId) => open.has(callId))) return true;
-  return isReply && message.role === "assistant" && callsOf(message).length > 0;
+  return isReply && message.role === "assistant" && callIdsOf(message).length > 0;
 }

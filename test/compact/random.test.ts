@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Fitted, type Message, openKernel, type Session } from "../../src/index.ts";
-import { answeredBy, callsOf } from "../../src/window/group.ts";
+import { answeredBy, callIdsOf } from "../../src/model/calls.ts";
 import { step } from "../window/live/history.ts";
 
 const MODEL = {
@@ -146,6 +146,6 @@ function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {
     for (const callId of answeredBy(message)) expect(called.has(callId)).toBe(true);
-    for (const callId of callsOf(message)) called.add(callId);
+    for (const callId of callIdsOf(message)) called.add(callId);
   }
 }

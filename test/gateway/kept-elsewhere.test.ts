@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { ask, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
+import { ask, startGateway } from "../support/gateway.ts";
 import { beginStream, eventsOf, startUpstream, type Upstream } from "../support/upstream.ts";
-import { textsIn } from "./said.ts";
+import { onlyLine } from "./only-line.ts";
 
 const TOOLS = [{ name: "read", description: "Reads.", input_schema: { type: "object" } }];
 
@@ -12,14 +12,6 @@ async function startThreads(): Promise<Upstream> {
     const events = eventsOf(heard, { text: `Reply ${index + 1}.` }).join("");
     beginStream(response).end(events.replaceAll(/"msg_01\w*"/g, `"msg_${index + 1}"`));
   });
-}
-
-async function onlyLine(gateway: TestGateway): Promise<readonly string[]> {
-  const threads = await threadsOf(gateway);
-  expect(threads).toHaveLength(1);
-  const session = await gateway.kernel.session(threads[0]?.id);
-  const { entries } = await session.page({ kinds: ["message"], limit: 100 });
-  return entries.flatMap((entry) => (entry.kind === "message" ? [textsIn(entry.message)] : []));
 }
 
 const said = (content: string, thread: object, rest: object = {}) => ({

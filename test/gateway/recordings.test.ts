@@ -4,7 +4,8 @@ import { newViolations } from "../../src/gateway/edits/check-rules.ts";
 import { newToken } from "../../src/gateway/index.ts";
 import { lineOf, logOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { HAS_RECORDINGS, type Replayed, readScenarios, replay, type Scenario } from "./replay.ts";
+import { HAS_RECORDINGS } from "./recorded.ts";
+import { type Replayed, readScenarios, replay, type Scenario } from "./replay.ts";
 import { textsIn } from "./said.ts";
 
 const scenarios = HAS_RECORDINGS ? readScenarios() : [];

@@ -1,15 +1,10 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Api, JsonObject } from "../../src/gateway/api/api.ts";
 import { APIS } from "../../src/gateway/api/apis.ts";
 import { type Answer, ask, type TestGateway, without } from "../support/gateway.ts";
 import { formatEvent, type Heard, type Upstream } from "../support/upstream.ts";
-
-const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "../recordings");
-
-/** Whether this machine has requests that real clients sent. */
-export const HAS_RECORDINGS = existsSync(folder);
+import { type RecordedFile, readRecorded } from "./recorded.ts";
 
 /** A request that a real client sent, and what it was answered. */
 export interface Recorded {
@@ -34,17 +29,12 @@ export interface Scenario {
 
 /** All scenarios that were recorded. */
 export function readScenarios(): readonly Scenario[] {
-  const files = globSync("**/*POST*.json", { cwd: folder }).sort();
-  const names = [...new Set(files.map((file) => dirname(file)))];
-  return names.map((name) => ({
-    name,
-    recorded: files.filter((file) => dirname(file) === name).map((file) => read(join(folder, file))),
-  }));
+  const byName = Map.groupBy(readRecorded(), ({ file }) => dirname(file));
+  return [...byName].map(([name, files]) => ({ name, recorded: files.map(read) }));
 }
 
-function read(file: string): Recorded {
-  const { url, rawHeaders, body, response } = JSON.parse(readFileSync(file, "utf8"));
-  const api = APIS.find(({ path }) => String(url).split("?")[0]?.endsWith(path));
+function read({ file, url, rawHeaders, body, response }: RecordedFile): Recorded {
+  const api = APIS.find(({ path }) => url.split("?")[0]?.endsWith(path));
   if (!api) throw new Error(`${file} is of no API that is known`);
   const isStream = response.sse !== undefined;
   const events = sameFolder(response.sse ?? []).map((data) =>
@@ -57,7 +47,7 @@ function read(file: string): Recorded {
     api,
     rawHeaders,
     body,
-    elements: body[api.messagesField],
+    elements: body[api.messagesField] as readonly JsonObject[],
     status: response.status,
     bytes: Buffer.from(isStream ? sent.join("") : JSON.stringify(response.body)),
     isStream,

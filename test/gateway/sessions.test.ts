@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { TestAgent } from "../support/agent.ts";
-import { lineOf, logOf, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
+import { logOf, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { type Answering, behave, eventsOf, says, startUpstream } from "../support/upstream.ts";
+import { lineOfThread, onlyLine } from "./only-line.ts";
 import { textsIn } from "./said.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
@@ -17,16 +18,7 @@ async function world(answering: Answering = numbered, config = {}) {
   return { upstream, gateway: await startGateway({ upstream: upstream.url, config }) };
 }
 
-/** What the line of the only main thread says. */
-async function onlyLine(gateway: TestGateway): Promise<readonly string[]> {
-  const mains = await threadsOf(gateway, "main");
-  expect(mains).toHaveLength(1);
-  return lineOfThread(gateway, mains[0]?.id);
-}
-
-async function lineOfThread(gateway: TestGateway, id: string | undefined): Promise<readonly string[]> {
-  return (await lineOf(await gateway.kernel.session(id))).map(({ message }) => textsIn(message));
-}
+const mainLine = (gateway: TestGateway) => onlyLine(gateway, "main");
 
 /** How often each message is in the log. */
 async function logOfThread(gateway: TestGateway, id: string | undefined): Promise<readonly string[]> {
@@ -40,7 +32,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     await agent.say("Find the bug in the parser.");
     await agent.say("Now fix it, please.");
     await agent.say("And write a test for it.");
-    const line = await onlyLine(gateway);
+    const line = await mainLine(gateway);
     expect(line).toEqual([
       "user|Find the bug in the parser.",
       "assistant|Reply number 1.",
@@ -69,7 +61,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
       const reply = agent.read(gunzipSync((await agent.send()).body).toString());
       agent.elements.push(...reply.elements);
     }
-    expect(await onlyLine(gateway)).toHaveLength(24);
+    expect(await mainLine(gateway)).toHaveLength(24);
   });
 
   it("goes on after the gateway was started again", async () => {
@@ -82,7 +74,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     const later = new TestAgent(second, api);
     later.elements = [...agent.elements];
     await later.say("And write a test for it.");
-    expect(await onlyLine(second)).toHaveLength(6);
+    expect(await mainLine(second)).toHaveLength(6);
   });
 
   it("tells two conversations that begin alike apart", async () => {
@@ -111,7 +103,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     await agent.say("Fix it in the slow way.");
     agent.elements = before;
     await agent.say("Fix it in the fast way.");
-    const line = await onlyLine(gateway);
+    const line = await mainLine(gateway);
     expect(line.filter((text) => text.startsWith("user|"))).toEqual([
       "user|Find the bug in the parser.",
       "user|Fix it in the fast way.",
@@ -134,8 +126,8 @@ describe.each(APIS)("a conversation over %s", (api) => {
     isDown = false;
     await agent.next();
     const [main] = await threadsOf(gateway, "main");
-    expect(await logOfThread(gateway, main?.id)).toEqual(await onlyLine(gateway));
-    expect(await onlyLine(gateway)).toHaveLength(2);
+    expect(await logOfThread(gateway, main?.id)).toEqual(await mainLine(gateway));
+    expect(await mainLine(gateway)).toHaveLength(2);
   });
 
   it("stays one when tools are used", async () => {
@@ -151,7 +143,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
       const { calls } = await agent.say(turn);
       await agent.hand(calls, `the file a, as of "${turn}"`);
     }
-    const line = await onlyLine(gateway);
+    const line = await mainLine(gateway);
     expect(line).toHaveLength(8);
     const [main] = await threadsOf(gateway, "main");
     expect(await logOfThread(gateway, main?.id)).toEqual(line);
@@ -184,8 +176,8 @@ describe("whose conversation a request is", () => {
     agent.elements[2] = { role: "user", content: [{ type: "text", text: "The next one.", ...mark }] };
     await agent.say("And the last one.");
     const [main] = await threadsOf(gateway, "main");
-    expect(await logOfThread(gateway, main?.id)).toEqual(await onlyLine(gateway));
-    expect(await onlyLine(gateway)).toHaveLength(6);
+    expect(await logOfThread(gateway, main?.id)).toEqual(await mainLine(gateway));
+    expect(await mainLine(gateway)).toHaveLength(6);
   });
 
   it("is the same when ids of calls are rewritten", async () => {
@@ -205,7 +197,7 @@ describe("whose conversation a request is", () => {
       }[];
       await agent.hand(content.slice(-1), `output ${turn}`);
     }
-    expect(await onlyLine(gateway)).toHaveLength(10);
+    expect(await mainLine(gateway)).toHaveLength(10);
   });
 
   it("is the same when the end of a request vanishes with the next", async () => {
@@ -218,7 +210,7 @@ describe("whose conversation a request is", () => {
       const reply = agent.read((await agent.send()).text);
       agent.elements = [...kept, ...reply.elements];
     }
-    const line = await onlyLine(gateway);
+    const line = await mainLine(gateway);
     expect(line.filter((text) => text.startsWith("user|Do step"))).toHaveLength(5);
     expect(line.filter((text) => text.startsWith("assistant|"))).toHaveLength(5);
     const [main] = await threadsOf(gateway, "main");
@@ -244,7 +236,7 @@ describe("whose conversation a request is", () => {
       "You are a title generator. You output only a title for a conversation, nothing else.";
     await titling.say("Generate a title for this conversation: Find the bug in the parser.");
     await agent.say("Go on.");
-    expect(await onlyLine(gateway)).toHaveLength(4);
+    expect(await mainLine(gateway)).toHaveLength(4);
     expect(await threadsOf(gateway, "title")).toHaveLength(1);
     expect((await threadsOf(gateway, "main"))[0]?.title).toBe("Parser bug");
   });
@@ -263,7 +255,7 @@ describe("whose conversation a request is", () => {
     await helper.say("Search for parsers.");
     await main.say("Meanwhile, go on.");
     await helper.say("Search once more.");
-    const line = await onlyLine(gateway);
+    const line = await mainLine(gateway);
     expect(line.filter((text) => text.startsWith("user|"))).toEqual([
       "user|Fix the whole project.",
       "user|Meanwhile, go on.",
@@ -286,7 +278,7 @@ describe("whose conversation a request is", () => {
     agent.fields.previous_response_id = first.responseId;
     await agent.say("Which number was it?");
     expect(upstream.heard[1]?.json.input).toHaveLength(1);
-    expect(await onlyLine(gateway)).toEqual([
+    expect(await mainLine(gateway)).toEqual([
       "user|Remember the number 42.",
       "assistant|Reply 1.",
       "user|Which number was it?",

@@ -19,19 +19,20 @@ const HEIGHT: Readonly<Record<string, number>> = {
   task: 5,
   session: 6,
   "kernel.ts": 7,
-  "index.ts": 8,
-  formats: 9,
-  conversation: 9,
-  ai: 10,
-  gateway: 10,
-  mcp: 10,
-  web: 10,
+  "open-kernel.ts": 8,
+  "index.ts": 9,
+  formats: 10,
+  conversation: 10,
+  ai: 11,
+  gateway: 11,
+  mcp: 11,
+  web: 11,
   // The program starts the servers, so it stands above them.
-  cli: 11,
-  testing: 9,
+  cli: 12,
+  testing: 10,
 };
 
-/** Implementations of ports: only the kernel names them, besides their own files. */
+/** Implementations of ports: only what opens the kernel names them, besides their own files. */
 const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
 /** Adapters of the AI SDK read its usage and its errors as the provider on the AI SDK does. */
 const ADAPTERS = ["ai/call.ts", "memory/embed/ai-sdk.ts"];
@@ -89,10 +90,10 @@ describe("the layers", () => {
     expect(crossing).toEqual([]);
   });
 
-  test("only the kernel names implementations, and the AI SDK's adapters that of the AI SDK", () => {
+  test("only what opens the kernel names implementations, and the AI SDK's adapters that of the AI SDK", () => {
     const naming = imports.filter(({ from, to }) => {
       const implementation = implementationOf(to);
-      const isOwn = implementationOf(from) === implementation || from === "kernel.ts";
+      const isOwn = implementationOf(from) === implementation || from === "open-kernel.ts";
       const isAdapter = implementation === "provider/ai-sdk" && ADAPTERS.includes(from);
       return implementation && !isOwn && !isAdapter;
     });

@@ -3,7 +3,7 @@ import { LonghaulError } from "../../src/model/errors.ts";
 import type { EntryStore } from "../../src/store/entry-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";
-import { patient, untilRunning } from "./agents.ts";
+import { patient, until } from "./agents.ts";
 import { makeHost } from "./host.ts";
 
 /** A store whose appends fail while `isBroken` says so. */
@@ -31,7 +31,7 @@ test("a store that breaks in the middle of a wish to detach is warned of, and th
   );
   const there = makeHost(store);
   const foreground = here.tasks.run(patient, null, { id: "t" });
-  await untilRunning(here.tasks, "t");
+  await until(store, "result");
   isBroken = true;
   const detaching = there.tasks.detach("t");
   await expect.poll(() => here.warnings.join()).toContain("Task t was not moved to the background");
@@ -50,19 +50,21 @@ test("a store that breaks while tasks are let go at the end keeps nobody: the ot
     breakable(store, () => isBroken),
     { onClose: "release" },
   );
+  const waiting: string[] = [];
   const stopped: string[] = [];
   const agent = {
     name: "listener",
     canResume: true,
     async *run({ task, signal }: { readonly task: string; readonly signal: AbortSignal }) {
       yield { type: "step" as const };
+      waiting.push(task);
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
       stopped.push(task);
       return null;
     },
   };
   for (const id of ["a", "b"]) await host.tasks.start(agent, null, { id });
-  for (const id of ["a", "b"]) await untilRunning(host.tasks, id);
+  await expect.poll(() => waiting.length).toBe(2);
   isBroken = true;
   await host.tasks.close();
   expect(host.warnings.filter((warning) => warning.includes("could not be let go"))).toHaveLength(2);

@@ -24,9 +24,8 @@ describe("moving to the background", () => {
     },
   });
 
-  test("ends the foreground's call, cleans it up once, and goes on from the log", async () => {
-    const { tasks, store } = await testHost({ limits: { returnMs: 20_000 } });
-    const told: string[] = [];
+  /** Runs the counter as "t" and moves it to the background behind its first checkpoint; what its caller hears. */
+  async function detachCounter({ tasks, store }: Awaited<ReturnType<typeof testHost>>, told: string[] = []) {
     const go = gate();
     let steps = 0;
     const agent = counter(told, async () => (++steps === 1 ? undefined : go.opened));
@@ -36,7 +35,14 @@ describe("moving to the background", () => {
     await until(store, "running>detaching");
     go.open();
     await detaching;
-    expect(await foreground).toMatchObject({ state: "running", mode: "background" });
+    return foreground;
+  }
+
+  test("ends the foreground's call, cleans it up once, and goes on from the log", async () => {
+    const host = await testHost({ limits: { returnMs: 20_000 } });
+    const { tasks, store } = host;
+    const told: string[] = [];
+    expect(await detachCounter(host, told)).toMatchObject({ state: "running", mode: "background" });
     const { outcome } = await tasks.wait("t");
     expect(outcome).toEqual({ state: "completed", result: 5 });
     await expect.poll(() => told.length).toBe(6);
@@ -106,7 +112,7 @@ describe("moving to the background", () => {
 
   test("each shell has a summariser of its own", async () => {
     const told: string[] = [];
-    const { tasks, store } = await testHost({
+    const host = await testHost({
       limits: { returnMs: 20_000 },
       summariser: ({ epoch, say }) => {
         told.push(`open ${epoch}`);
@@ -114,17 +120,8 @@ describe("moving to the background", () => {
         return { close: () => void told.push(`close ${epoch}`) };
       },
     });
-    const go = gate();
-    let steps = 0;
-    const agent = counter([], async () => (++steps === 1 ? undefined : go.opened));
-    const foreground = tasks.run(agent, null, { id: "t" });
-    await until(store, "checkpoint");
-    const detaching = tasks.detach("t");
-    await until(store, "running>detaching");
-    go.open();
-    await detaching;
-    await foreground;
-    await tasks.wait("t");
+    await detachCounter(host);
+    await host.tasks.wait("t");
     await expect.poll(() => told).toEqual(["open 1", "close 1", "open 2", "close 2"]);
   });
 });

@@ -1,5 +1,5 @@
+import { callIdsOf } from "../../model/calls.ts";
 import { textOfMessage } from "../../model/message.ts";
-import { callsOf } from "../../window/group.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
 import { parseSummary } from "../contract/parse-summary.ts";
 import { linesOfSummary, renderSummary } from "../contract/render-summary.ts";
@@ -89,7 +89,7 @@ function candidatesOf(
   if (!earlier) return fresh;
   const reply = messages.findLast(
     ({ message }) =>
-      message.role === "assistant" && callsOf(message).length === 0 && textOfMessage(message) !== "",
+      message.role === "assistant" && callIdsOf(message).length === 0 && textOfMessage(message) !== "",
   );
   return carryOver(earlier, fresh, { done, reply: reply && textOfMessage(reply.message) });
 }

@@ -1,5 +1,5 @@
+import { callIdsOf } from "../../model/calls.ts";
 import { type Message, textOfMessage } from "../../model/message.ts";
-import { callsOf } from "../../window/group.ts";
 import { isQuestion } from "./cues.ts";
 import { ownWords } from "./own-words.ts";
 import { sentencesOf } from "./sentences.ts";
@@ -25,7 +25,7 @@ export function requestsOf(messages: readonly Told[]): readonly Request[] {
       const request: Request = { told, text };
       requests.push(request);
       open.push(request);
-    } else if (message.role === "assistant" && callsOf(message).length === 0) {
+    } else if (message.role === "assistant" && callIdsOf(message).length === 0) {
       const text = textOfMessage(message).trim();
       if (text === "" || message.interrupted) continue;
       for (const request of open) request.outcome = { told, text };

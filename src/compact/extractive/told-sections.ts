@@ -1,6 +1,6 @@
+import { callIdsOf } from "../../model/calls.ts";
 import { textOfMessage } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { callsOf } from "../../window/group.ts";
 import { touchesOf } from "../../window/touch/touch-of.ts";
 import type { Candidate } from "./candidate.ts";
 import { type Cue, cuesOf, isQuestion, isRule } from "./cues.ts";
@@ -103,7 +103,7 @@ function currentOf(messages: readonly Told[], limits: QuoteLimits): readonly Can
   if (!last || calls.length === 0) return said;
   const names = [...new Set(calls.map(wordsOfCall))].join(", ");
   const answered = new Set(messages.flatMap(({ message }) => answers(message.parts)));
-  const isOpen = callsOf(last.message).some((callId) => !answered.has(callId));
+  const isOpen = callIdsOf(last.message).some((callId) => !answered.has(callId));
   const state = isOpen ? "called, no result yet" : "called last";
   return [...said, { item: { cite: citeOf(last), text: clipLine(`${state}: ${names}`, 60) }, rank: 1.5 }];
 }

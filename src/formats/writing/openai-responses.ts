@@ -1,6 +1,7 @@
 import type { BlobPart, Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../../index.ts";
 import { objectOf, textOf } from "../content/fields.ts";
 import { NO_RESULT, TOOL_ERROR, withErrorMark } from "../content/marks.ts";
+import { isMessageContent } from "../content/openai-responses-content.ts";
 import { CALL_FIELDS } from "../content/openai-responses-items.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { jsonArrayPieces } from "./json-text.ts";
@@ -15,16 +16,6 @@ const FILE = "conversation.json";
 
 /** Formats whose reasoning is that of this API. */
 const OWN_FORMATS = [NAME, "codex"];
-
-/** Raw parts that belong inside a message; all others are items. */
-const CONTENT_TYPES: readonly unknown[] = [
-  "refusal",
-  "input_text",
-  "output_text",
-  "input_image",
-  "input_file",
-  "input_audio",
-];
 
 /**
  * Writes the active line as a request of the Responses API: `{ instructions?, input }`. A failed tool's output begins with
@@ -182,7 +173,7 @@ async function contentPart(
   if (part.type === "text") return { type: isAssistant ? "output_text" : "input_text", text: part.text };
   if (part.type === "raw") {
     const value = part.format === NAME ? objectOf(part.value) : undefined;
-    return value && CONTENT_TYPES.includes(value.type) ? value : undefined;
+    return value && isMessageContent(value) ? value : undefined;
   }
   return isMedia(part) ? mediaPart(part, session) : undefined;
 }

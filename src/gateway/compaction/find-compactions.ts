@@ -1,8 +1,8 @@
 import { arrayOf } from "../../formats/content/fields.ts";
+import { isCompactionBlock, summaryIn } from "../api/anthropic/compaction-block.ts";
 import type { JsonObject } from "../api/api.ts";
 import type { CutBody, Range } from "../body/cut.ts";
 import { elementAt } from "../body/wire-message.ts";
-import { isCompactionBlock, summaryIn } from "./compaction-block.ts";
 
 /** The compaction blocks of a request. */
 export interface FoundCompactions {

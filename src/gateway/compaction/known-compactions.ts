@@ -4,7 +4,7 @@ import { objectOf } from "../../formats/content/fields.ts";
 import { type EntryId, isLonghaulError, type Kernel, type SessionId } from "../../index.ts";
 import { keyOf } from "../thread/stored.ts";
 import type { Thread } from "../thread/thread.ts";
-import { summaryKey } from "./compaction-block.ts";
+import { summaryKey } from "./summary.ts";
 
 /** Where a summary stands. */
 export interface KnownCompaction {

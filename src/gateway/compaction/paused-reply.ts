@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { compactionBlock } from "../api/anthropic/compaction-block.ts";
 import type { AppliedEdit } from "../edits/applied-edits.ts";
-import { compactionBlock } from "./compaction-block.ts";
 import { blockEvents, COMPACTION_USAGE } from "./tell-compaction.ts";
 
 /** A reply that holds nothing but a summary. */

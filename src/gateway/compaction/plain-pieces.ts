@@ -1,7 +1,7 @@
 import type { CutBody } from "../body/cut.ts";
 import type { Piece } from "../thread/outgoing.ts";
-import { summaryElement } from "./compaction-block.ts";
 import type { FoundCompactions } from "./find-compactions.ts";
+import { summaryElement } from "./summary.ts";
 
 /**
  * A request as the provider of these blocks would read it, for one that does not know them: the last summary as words of

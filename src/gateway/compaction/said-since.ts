@@ -4,8 +4,8 @@ import type { MessageInput } from "../../index.ts";
 import type { JsonObject } from "../api/api.ts";
 import type { Reading, WireMessage, WireMessages } from "../body/wire-message.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
-import { summaryElement } from "./compaction-block.ts";
 import type { FoundCompaction, FoundCompactions } from "./find-compactions.ts";
+import { summaryElement } from "./summary.ts";
 
 /** What a request with compaction blocks says, without them. */
 export interface SaidSince {

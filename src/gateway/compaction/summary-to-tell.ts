@@ -1,6 +1,6 @@
 import { clearedIn } from "../../index.ts";
 import type { Call } from "../thread/call.ts";
-import { summaryKey } from "./compaction-block.ts";
+import { summaryKey } from "./summary.ts";
 
 /**
  * The summary that stands in the window of a call because its client asked for that, as long as the client does not say it

@@ -1,8 +1,8 @@
 import { arrayOf, objectOf } from "../../formats/content/fields.ts";
+import { type CompactionBlock, compactionBlock } from "../api/anthropic/compaction-block.ts";
 import type { JsonObject } from "../api/api.ts";
 import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
 import { type Change, splice } from "../body/splice.ts";
-import { type CompactionBlock, compactionBlock } from "./compaction-block.ts";
 
 /** Puts a summary at the beginning of a reply; all else in it stays as the provider wrote it, byte by byte. */
 export interface ToldCompaction {

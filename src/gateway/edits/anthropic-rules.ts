@@ -9,7 +9,7 @@ interface Said {
   readonly elements: readonly { readonly element: number; readonly own: JsonObject }[];
 }
 
-/** Rules of Anthropic's Messages that elements break; `leadMarkers` are the markers of system and tools. */
+/** Rules of Anthropic's Messages that elements break; `leadMarkers` counts the markers that are not on messages. */
 export function anthropicViolations(elements: readonly JsonObject[], leadMarkers = 0): readonly Violation[] {
   const turns = turnsOf(elements);
   const markers = markersIn(elements);

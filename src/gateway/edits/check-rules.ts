@@ -5,7 +5,7 @@ import type { Violation } from "./violation.ts";
 
 /** What is known of a request besides the elements of its messages. */
 export interface RulesContext {
-  /** Cache markers of system and tools. */
+  /** Cache markers that are not on messages; see `leadMarkers`. */
   readonly leadMarkers?: number;
 }
 

@@ -5,14 +5,14 @@ import type { KnownCompactions } from "../compaction/known-compactions.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Principal } from "../door/principal.ts";
 import type { Route } from "../door/route.ts";
-import type { LoopStates } from "../edits/loop-states.ts";
+import type { LoopStates } from "../loops/loop-states.ts";
 import type { Spans } from "../observe/spans.ts";
+import type { Trace } from "../observe/trace.ts";
 import type { Threads } from "../thread/threads.ts";
 import type { Agents } from "../upstream/agents.ts";
 import type { ReferencedItems } from "./referenced-items.ts";
 import type { ResponseIds } from "./response-ids.ts";
 import type { Rooms } from "./rooms.ts";
-import type { Trace } from "./trace.ts";
 
 /** What all requests of a gateway share. */
 export interface ExchangeParts {

@@ -1,6 +1,6 @@
 import type { ReplyReader } from "../api/api.ts";
+import type { Trace } from "../observe/trace.ts";
 import type { Call } from "../thread/call.ts";
-import type { Trace } from "./trace.ts";
 
 /** Notes what was made of a request. */
 export function traceCall(trace: Trace, { fitted, healed, asked }: Call): void {

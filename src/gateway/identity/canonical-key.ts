@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
-import { isCompactionBlock } from "../compaction/compaction-block.ts";
+import { isCompactionBlock } from "../api/anthropic/compaction-block.ts";
 import { canonicalJson } from "./canonical-json.ts";
 
 type AnyPart = Part | PartInput;

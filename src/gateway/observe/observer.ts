@@ -1,7 +1,7 @@
-import type { Trace } from "../exchange/trace.ts";
 import type { GatewayTotals, ThreadStatus, UpstreamStatus } from "../pages/status.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Trace } from "./trace.ts";
 
 /** What is observed of requests. */
 export interface ObserverParts {

@@ -8,11 +8,12 @@ import {
 } from "../../index.ts";
 import type { JsonObject, ReplyReader } from "../api/api.ts";
 import type { WireMessage } from "../body/wire-message.ts";
-import { newViolations, violationsIn } from "../edits/check-rules.ts";
+import { violationsIn } from "../edits/check-rules.ts";
 import { isAsSaid, planOutgoing } from "../edits/render.ts";
 import type { Violation } from "../edits/violation.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Asked, Room } from "./asked.ts";
+import { brokenRules } from "./broken-rules.ts";
 import { fitWhole } from "./fit-whole.ts";
 import { piecesFromLog, saysOwn } from "./from-log.ts";
 import { movedMarkers } from "./moved-markers.ts";
@@ -263,11 +264,7 @@ export class Call {
   /** An edit that the provider would refuse is worse than none. */
   #checkRules(): void {
     const { api, said } = this.asked;
-    const after = elementsOf(said.cut, this.#pieces ?? []);
-    // Only of reasoning in Responses can it not be told from what goes out alone.
-    if (api.name !== "openai-responses" && violationsIn(api.name, after).length === 0) return;
-    const before = elementsOf(said.cut, [{ from: 0, to: said.cut.elements.length }]);
-    this.#violations = newViolations(api.name, before, after);
+    this.#violations = brokenRules(api.name, said.cut, this.#pieces ?? []);
     if (this.#violations.length > 0) this.#pieces = undefined;
   }
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../api/api.ts";
 import type { CutBody, Range } from "../body/cut.ts";
 import { elementAt } from "../body/wire-message.ts";
+import { leadMarkers } from "../edits/lead-markers.ts";
 import { MOST_MARKERS, type Survivor, withMovedMarkers } from "../edits/markers.ts";
 import type { Piece } from "./outgoing.ts";
 
@@ -12,7 +13,7 @@ const BACKSLASH = 0x5c;
  * unless one was lost: clients mark what they said last, and that stays.
  */
 export function movedMarkers(cut: CutBody, pieces: readonly Piece[]): readonly Piece[] {
-  const { bytes, elements, fields } = cut;
+  const { elements } = cut;
   const [only] = pieces;
   if (only && "from" in only && only.from === 0 && only.to === elements.length) return pieces;
   const marked = markedElements(cut);
@@ -22,10 +23,7 @@ export function movedMarkers(cut: CutBody, pieces: readonly Piece[]): readonly P
     )
   )
     return pieces;
-  const leads = ["system", "tools"].map((name) => marksIn(bytes, fields.get(name)).length);
-  // A marker for the whole request counts as one, wherever the provider puts it.
-  const others = leads.reduce((sum, count) => sum + count, fields.has("cache_control") ? 1 : 0);
-  const most = Math.max(0, MOST_MARKERS - others);
+  const most = Math.max(0, MOST_MARKERS - leadMarkers(cut));
   const before = elements.map((_, index) => elementAt(cut, index));
   return piecesOf(withMovedMarkers(before, survivorsOf(before, pieces), most));
 }
@@ -45,9 +43,8 @@ function markedElements({ bytes, elements }: CutBody): readonly number[] {
 }
 
 /** Where markers stand; what only speaks of them, inside a text, has its quotes escaped. */
-function marksIn(bytes: Buffer, range: Range | undefined): readonly number[] {
+function marksIn(bytes: Buffer, range: Range): readonly number[] {
   const found: number[] = [];
-  if (!range) return found;
   for (let at = bytes.indexOf(MARK, range.from); at >= 0 && at < range.to; at = bytes.indexOf(MARK, at + 1))
     if (bytes[at - 1] !== BACKSLASH) found.push(at);
   return found;

@@ -1,4 +1,4 @@
-import type { Message, MessageInput, PartInput } from "../../index.ts";
+import { callIdsOf, type PartInput } from "../../index.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { isAlike } from "../identity/canonical-key.ts";
 
@@ -7,14 +7,6 @@ export interface LoggedCalls {
   /** What the reply says. */
   readonly key: string;
   readonly ids: readonly string[];
-}
-
-/** Ids of the calls in a message, in their order. */
-export function callIdsOf({ parts = [] }: Pick<Message | MessageInput, "parts">): readonly string[] {
-  return parts.flatMap((part) => {
-    const isCall = part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
-    return isCall && part.callId !== undefined ? [part.callId] : [];
-  });
 }
 
 /**

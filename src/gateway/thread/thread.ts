@@ -1,6 +1,6 @@
 import { Conversation, type Placed } from "../../conversation/conversation.ts";
 import type { LineMessage, LineSeen } from "../../conversation/known-line.ts";
-import type { Blobs, MessageInput, Session } from "../../index.ts";
+import { type Blobs, callIdsOf, type MessageInput, type Session } from "../../index.ts";
 import type { Base64Of, LoggedBytes } from "../api/api.ts";
 import type { CutBody } from "../body/cut.ts";
 import type { WireMessage, WireMessages } from "../body/wire-message.ts";
@@ -10,7 +10,7 @@ import { withOpening } from "../identity/opening-key.ts";
 import type { Asked } from "./asked.ts";
 import { EphemeralTail } from "./ephemeral-tail.ts";
 import { WrittenMessages } from "./outgoing.ts";
-import { callIdsOf, type LoggedCalls, withLoggedIds } from "./renamed-calls.ts";
+import { type LoggedCalls, withLoggedIds } from "./renamed-calls.ts";
 import type { Home } from "./response-place.ts";
 import { metaOf, type SessionMark } from "./session-mark.ts";
 import { keyOf } from "./stored.ts";

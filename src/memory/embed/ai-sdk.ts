@@ -2,27 +2,20 @@ import type { EmbeddingModel } from "ai";
 import { errorOf } from "../../provider/ai-sdk/error-of.ts";
 import { withPackage } from "../../provider/ai-sdk/with-package.ts";
 import type { Embedder } from "./embedder.ts";
+import { learnDimensions } from "./learn-dimensions.ts";
 
 /** Embeds by a model of the AI SDK, whose package `ai` is loaded when it is first used. */
 export function aiSdkEmbedder(model: EmbeddingModel): Embedder {
   const id = typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
-  let known: number | undefined;
-  return {
-    id,
-    get dimensions() {
-      return known;
-    },
-    async embed(texts, { signal } = {}) {
-      if (texts.length === 0) return [];
-      const { embedMany } = await withPackage("ai", () => import("ai"));
-      try {
-        const values = [...texts];
-        const { embeddings } = await embedMany({ model, values, ...(signal && { abortSignal: signal }) });
-        known ??= embeddings[0]?.length;
-        return embeddings;
-      } catch (error) {
-        throw errorOf(error, { provider: id, secrets: [], now: Date.now() });
-      }
-    },
-  };
+  return learnDimensions(id, async (texts, { signal } = {}) => {
+    if (texts.length === 0) return [];
+    const { embedMany } = await withPackage("ai", () => import("ai"));
+    try {
+      const values = [...texts];
+      const { embeddings } = await embedMany({ model, values, ...(signal && { abortSignal: signal }) });
+      return embeddings;
+    } catch (error) {
+      throw errorOf(error, { provider: id, secrets: [], now: Date.now() });
+    }
+  });
 }

@@ -1,24 +1,16 @@
 import type { Embedder } from "./embedder.ts";
+import { learnDimensions } from "./learn-dimensions.ts";
 import { checkVectors, embedInBatches, post, type RemoteOptions } from "./remote.ts";
 
 /** Embeds by a model of an Ollama server. */
 export function ollamaEmbedder(options: Omit<RemoteOptions, "url"> & { readonly url?: string }): Embedder {
   const { url = "http://127.0.0.1:11434", model, batchSize } = options;
   const id = `ollama/${model}`;
-  let known: number | undefined;
-  return {
-    id,
-    get dimensions() {
-      return known;
-    },
-    async embed(texts, { signal } = {}) {
-      const vectors = await embedInBatches(texts, batchSize, async (batch) => {
-        const call = { id, url: `${url.replace(/\/+$/, "")}/api/embed`, body: { model, input: batch } };
-        const answer = await post(call, { ...options, url }, { ...(signal && { signal }) });
-        return checkVectors(id, (answer as { embeddings?: unknown } | null)?.embeddings, batch.length);
-      });
-      known ??= vectors[0]?.length;
-      return vectors;
-    },
-  };
+  return learnDimensions(id, (texts, { signal } = {}) =>
+    embedInBatches(texts, batchSize, async (batch) => {
+      const call = { id, url: `${url.replace(/\/+$/, "")}/api/embed`, body: { model, input: batch } };
+      const answer = await post(call, { ...options, url }, { ...(signal && { signal }) });
+      return checkVectors(id, (answer as { embeddings?: unknown } | null)?.embeddings, batch.length);
+    }),
+  );
 }

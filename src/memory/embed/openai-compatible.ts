@@ -1,5 +1,6 @@
 import { wholeNumber } from "../../model/errors.ts";
 import type { Embedder } from "./embedder.ts";
+import { learnDimensions } from "./learn-dimensions.ts";
 import { checkVectors, embedInBatches, failed, post, type RemoteOptions } from "./remote.ts";
 
 /** How a server with OpenAI's embeddings API is reached. */
@@ -13,23 +14,14 @@ export function openAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
   const { url, model, batchSize, dimensions } = options;
   if (dimensions !== undefined) wholeNumber("dimensions", dimensions, 1);
   const id = `openai/${model}${dimensions === undefined ? "" : `@${dimensions}`}`;
-  let known = dimensions;
-  return {
-    id,
-    get dimensions() {
-      return known;
-    },
-    async embed(texts, { signal } = {}) {
-      const vectors = await embedInBatches(texts, batchSize, async (batch) => {
-        const body = { model, input: batch, ...(dimensions !== undefined && { dimensions }) };
-        const call = { id, url: `${url.replace(/\/+$/, "")}/embeddings`, body };
-        const answer = await post(call, options, { ...(signal && { signal }) });
-        return checkVectors(id, inOrder(id, answer, batch.length), batch.length);
-      });
-      known ??= vectors[0]?.length;
-      return vectors;
-    },
-  };
+  const embed: Embedder["embed"] = (texts, { signal } = {}) =>
+    embedInBatches(texts, batchSize, async (batch) => {
+      const body = { model, input: batch, ...(dimensions !== undefined && { dimensions }) };
+      const call = { id, url: `${url.replace(/\/+$/, "")}/embeddings`, body };
+      const answer = await post(call, options, { ...(signal && { signal }) });
+      return checkVectors(id, inOrder(id, answer, batch.length), batch.length);
+    });
+  return learnDimensions(id, embed, dimensions);
 }
 
 /** Each vector says which text it is of. */

@@ -1,11 +1,11 @@
 import { toEntry } from "../../log/body.ts";
 import type { Lines } from "../../log/lines.ts";
+import { answeredBy, callIdsOf } from "../../model/calls.ts";
 import type { Entry, MessageBody, PinBody, SessionId } from "../../model/entry.ts";
 import { closeLine, type SeqRange } from "../../model/line.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import { applyEdits, type TokensOf } from "../apply-edits.ts";
-import { answeredBy, callsOf } from "../group.ts";
 import type { Slot } from "../slot.ts";
 import { holdingOverlays, marks } from "./holding-overlays.ts";
 import type { HoldingOverlay } from "./in-effect.ts";
@@ -212,7 +212,7 @@ function endOfCutGroup(slots: readonly Slot[]): number {
   let end = 0;
   for (const [index, { message }] of slots.slice(0, Math.min(BATCH, slots.length / 2)).entries()) {
     if (answeredBy(message).some((callId) => !called.has(callId))) end = index + 1;
-    for (const callId of callsOf(message)) called.add(callId);
+    for (const callId of callIdsOf(message)) called.add(callId);
   }
   return end;
 }

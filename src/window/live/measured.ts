@@ -1,4 +1,4 @@
-import { sizeOf } from "../size.ts";
+import { estimatedTokens } from "./estimated-tokens.ts";
 import type { Fitted } from "./fitted.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
@@ -8,12 +8,13 @@ import type { Settings } from "./settings.ts";
 /** The size of a window, and what it is made of. */
 export function measured(
   { slots, pins, summaries }: LoadedWindow,
-  { system, tools, memories, limits }: Settings,
+  settings: Settings,
   meter: Meter,
 ): Pick<Fitted, "slots" | "tokens" | "roomTokens" | "parts" | "limits"> {
   const counted = (estimated: number) => meter.counted(estimated);
+  const { system, tools, memories, limits } = settings;
   const { reserve: reserved, window } = limits;
-  const estimated = system + tools + memories + sizeOf(slots);
+  const estimated = estimatedTokens(settings, slots);
   return {
     slots,
     tokens: counted(estimated),

@@ -1,4 +1,5 @@
 import type { Json } from "../../model/json.ts";
+import type { CacheState } from "../../model/receipt.ts";
 import type { ModelTable } from "../models/model-settings.ts";
 import type { ImageBudget } from "../passes/stale-images.ts";
 import type { Policy } from "../policy.ts";
@@ -22,4 +23,13 @@ export interface WindowOptions extends LimitOptions {
   readonly models?: ModelTable;
   /** Counts exactly instead of estimating; see `loadTokenizer`. */
   readonly tokenizer?: Tokenizer;
+}
+
+/** How one fit is made. */
+export interface FitOptions {
+  readonly signal?: AbortSignal;
+  /** True to look at what would be done without doing it. */
+  readonly isDryRun?: boolean;
+  /** For callers who know the state of the provider's cache. */
+  readonly cache?: CacheState;
 }

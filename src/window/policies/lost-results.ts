@@ -1,6 +1,6 @@
+import { answeredBy, callIdsOf, isCall } from "../../model/calls.ts";
 import type { Part } from "../../model/part.ts";
 import type { TokensOf } from "../apply-edits.ts";
-import { answeredBy, callsOf } from "../group.ts";
 import type { Slot } from "../slot.ts";
 
 /**
@@ -15,10 +15,9 @@ export function withoutLostResults(
   const shown = new Set(slots.flatMap(({ message }) => answeredBy(message)));
   const isLost = (callId: string) => isAnswered(callId) && !shown.has(callId);
   return slots.map((slot) => {
-    if (!callsOf(slot.message).some(isLost)) return slot;
+    if (!callIdsOf(slot.message).some(isLost)) return slot;
     const parts = slot.message.parts.map((part): Part => {
-      const isCall = part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
-      if (!isCall || part.callId === undefined || !isLost(part.callId)) return part;
+      if (!isCall(part) || part.callId === undefined || !isLost(part.callId)) return part;
       const name = part.type === "tool-call" ? part.name : (part.toolName ?? "a tool");
       return { type: "text", text: `[Call of ${name}; its result has left the window]` };
     });

@@ -1,6 +1,6 @@
+import { answeredBy, callIdsOf } from "../../model/calls.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
-import { answeredBy, callsOf } from "../group.ts";
 
 /** A message with when and where it was said. */
 export interface SaidMessage {
@@ -24,7 +24,7 @@ export function* asConversation(messages: Iterable<SaidMessage>): Generator<Said
   function* close(): Generator<SaidMessage> {
     if (!reply) return;
     yield reply;
-    const calls = callsOf(reply.message);
+    const calls = callIdsOf(reply.message);
     if (calls.length > 0) {
       const answers = calls.map((callId) => results?.parts.get(callId) ?? unanswered(callId));
       const { seq, at } = results ?? reply;
@@ -42,7 +42,7 @@ export function* asConversation(messages: Iterable<SaidMessage>): Generator<Said
       reply = reply ? joined(reply, message) : said;
       continue;
     }
-    const open = new Set(reply ? callsOf(reply.message) : []);
+    const open = new Set(reply ? callIdsOf(reply.message) : []);
     const answered = answeredBy(message).filter((callId) => open.has(callId));
     if (answered.length > 0) {
       results ??= { seq: said.seq, at: said.at, parts: new Map() };

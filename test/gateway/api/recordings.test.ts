@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { canonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import type { Message } from "../../../src/index.ts";
+import { HAS_RECORDINGS } from "../recorded.ts";
 import { loggedMessages } from "./logged.ts";
-import { HAS_RECORDINGS, readExchanges } from "./recordings.ts";
+import { readExchanges } from "./recordings.ts";
 
 describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
   const exchanges = HAS_RECORDINGS ? readExchanges() : [];

@@ -1,12 +1,7 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Api, JsonObject } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
-
-const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "../recordings");
-
-/** Whether this machine has requests that real clients sent. */
-export const HAS_RECORDINGS = existsSync(folder);
+import { readRecorded } from "../recorded.ts";
 
 /** A request that a real client sent, and what it was answered. */
 export interface RecordedExchange {
@@ -22,11 +17,9 @@ export interface RecordedExchange {
 
 /** All recorded exchanges, in their order. */
 export function readExchanges(): readonly RecordedExchange[] {
-  const files = globSync("**/*POST*.json", { cwd: folder }).sort();
-  return files.flatMap((file) => {
-    const { url, body, response } = JSON.parse(readFileSync(join(folder, file), "utf8"));
-    const api = APIS.find(({ path }) => String(url).split("?")[0]?.endsWith(path));
-    if (!api || typeof body !== "object") return [];
+  return readRecorded().flatMap(({ file, url, body, response }) => {
+    const api = APIS.find(({ path }) => url.split("?")[0]?.endsWith(path));
+    if (!api) return [];
     const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
     return [
       {

@@ -1,9 +1,9 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, type ModelMessage, streamText } from "ai";
 import { describe, expect, it } from "vitest";
-import { startGateway } from "../../support/gateway.ts";
+import { startGateway, threadsOf } from "../../support/gateway.ts";
 import { output } from "../limited.ts";
-import { expectPlain, heardBy, mainThreads, startCounting, TRIGGER } from "./summaries.ts";
+import { expectPlain, heardBy, startCounting, TRIGGER } from "./summaries.ts";
 
 const TURNS = 20;
 
@@ -35,6 +35,6 @@ describe("a client of the AI SDK that asks for summaries", () => {
     expect(sent.body.toString()).not.toContain('"compaction"');
     expectPlain(upstream);
     expect(heardBy(upstream).length).toBeLessThan(TURNS);
-    expect(await mainThreads(gateway)).toHaveLength(1);
+    expect(await threadsOf(gateway)).toHaveLength(1);
   });
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { compactionBlock } from "../../../src/gateway/api/anthropic/compaction-block.ts";
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
 import { apiOf } from "../../../src/gateway/api/apis.ts";
 import { type CutBody, cutBody } from "../../../src/gateway/body/cut.ts";
 import { wireMessages } from "../../../src/gateway/body/wire-message.ts";
-import { compactionBlock } from "../../../src/gateway/compaction/compaction-block.ts";
 import { findCompactions } from "../../../src/gateway/compaction/find-compactions.ts";
 import { plainPieces } from "../../../src/gateway/compaction/plain-pieces.ts";
 import { saidSince, withOwnHistory } from "../../../src/gateway/compaction/said-since.ts";

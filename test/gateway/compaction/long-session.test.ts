@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { startGateway } from "../../support/gateway.ts";
+import { startGateway, threadsOf } from "../../support/gateway.ts";
 import {
   blockOf,
   compacting,
@@ -9,7 +9,6 @@ import {
   expectSaid,
   handOver,
   heardBy,
-  mainThreads,
   startWorking,
   withoutBlock,
 } from "./summaries.ts";
@@ -80,7 +79,7 @@ describe("a client that forgets compaction blocks", () => {
     expectPlain(upstream);
     expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
     await expectSaid(gateway, said);
-    expect(await mainThreads(gateway)).toHaveLength(1);
+    expect(await threadsOf(gateway)).toHaveLength(1);
   });
 });
 

@@ -1,28 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
-import { eventsIn, TestAgent } from "../../support/agent.ts";
-import { startGateway } from "../../support/gateway.ts";
+import { eventsIn, type TestAgent } from "../../support/agent.ts";
+import { startGateway, threadsOf } from "../../support/gateway.ts";
 import { behave, startUpstream } from "../../support/upstream.ts";
-import {
-  blockOf,
-  compacting,
-  expectPlain,
-  expectSaid,
-  heardBy,
-  longTalk,
-  mainThreads,
-  startCounting,
-} from "./summaries.ts";
+import { blockOf, compacting, expectPlain, expectSaid, heardBy, startCounting } from "./summaries.ts";
+import { startTalk, startTalkative, talkative } from "./talk.ts";
 
 const NOTHING = { input_tokens: 0, output_tokens: 0 };
-
-/** An agent in the middle of a long conversation, whose next request makes a summary due. */
-function talkative(gateway: { readonly url: string }, management: JsonObject, stream: boolean): TestAgent {
-  const agent = new TestAgent(gateway);
-  Object.assign(agent.fields, { context_management: management, stream, tools: undefined });
-  agent.elements = [...longTalk(20), { role: "user", content: "So what is the sum of it all?" }];
-  return agent;
-}
 
 /** The reply to an agent's request as a message, however it came. */
 async function replyTo(agent: TestAgent): Promise<JsonObject> {
@@ -41,9 +25,7 @@ describe.each([
   ["whole", false],
 ])("a %s reply to a request whose window was compacted", (_, stream) => {
   it("begins with the summary that stands in the window, and is written down without it", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = talkative(gateway, compacting(), stream);
+    const { upstream, gateway, agent } = await startTalkative(compacting(), stream);
     const reply = await replyTo(agent);
     const block = blockOf(reply);
     expect(block?.content).toContain("[Summary of the conversation so far]");
@@ -65,9 +47,7 @@ describe.each([
   });
 
   it("comes again when it did not arrive", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = talkative(gateway, compacting(), stream);
+    const { upstream, agent } = await startTalkative(compacting(), stream);
     upstream.answer((heard, response) => behave(heard, response, { type: "error", kind: "overloaded" }));
     expect((await agent.send()).status).toBe(529);
     upstream.answer((heard, response) =>
@@ -77,9 +57,10 @@ describe.each([
   });
 
   it("is nothing but the summary for a client that wants to pause, and nobody is asked", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = talkative(gateway, compacting({ pause_after_compaction: true }), stream);
+    const { upstream, gateway, agent } = await startTalkative(
+      compacting({ pause_after_compaction: true }),
+      stream,
+    );
     const paused = await replyTo(agent);
     expect(upstream.heard).toEqual([]);
     expect(paused).toMatchObject({
@@ -104,9 +85,10 @@ describe.each([
   });
 
   it("lets a client that pauses keep nothing but the summary and its last messages", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = talkative(gateway, compacting({ pause_after_compaction: true }), stream);
+    const { upstream, gateway, agent } = await startTalkative(
+      compacting({ pause_after_compaction: true }),
+      stream,
+    );
     const said = [...agent.elements];
     const paused = await replyTo(agent);
     agent.elements = [{ role: "assistant", content: paused.content }, ...said.slice(-3)];
@@ -148,9 +130,7 @@ describe.each([
   });
 
   it("changes nothing of a reply whose window was not compacted", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = talkative(gateway, compacting({ pause_after_compaction: true }), stream);
+    const { agent } = await startTalkative(compacting({ pause_after_compaction: true }), stream);
     agent.elements = [{ role: "user", content: "Hello there." }];
     const reply = await replyTo(agent);
     expect(reply).toMatchObject({
@@ -197,13 +177,12 @@ describe("events of a reply behind a summary", () => {
   });
 
   it("are recorded as one conversation when several clients pause for the same summary", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
+    const { upstream, gateway } = await startTalk();
     const management = compacting({ pause_after_compaction: true });
     const paused = await replyTo(talkative(gateway, management, false));
     const again = await replyTo(talkative(gateway, management, false));
     expect(again.content).toEqual(paused.content);
     expect(upstream.heard).toEqual([]);
-    expect(await mainThreads(gateway)).toHaveLength(1);
+    expect(await threadsOf(gateway)).toHaveLength(1);
   });
 });

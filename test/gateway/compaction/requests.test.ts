@@ -1,17 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { ask, logOf, startGateway, type TestGateway } from "../../support/gateway.ts";
+import { ask, logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { beginStream, formatEvent, startUpstream } from "../../support/upstream.ts";
-import {
-  blockOf,
-  compacting,
-  expectPlain,
-  heardBy,
-  longTalk,
-  mainThreads,
-  startCounting,
-} from "./summaries.ts";
+import { blockOf, compacting, expectPlain, heardBy, longTalk, startCounting } from "./summaries.ts";
+import { startSummarised, startTalk } from "./talk.ts";
 
 const SUMMARY = "Summary of the conversation: the user builds a website and wants it blue.";
 
@@ -23,16 +16,14 @@ const text = (words: string): JsonObject => ({ type: "text", text: words });
 const user = (content: string): JsonObject => ({ role: "user", content });
 
 async function onlyLog(gateway: TestGateway) {
-  const [main, ...others] = await mainThreads(gateway);
+  const [main, ...others] = await threadsOf(gateway);
   expect(others).toEqual([]);
   return logOf(await gateway.kernel.session(main?.id));
 }
 
 describe("a summary that was made elsewhere", () => {
   it("goes out as words of the user in place of what stands before it, which stays in the log", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
+    const { upstream, gateway, agent } = await startTalk();
     agent.elements = [
       user("Build me a website."),
       { role: "assistant", content: [text("Of what colour?")] },
@@ -53,7 +44,7 @@ describe("a summary that was made elsewhere", () => {
       "user assistant user assistant user assistant user assistant",
     );
     expect(JSON.stringify(log)).not.toContain(SUMMARY);
-    const [main] = await mainThreads(gateway);
+    const [main] = await threadsOf(gateway);
     const session = await gateway.kernel.session(main?.id);
     const overlays = await session.overlays.list();
     expect(overlays).toHaveLength(1);
@@ -63,9 +54,7 @@ describe("a summary that was made elsewhere", () => {
   });
 
   it("is the beginning of the conversation for a client that has nothing else", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
+    const { upstream, gateway, agent } = await startTalk();
     agent.elements = [summed(text("Here it is."))];
     await agent.say("Now make it rounder.");
     await agent.say("And larger.");
@@ -79,9 +68,7 @@ describe("a summary that was made elsewhere", () => {
   });
 
   it("belongs to the conversation that was had before, also when the client drops that later", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
+    const { upstream, gateway, agent } = await startTalk();
     await agent.say("Build me a website, in blue if you can.");
     agent.elements.push(user("And tell me why."), summed(text("Blue is calm.")));
     await agent.say("Now make it rounder.");
@@ -94,9 +81,7 @@ describe("a summary that was made elsewhere", () => {
   });
 
   it("hides the calls before it and keeps those behind it with their results", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
+    const { upstream, agent } = await startTalk();
     const call = (id: string) => ({ type: "tool_use", id, name: "read_file", input: { path: id } });
     const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: `text of ${id}` });
     agent.elements = [
@@ -111,9 +96,7 @@ describe("a summary that was made elsewhere", () => {
   });
 
   it("that has failed says nothing", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
+    const { upstream, agent } = await startTalk();
     const failed = { type: "compaction", content: null };
     agent.elements = [
       user("Build me a website."),
@@ -147,12 +130,7 @@ describe("a summary that was made elsewhere", () => {
 
 describe("a summary of the gateway's own", () => {
   it("brings the conversation back after a restart, for a client that has dropped the rest", async () => {
-    const upstream = await startCounting();
-    const first = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(first);
-    agent.fields.context_management = compacting();
-    agent.elements = longTalk(20);
-    await agent.say("So what is the sum of it all?");
+    const { upstream, gateway: first, agent } = await startSummarised();
     const block = blockOf(agent.elements.at(-1));
     const before = heardBy(upstream);
     await first.close();
@@ -170,12 +148,7 @@ describe("a summary of the gateway's own", () => {
   });
 
   it("of one principal means nothing to another", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
-    agent.fields.context_management = compacting();
-    agent.elements = longTalk(20);
-    await agent.say("So what is the sum of it all?");
+    const { upstream, gateway, agent } = await startSummarised();
     const other = new TestAgent(gateway);
     other.headers["x-api-key"] = "key-of-mallory";
     other.elements = agent.elements.slice(-1);
@@ -189,12 +162,7 @@ describe("a summary of the gateway's own", () => {
   });
 
   it("goes out as words where the same conversation is being answered, beside that", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
-    agent.fields.context_management = compacting();
-    agent.elements = longTalk(20);
-    await agent.say("So what is the sum of it all?");
+    const { upstream, gateway, agent } = await startSummarised();
     const kept = agent.elements.slice(-1);
     const answers = await Promise.all(
       ["the difference", "the product", "the share"].map((what) => {
@@ -209,18 +177,13 @@ describe("a summary of the gateway's own", () => {
     const block = blockOf(kept[0]);
     for (const index of [1, 2, 3])
       expect(heardBy(upstream, index)).toContainEqual(user(block?.content ?? ""));
-    const [main] = (await mainThreads(gateway)).toReversed();
+    const [main] = (await threadsOf(gateway)).toReversed();
     const log = await logOf(await gateway.kernel.session(main?.id));
     expect(log.filter(({ message }) => message.parts.length === 0)).toEqual([]);
   });
 
   it("is understood in a turn that is asked for again and in one that was edited", async () => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway);
-    agent.fields.context_management = compacting();
-    agent.elements = longTalk(20);
-    await agent.say("So what is the sum of it all?");
+    const { upstream, gateway, agent } = await startSummarised();
     agent.elements = agent.elements.slice(-1);
     const kept = [...agent.elements];
     await agent.say("And the difference?");
@@ -228,7 +191,7 @@ describe("a summary of the gateway's own", () => {
     agent.elements = [...kept];
     await agent.say("And the product?");
     expect(heardBy(upstream)).toEqual([...before.slice(0, -1), user("And the product?")]);
-    expect(await mainThreads(gateway)).toHaveLength(1);
+    expect(await threadsOf(gateway)).toHaveLength(1);
   });
 });
 
@@ -290,9 +253,7 @@ describe("blocks are left as they came", () => {
     ["with edits off", { policy: "none" }],
     ["in a dry run", { dryRun: true }],
   ])("%s", async (_, config) => {
-    const upstream = await startCounting();
-    const gateway = await startGateway({ upstream: upstream.url, config });
-    const agent = new TestAgent(gateway);
+    const { upstream, agent } = await startTalk(config);
     agent.elements = [user("Build me a website."), summed(text("Here it is."))];
     await agent.say("Now make it rounder.");
     expect(upstream.heard[0]?.body.toString()).toBe(

@@ -59,7 +59,7 @@ export function longTalk(turns: number, characters = 8_000): JsonObject[] {
 
 /** Fails unless the only conversation of a gateway holds what was said, each message once and no block of ours. */
 export async function expectSaid(gateway: TestGateway, said: readonly JsonObject[]): Promise<void> {
-  const [main, ...others] = await mainThreads(gateway);
+  const [main, ...others] = await threadsOf(gateway);
   expect(others).toEqual([]);
   const log = (await logOf(await gateway.kernel.session(main?.id))).map(({ message }) => textsIn(message));
   const bare = said.flatMap(withoutBlock);
@@ -68,11 +68,6 @@ export async function expectSaid(gateway: TestGateway, said: readonly JsonObject
       .decode(bare)
       .map(({ input }) => textsIn(input)),
   );
-}
-
-/** Conversations, whatever a client has dropped of them. */
-export function mainThreads(gateway: TestGateway) {
-  return threadsOf(gateway);
 }
 
 /** Elements that an upstream was sent. */

@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
 import { newViolations, violationsIn } from "../../../src/gateway/edits/check-rules.ts";
 import { markersIn } from "../../../src/gateway/edits/markers.ts";
+import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";
-import { HAS_RECORDINGS, readRequests } from "./recordings.ts";
+import { readRequests } from "./recordings.ts";
 
 const rulesOf = (...args: Parameters<typeof violationsIn>) => violationsIn(...args).map(({ rule }) => rule);
 const text = (words: string): JsonObject => ({ type: "text", text: words });

@@ -4,7 +4,8 @@ import {
   contextManagementKey,
   readContextManagement,
 } from "../../../src/gateway/edits/context-management.ts";
-import { HAS_RECORDINGS, readRequests } from "./recordings.ts";
+import { HAS_RECORDINGS } from "../recorded.ts";
+import { readRequests } from "./recordings.ts";
 
 const GATEWAY = { api: "anthropic", by: "gateway" } as const;
 const read = (...edits: readonly unknown[]) => readContextManagement({ edits }, GATEWAY);

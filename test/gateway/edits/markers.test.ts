@@ -8,8 +8,9 @@ import {
   type Survivor,
   withMovedMarkers,
 } from "../../../src/gateway/edits/markers.ts";
+import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";
-import { HAS_RECORDINGS, readRequests } from "./recordings.ts";
+import { readRequests } from "./recordings.ts";
 
 const mark = { type: "ephemeral" };
 const hour = { type: "ephemeral", ttl: "1h" };

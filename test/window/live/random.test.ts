@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Fitted, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
-import { answeredBy, callsOf } from "../../../src/window/group.ts";
+import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
 import { step } from "./history.ts";
 
 const MODEL = { model: "claude-sonnet-4-5", models: { "claude-*": { window: 8_000 } }, system: 300 };
@@ -120,6 +120,6 @@ function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {
     for (const callId of answeredBy(message)) expect(called.has(callId)).toBe(true);
-    for (const callId of callsOf(message)) called.add(callId);
+    for (const callId of callIdsOf(message)) called.add(callId);
   }
 }

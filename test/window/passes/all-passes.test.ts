@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
 import { answersOf } from "../../../src/window/answer.ts";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
-import { answeredBy, callsOf } from "../../../src/window/group.ts";
 import { applyProposals, type Pass, type PassContext, type Proposal } from "../../../src/window/pass.ts";
 import { bulky } from "../../../src/window/passes/bulky.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
@@ -53,7 +53,7 @@ function orphansOf(slots: readonly Slot[], reusesIds: boolean): ReadonlySet<stri
     );
     return new Set([...results, ...calls]);
   }
-  const calls = new Set(slots.flatMap(({ message }) => callsOf(message)));
+  const calls = new Set(slots.flatMap(({ message }) => callIdsOf(message)));
   const results = new Set(slots.flatMap(({ message }) => answeredBy(message)));
   const isOrphan = (callId: string) => calls.has(callId) !== results.has(callId);
   return new Set([...calls, ...results].filter(isOrphan));

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { flatParts } from "../../../src/model/message.ts";
-import { answeredBy, callsOf } from "../../../src/window/group.ts";
 import { highMark } from "../../../src/window/policies/longhaul/marks.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import type { Course } from "../../../src/window/policy.ts";
@@ -59,7 +59,7 @@ describe("what is protected", () => {
             said.push(slot);
             run.observe(slot);
             const sent = run.fit({ isHot });
-            const calls = new Set(sent.flatMap(({ message }) => callsOf(message)));
+            const calls = new Set(sent.flatMap(({ message }) => callIdsOf(message)));
             const window = new Map(sent.map((shown) => [shown.isNote ? -1 : shown.seq, shown]));
             const kept = said.filter(({ seq }) => protectedSeqs(said).has(seq));
             // What had to be clipped once stays so until the next rebuild.

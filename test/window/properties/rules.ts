@@ -1,6 +1,7 @@
+import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
 import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
-import { answeredBy, callsOf, groupsOf } from "../../../src/window/group.ts";
+import { groupsOf } from "../../../src/window/group.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 /** Tokens that add up part by part, so that a message of some parts takes no less than one of fewer. */
@@ -31,7 +32,7 @@ export function orphansIn(slots: readonly Slot[]): ReadonlySet<string> {
   const orphans = new Set<string>();
   for (const { seq, message } of slots) {
     for (const part of message.parts) {
-      for (const callId of callsOf({ ...message, parts: [part] })) {
+      for (const callId of callIdsOf({ ...message, parts: [part] })) {
         if (!open.has(callId)) open.set(callId, seq);
         called.add(callId);
       }
@@ -47,7 +48,7 @@ export function orphansIn(slots: readonly Slot[]): ReadonlySet<string> {
 
 /** Whether an id stands for more than one call, so that orphans cannot be told by their ids. */
 export function reusesIds(slots: readonly Slot[]): boolean {
-  const ids = slots.flatMap(({ message }) => callsOf(message));
+  const ids = slots.flatMap(({ message }) => callIdsOf(message));
   return new Set(ids).size < ids.length;
 }
 
@@ -56,7 +57,7 @@ export function withoutCall(slots: readonly Slot[]): ReadonlySet<number> {
   const called = new Set<string>();
   const seqs = new Set<number>();
   for (const { seq, message } of slots) {
-    for (const callId of callsOf(message)) called.add(callId);
+    for (const callId of callIdsOf(message)) called.add(callId);
     if (answeredBy(message).some((callId) => !called.has(callId))) seqs.add(seq);
   }
   return seqs;
@@ -84,7 +85,7 @@ export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): 
 export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): ReadonlySet<Slot> {
   const tied = new Set(some);
   const groups = groupsOf(slots).map(({ from, to }) => slots.slice(from, to + 1));
-  const idsOf = ({ message }: Slot) => [...callsOf(message), ...answeredBy(message)];
+  const idsOf = ({ message }: Slot) => [...callIdsOf(message), ...answeredBy(message)];
   for (let count = -1; count !== tied.size; ) {
     count = tied.size;
     const ids = new Set([...tied].flatMap(idsOf));

@@ -3,7 +3,7 @@ import { fieldsBesides, textOf } from "../../../formats/content/fields.ts";
 import type { MessageInput, PartInput, Role } from "../../../index.ts";
 import type { JsonObject, SaidMessage } from "../api.ts";
 import { unmarkedElement } from "../cache-marks.ts";
-import { isNothingSaid } from "../nothing-said.ts";
+import { decodeEach } from "../decode-each.ts";
 
 /** The name of the format, for raw parts and meta. */
 export const NAME = "anthropic";
@@ -22,10 +22,7 @@ const KNOWN = [
 
 /** What the messages of a request say: each element is one. */
 export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
-  return elements.flatMap((element, from) => {
-    const input = messageOf(element);
-    return isNothingSaid(input) ? [] : [{ input, from, to: from + 1 }];
-  });
+  return decodeEach(elements, messageOf);
 }
 
 /** One message as ours. */

@@ -4,17 +4,14 @@ import { messageOfChat } from "../../../formats/content/openai-chat-message.ts";
 import type { MessageInput } from "../../../index.ts";
 import type { JsonObject, SaidMessage } from "../api.ts";
 import { unmarkedElement } from "../cache-marks.ts";
-import { isNothingSaid } from "../nothing-said.ts";
+import { decodeEach } from "../decode-each.ts";
 
 /** The name of the format, for raw parts and meta. */
 export const NAME = "openai-chat";
 
 /** What the messages of a request say: each element is one. */
 export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
-  return elements.flatMap((element, from) => {
-    const input = messageOf(element);
-    return isNothingSaid(input) ? [] : [{ input, from, to: from + 1 }];
-  });
+  return decodeEach(elements, messageOf);
 }
 
 /** One message as ours. Calls of the old field "function_call" have no id, and are answered by name. */

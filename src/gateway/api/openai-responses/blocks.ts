@@ -1,17 +1,9 @@
 import { objectOf } from "../../../formats/content/fields.ts";
+import { isMessageContent } from "../../../formats/content/openai-responses-content.ts";
 import type { BlobPart, RawPart } from "../../../index.ts";
 import type { JsonObject } from "../api.ts";
 import type { BlockForm } from "../editing/blocks.ts";
 import { NAME } from "./decode.ts";
-
-const CONTENT_TYPES: readonly unknown[] = [
-  "refusal",
-  "input_text",
-  "output_text",
-  "input_image",
-  "input_file",
-  "input_audio",
-];
 
 /** What a tool's output, or the content of a user, holds. */
 export const outputForm: BlockForm = {
@@ -40,5 +32,5 @@ function mediaBlock({ mime, name }: BlobPart, data: string): JsonObject {
 
 function rawBlock({ format, value }: RawPart): JsonObject | undefined {
   const block = format === NAME ? objectOf(value) : undefined;
-  return block && CONTENT_TYPES.includes(block.type) ? block : undefined;
+  return block && isMessageContent(block) ? block : undefined;
 }

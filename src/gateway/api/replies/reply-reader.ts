@@ -1,23 +1,13 @@
 import { textOf } from "../../../formats/content/fields.ts";
-import type { MessageInput, ProviderFailure, Usage } from "../../../index.ts";
 import type { JsonObject, ReplyReader } from "../api.ts";
 import { objectIn } from "./event-json.ts";
 
 /** A reply while it is put together, by the rules of one API. */
-export interface Assembly {
+export interface Assembly extends Omit<ReplyReader, "take" | "takeWhole"> {
   takeEvent(type: string, event: JsonObject): void;
   takeBody(body: JsonObject): void;
   /** Takes in that the stream has said its last word, where an API says so outside its events. */
   takeEnd(): void;
-  message(): MessageInput | undefined;
-  items?(): readonly JsonObject[];
-  readonly usage: Usage | undefined;
-  readonly isComplete: boolean;
-  readonly hasBegun: boolean;
-  readonly failure: ProviderFailure | undefined;
-  readonly stopReason: string | undefined;
-  readonly responseId: string | undefined;
-  readonly model: string | undefined;
 }
 
 /** Characters of a reply that are kept track of; nobody waits for a longer one. */

@@ -1,6 +1,6 @@
+import { answeredBy, callIdsOf } from "../../../model/calls.ts";
 import type { Message } from "../../../model/message.ts";
 import type { TokensOf } from "../../apply-edits.ts";
-import { answeredBy, callsOf } from "../../group.ts";
 import { breakEvenCalls, DEFAULT_CACHE_PRICES, expectedCalls } from "../../money/break-even.ts";
 import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
 import { protectedSeqs } from "../../protected.ts";
@@ -73,7 +73,7 @@ export class LonghaulRun implements PolicyRun {
     this.#extract.observe(slot);
     this.#window.push(slot);
     this.#tokens += slot.tokens;
-    for (const callId of callsOf(slot.message)) this.#called?.add(callId);
+    for (const callId of callIdsOf(slot.message)) this.#called?.add(callId);
     // A result without its call has to become words.
     if (answeredBy(slot.message).some((callId) => !this.#called?.has(callId))) this.#called = undefined;
   }
@@ -123,7 +123,7 @@ export class LonghaulRun implements PolicyRun {
     const rules = { space, room, places, users, tail, pins, outputs, tokensOf: this.#tokensOf };
     const { shown, left } = keepGroups(slots, rules);
     for (const { seq } of left) outputs.delete(seq);
-    const called = new Set(shown.flatMap(({ message }) => callsOf(message)));
+    const called = new Set(shown.flatMap(({ message }) => callIdsOf(message)));
     for (const callId of this.#answered) if (!called.has(callId)) this.#answered.delete(callId);
     const size = sizeOf(shown);
     const notes = 1 + shown.filter((slot) => isUsers(slot, outputs)).length;
@@ -164,7 +164,7 @@ export class LonghaulRun implements PolicyRun {
     const spared = rescue(paired, most, this.#tokensOf, isKept);
     this.#window = [...rescue(spared, most, this.#tokensOf, ({ seq }) => this.#pins.has(seq))];
     this.#tokens = this.#budget.system + sizeOf(this.#window);
-    this.#called = new Set(this.#window.flatMap(({ message }) => callsOf(message)));
+    this.#called = new Set(this.#window.flatMap(({ message }) => callIdsOf(message)));
   }
 
   /** Finds out who speaks. */
@@ -179,7 +179,7 @@ export class LonghaulRun implements PolicyRun {
     if (slot.message.role === "assistant") this.#replies++;
     if (isUsers(slot, this.#outputs) && !slot.isNote) this.#users.add(slot);
     // An id may come again: a new call is open, whatever was answered before.
-    for (const callId of callsOf(slot.message)) this.#answered.delete(callId);
+    for (const callId of callIdsOf(slot.message)) this.#answered.delete(callId);
     for (const callId of answeredBy(slot.message)) this.#answered.add(callId);
   }
 }

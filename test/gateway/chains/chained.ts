@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonObject } from "../../src/gateway/api/api.ts";
-import { violationsIn } from "../../src/gateway/edits/check-rules.ts";
-import { type Answer, ask } from "../support/gateway.ts";
+import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { violationsIn } from "../../../src/gateway/edits/check-rules.ts";
+import { type Answer, ask } from "../../support/gateway.ts";
 import {
   beginStream,
   eventsOf,
@@ -9,8 +9,8 @@ import {
   startUpstream,
   type Upstream,
   wireApi,
-} from "../support/upstream.ts";
-import type { Reply } from "../support/wire-server/behaviour.ts";
+} from "../../support/upstream.ts";
+import type { Reply } from "../../support/wire-server/behaviour.ts";
 
 /** A provider that keeps what was said, and takes requests that go on from it. */
 export interface KeepingUpstream extends Upstream {

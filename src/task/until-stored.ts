@@ -8,15 +8,18 @@ const MAX_DELAY_MS = 5_000;
 /** When whoever is concerned hears of it: a trouble that is over by then is none. */
 const TOLD_AT_MS = 800;
 
-/** What being patient needs. */
-export interface PatientParts {
+/** What waiting for the store needs. */
+export interface StoringParts {
   readonly timer: Timer;
   readonly onWarning: (warning: string) => void;
 }
 
-/** Repeats what failed for a reason that passes, for as long as it takes or until `stop` fires; says once what it waits for. */
-export async function patiently<T>(
-  { timer, onWarning }: PatientParts,
+/**
+ * Repeats a write that failed for a reason that passes, for as long as it takes or until `stop` fires; says once what it
+ * waits for.
+ */
+export async function untilStored<T>(
+  { timer, onWarning }: StoringParts,
   stop: AbortSignal,
   task: string,
   work: () => Promise<T>,

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { Turnstile } from "../../../src/gateway/exchange/turnstile.ts";
+import { Turnstile } from "../../../src/gateway/door/turnstile.ts";
 
 describe("a turnstile", () => {
   test("lets so many in at once, and the others in the order in which they came", async () => {

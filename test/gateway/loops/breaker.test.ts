@@ -8,8 +8,8 @@ import {
   type LoopState,
   loopFault,
   NO_LOOP,
-} from "../../../src/gateway/edits/breaker.ts";
-import { LoopStates } from "../../../src/gateway/edits/loop-states.ts";
+} from "../../../src/gateway/loops/breaker.ts";
+import { LoopStates } from "../../../src/gateway/loops/loop-states.ts";
 import { overflowOf } from "../../../src/window/limits/overflow.ts";
 import { poisonOf } from "../../../src/window/limits/poison.ts";
 

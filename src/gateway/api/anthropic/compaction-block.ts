@@ -1,6 +1,4 @@
-import { hash } from "node:crypto";
-import { objectOf } from "../../formats/content/fields.ts";
-import type { JsonObject } from "../api/api.ts";
+import { objectOf } from "../../../formats/content/fields.ts";
 
 /** A block of Anthropic's Messages that holds a summary of all that stands before it. */
 export interface CompactionBlock {
@@ -22,14 +20,4 @@ export function isCompactionBlock(value: unknown): boolean {
 export function summaryIn(value: unknown): string | undefined {
   const content = objectOf(value)?.content;
   return typeof content === "string" && content.trim() !== "" ? content : undefined;
-}
-
-/** A summary as words that every provider takes. */
-export function summaryElement(content: string): JsonObject {
-  return { role: "user", content };
-}
-
-/** The same for summaries that say the same, whatever a client has done to white space. */
-export function summaryKey(text: string): string {
-  return hash("sha256", text.replace(/\s+/g, " ").trim()).slice(0, 32);
 }

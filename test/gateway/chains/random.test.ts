@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import { ChainedClient, startKeepingUpstream, wordsIn } from "./chained.ts";
 
 /** What happens to chains over two gateways on one store: words behind an earlier reply, several at once, or something to one of the two sides. */

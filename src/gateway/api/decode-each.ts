@@ -1,0 +1,14 @@
+import type { MessageInput } from "../../index.ts";
+import type { JsonObject, SaidMessage } from "./api.ts";
+import { isNothingSaid } from "./nothing-said.ts";
+
+/** What elements say where each is one message; those that say nothing are none. */
+export function decodeEach(
+  elements: readonly JsonObject[],
+  messageOf: (element: JsonObject) => MessageInput,
+): readonly SaidMessage[] {
+  return elements.flatMap((element, from) => {
+    const input = messageOf(element);
+    return isNothingSaid(input) ? [] : [{ input, from, to: from + 1 }];
+  });
+}

@@ -1,0 +1,16 @@
+import type { ApiName } from "../api/api.ts";
+import type { CutBody } from "../body/cut.ts";
+import { newViolations, violationsIn } from "../edits/check-rules.ts";
+import { leadMarkers } from "../edits/lead-markers.ts";
+import type { Violation } from "../edits/violation.ts";
+import { elementsOf, type Piece } from "./outgoing.ts";
+
+/** Rules of the provider that a request of these pieces would break, and the client's own body does not. */
+export function brokenRules(api: ApiName, cut: CutBody, pieces: readonly Piece[]): readonly Violation[] {
+  const context = { leadMarkers: api === "anthropic" ? leadMarkers(cut) : 0 };
+  const after = elementsOf(cut, pieces);
+  // Only of reasoning in Responses can it not be told from what goes out alone.
+  if (api !== "openai-responses" && violationsIn(api, after, context).length === 0) return [];
+  const before = elementsOf(cut, [{ from: 0, to: cut.elements.length }]);
+  return newViolations(api, before, after, context);
+}

@@ -1,0 +1,95 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Kernel } from "./kernel.ts";
+import { type Limits, resolveLimits } from "./log/limits.ts";
+import type { Embedder } from "./memory/embed/embedder.ts";
+import type { MemoryOptions } from "./memory/open-memory.ts";
+import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
+import { invalidArgument } from "./model/errors.ts";
+import type { Configuration } from "./provider/ai-sdk/configuration.ts";
+import type { SessionModels } from "./session/windows.ts";
+import { openSqliteStore } from "./store/sqlite/index.ts";
+import type { Store } from "./store/store.ts";
+import type { TaskOptions } from "./task/options.ts";
+import { genaiPrices } from "./window/models/genai-prices.ts";
+import { modelCatalogue } from "./window/models/model-catalogue.ts";
+import type { Catalogue } from "./window/models/model-facts.ts";
+import type { ModelTable } from "./window/models/model-settings.ts";
+
+/** How a kernel is opened; everything has a default. */
+export interface KernelOptions {
+  /** Folder of the embedded store; default `LONGHAUL_HOME`, else `~/.longhaul`. ":memory:" keeps nothing. */
+  readonly path?: string;
+  /** "process" (default): acknowledged appends survive the death of the process; "power": also a loss of power. */
+  readonly durability?: "process" | "power";
+  /** How long to wait for other processes that write; default 30 s. */
+  readonly busyTimeoutMs?: number;
+  /** A store of your own instead of the embedded one; the kernel closes it. */
+  readonly store?: Store;
+  readonly limits?: Partial<Limits>;
+  /** How tasks are run; worktrees are there by default, of the repository that this process is in. */
+  readonly tasks?: TaskOptions;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  /** Where the facts of models come from; the package @pydantic/genai-prices by default. */
+  readonly catalogue?: Catalogue;
+  /** What you know better, or want otherwise, by model id or by a beginning of ids that ends in "*". */
+  readonly models?: ModelTable;
+  /** What makes vectors for recall: the embedder that comes with us by default; null to search by words alone. */
+  readonly embedder?: Embedder | null;
+  /** How providers are reached that are named by id; the environment by default. */
+  readonly providers?: Configuration["providers"];
+  /** Told a sentence for people, as when a model is not known. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+/** Opens the kernel: one store, and the sessions in it. */
+export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
+  if (
+    options.durability !== undefined &&
+    options.durability !== "process" &&
+    options.durability !== "power"
+  ) {
+    throw invalidArgument("durability", options.durability, '"process" or "power"');
+  }
+  if (options.path !== undefined && (typeof options.path !== "string" || options.path === "")) {
+    throw invalidArgument("path", options.path, 'a folder or ":memory:"');
+  }
+  const clock = options.clock ?? systemClock;
+  const limits = resolveLimits(options.limits);
+  const store =
+    options.store ??
+    (await openSqliteStore({
+      path: options.path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
+      clock,
+      ...(options.durability !== undefined && { durability: options.durability }),
+      ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
+    }));
+  return new Kernel(store, {
+    limits,
+    clock,
+    ids: options.ids ?? randomIds,
+    models: modelsOf(options),
+    memory: memoryOptions(options),
+    tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
+  });
+}
+
+function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {
+  return { ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
+}
+
+/** What is known of models; packages that reach them are loaded when one is first asked. */
+function modelsOf({ catalogue, models, onWarning, providers }: KernelOptions): SessionModels {
+  return {
+    catalogue: modelCatalogue({
+      catalogue: catalogue ?? genaiPrices(),
+      ...(models && { models }),
+      ...(onWarning && { onWarning }),
+    }),
+    provider: async (id) => {
+      const { aiSdkProvider } = await import("./provider/ai-sdk/index.ts");
+      return aiSdkProvider(id, { ...(providers && { providers }) });
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { type LiveDraft, liveDrafts } from "../log/interrupted.ts";
+import type { LineStep, Lines } from "../log/lines.ts";
+import type { Log } from "../log/log.ts";
+import type { Entry, EntryId, SessionId } from "../model/entry.ts";
+import { LonghaulError } from "../model/errors.ts";
+import type { Scope } from "../model/scope.ts";
+import type { Head } from "../store/entry-store.ts";
+import type { SessionRecord } from "../store/session-store.ts";
+import { expandEntry } from "../view/expand.ts";
+import { findEntry, findEntryAt } from "../view/lookup.ts";
+import { type Page, type PageOptions, readPage } from "../view/page.ts";
+import { type RangeOptions, readRange } from "../view/range.ts";
+import { type TailOptions, tailEntries } from "../view/tail.ts";
+import { requirePlace } from "./require-place.ts";
+
+/** Which children to list. */
+export interface ChildrenQuery {
+  readonly limit?: number;
+  readonly before?: SessionId;
+}
+
+/** What reading a session needs. */
+export interface ReadingParts {
+  readonly id: SessionId;
+  readonly log: Log;
+  readonly lines: Lines;
+  readonly scope: Scope;
+  /** Fires when the session closes. */
+  readonly closing: AbortSignal;
+}
+
+/** A session as it can be read: nothing here changes it. */
+export class ReadableSession {
+  readonly id: SessionId;
+  readonly #log: Log;
+  readonly #lines: Lines;
+  readonly #scope: Scope;
+  readonly #closing: AbortSignal;
+
+  constructor({ id, log, lines, scope, closing }: ReadingParts) {
+    this.id = id;
+    this.#log = log;
+    this.#lines = lines;
+    this.#scope = scope;
+    this.#closing = closing;
+  }
+
+  /** What is known of the session besides its entries. */
+  async record(): Promise<SessionRecord> {
+    this.#scope.assertOpen();
+    return (await this.#log.store.sessions.get(this.id)) ?? sessionGone(this.id);
+  }
+
+  /** Seq and time of the last entry; 0 and 0 when there is none. */
+  async head(): Promise<Head> {
+    this.#scope.assertOpen();
+    return this.#log.store.entries.head(this.id);
+  }
+
+  /** Messages that are being written now, in this process or another. */
+  async drafts(): Promise<readonly LiveDraft[]> {
+    this.#scope.assertOpen();
+    return liveDrafts(this.#log, this.id);
+  }
+
+  /** A page of the active line, the newest by default. */
+  async page(options?: PageOptions): Promise<Page> {
+    this.#scope.assertOpen();
+    return readPage(this.#lines, this.#log.store.entries, options);
+  }
+
+  /** Entries of the log from one seq to another, on whatever line they are. */
+  async read(options: RangeOptions): Promise<readonly Entry[]> {
+    this.#scope.assertOpen();
+    return readRange(this.#log.store.entries, this.id, options);
+  }
+
+  /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
+  entry(which: number | EntryId): Promise<Entry | undefined> {
+    try {
+      this.#scope.assertOpen();
+      const place = this.#lines.placeOf(which);
+      const { entries } = this.#log.store;
+      return place instanceof Promise
+        ? place.then((shared) => findEntry(entries, shared))
+        : findEntry(entries, place);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** The last entry at or before a time; undefined if all are later. */
+  async entryAt(at: number | Date): Promise<Entry | undefined> {
+    this.#scope.assertOpen();
+    return findEntryAt(this.#log.store.entries, this.id, at);
+  }
+
+  /** Follows the log in order of seq until the signal fires or the session closes. */
+  tail(options: TailOptions = {}): AsyncGenerator<Entry> {
+    this.#scope.assertOpen();
+    const signal = options.signal ? AbortSignal.any([options.signal, this.#closing]) : this.#closing;
+    return tailEntries(this.#log.store, this.id, this.#scope, { ...options, signal });
+  }
+
+  /** What stands behind an entry: the messages that a summary or a plan took out of the window, or the entry itself. */
+  async *expand(which: number | EntryId): AsyncGenerator<Entry> {
+    this.#scope.assertOpen();
+    const { entries } = this.#log.store;
+    yield* expandEntry(entries, await requirePlace(this.#lines, entries, which));
+  }
+
+  /** The lines so far, newest first; any of them can be chosen again. */
+  async lines(limit?: number): Promise<readonly LineStep[]> {
+    this.#scope.assertOpen();
+    return this.#lines.history(limit);
+  }
+
+  /** Children and forks, newest first. */
+  async children(query: ChildrenQuery = {}): Promise<readonly SessionRecord[]> {
+    this.#scope.assertOpen();
+    return this.#log.store.sessions.list({ limit: 100, ...query, parent: this.id });
+  }
+}
+
+function sessionGone(id: SessionId): never {
+  throw new LonghaulError("SESSION_NOT_FOUND", `Session ${JSON.stringify(id)} has been deleted.`, {
+    details: { session: id },
+  });
+}

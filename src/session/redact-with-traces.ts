@@ -1,0 +1,20 @@
+import type { Lines } from "../log/lines.ts";
+import type { Log } from "../log/log.ts";
+import { redactEntries } from "../log/redaction.ts";
+import type { EntryId, Place, SessionId } from "../model/entry.ts";
+import type { Freed } from "../store/freed.ts";
+import { tracesOf } from "./traces.ts";
+
+/** Removes the content of entries from disk, and the overlays that may quote them. */
+export async function redactWithTraces(
+  log: Log,
+  session: SessionId,
+  lines: Lines,
+  which: readonly (number | EntryId)[],
+  reason: string | undefined,
+): Promise<Freed> {
+  const places: Place[] = [];
+  for (const one of which) places.push(await lines.placeOf(one));
+  const traces = await tracesOf(log.store.entries, session, places);
+  return redactEntries(log, session, [...places, ...traces], reason);
+}

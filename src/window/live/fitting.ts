@@ -1,0 +1,228 @@
+import type { Lines } from "../../log/lines.ts";
+import type { Log } from "../../log/log.ts";
+import type { SessionId } from "../../model/entry.ts";
+import { throwIfAborted } from "../../model/errors.ts";
+import type { CacheState } from "../../model/receipt.ts";
+import type { ModelCatalogue } from "../models/model-catalogue.ts";
+import type { Slot } from "../slot.ts";
+import { estimateText } from "../tokens/estimate.ts";
+import { cacheStateOf } from "./cache-state.ts";
+import type { Compacting } from "./compacting.ts";
+import { estimatedTokens } from "./estimated-tokens.ts";
+import type { Fitted, Planned } from "./fitted.ts";
+import { Follower } from "./follower.ts";
+import { lastSent } from "./last-sent.ts";
+import type { LoadedWindow } from "./load-window.ts";
+import { makeReceipt } from "./make-receipt.ts";
+import { measured } from "./measured.ts";
+import { Meter } from "./meter.ts";
+import type { FitOptions, WindowOptions } from "./options.ts";
+import { Planning, type Proposed } from "./planning.ts";
+import { Progress } from "./progress.ts";
+import { Refusals } from "./refusals.ts";
+import { type Settings, settingsOf } from "./settings.ts";
+import { storePlan } from "./store-plan.ts";
+import { wholeMessages } from "./whole-messages.ts";
+
+/** What a window is made of. */
+export interface FittingParts {
+  readonly session: SessionId;
+  readonly log: Log;
+  readonly lines: Lines;
+  /** Resolves when everything appended so far is committed. */
+  readonly flush: () => Promise<void>;
+  readonly catalogue: ModelCatalogue;
+  /** What the agent was told to remember, as a section of the prompt. */
+  readonly memories?: () => Promise<string | undefined>;
+  readonly compacting?: Compacting;
+}
+
+/** Follows a session, lets the policy plan its window, and carries out what it wants; one call at a time. */
+export class Fitting {
+  readonly meter: Meter;
+  readonly planning: Planning;
+  readonly refusals = new Refusals();
+  readonly #parts: FittingParts;
+  readonly #follower: Follower;
+  readonly #progress = new Progress();
+  #settings: Settings;
+  #memories: string | undefined;
+  #sent: readonly Slot[] = [];
+  #sentTokens = 0;
+
+  constructor(parts: FittingParts, options: WindowOptions) {
+    const { session, log, lines } = parts;
+    this.#parts = parts;
+    this.#settings = settingsOf(options, parts.catalogue);
+    this.meter = new Meter(this.#settings.model);
+    this.planning = new Planning(this.#settings, this.meter, session);
+    this.#follower = new Follower({
+      session,
+      entries: log.store.entries,
+      lines,
+      tokensOf: this.#settings.tokensOf,
+      meter: this.meter,
+      mostTokens: this.#settings.limits.most,
+    });
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  /** Estimated tokens of the window that was fitted last; 0 before the first. */
+  get sentTokens(): number {
+    return this.#sentTokens;
+  }
+
+  /** The messages of the next call. What leaves the window is stored as an overlay, with a receipt. */
+  async fit(options: FitOptions): Promise<Fitted> {
+    throwIfAborted(options.signal);
+    await this.#parts.flush();
+    await this.#remember();
+    const followed = await this.follow();
+    const cache = options.cache ?? this.#cacheState(followed);
+    const compacted = options.isDryRun ? followed : await this.#compacted(followed, cache, options.signal);
+    const isForgetful = this.planning.isForgetful(compacted, this.refusals.forcedTokens);
+    if (isForgetful) this.readAnew();
+    const window = isForgetful ? await this.follow() : compacted;
+    const proposed = this.planning.fit(window, cache, this.refusals.forcedTokens);
+    if (!proposed.isEdited) return this.#fitted(window, cache, options);
+    const planned = this.#plan(window, proposed, cache);
+    if (options.isDryRun) {
+      this.planning.forget();
+      this.#follower.forget();
+      return this.#fitted({ ...window, slots: proposed.slots }, cache, options, planned);
+    }
+    this.#progress.check(planned, proposed, this.#settings.limits.most);
+    const { log, session } = this.#parts;
+    const overlay = await storePlan(log, session, window, proposed.slots, planned);
+    if (overlay === undefined) {
+      this.forget();
+      return this.fit(options);
+    }
+    this.#follower.carriedOut(overlay, proposed.slots);
+    return this.#fitted({ ...window, slots: proposed.slots }, cache, options, { ...planned, overlay });
+  }
+
+  /** The window as log and overlays make it now, whether it fits or not. */
+  async look(): Promise<Fitted> {
+    await this.#parts.flush();
+    await this.#remember();
+    const window = await this.follow();
+    return this.#fitted(window, this.#cacheState(window), { isDryRun: true });
+  }
+
+  /** The window with what has come into the log meanwhile. */
+  async follow(): Promise<LoadedWindow> {
+    const followed = await this.#follower.follow();
+    if (followed.isNew) this.#sent = lastSent(followed.window, this.meter);
+    this.planning.take(followed);
+    this.refusals.seen(followed.window.slots);
+    return followed.window;
+  }
+
+  /** Estimated tokens of a request with these messages. */
+  estimated(slots: readonly Slot[]): number {
+    return estimatedTokens(this.#settings, slots);
+  }
+
+  /** Lets the policy do what it has put off. */
+  digest(): void {
+    this.planning.digest(this.#sent);
+  }
+
+  /** Lets the next look at the log begin anew. */
+  readAnew(): void {
+    this.#follower.forget();
+  }
+
+  /** Forgets what was read, planned and sent. */
+  forget(): void {
+    this.#follower.forget();
+    this.planning.forget();
+    this.#sent = [];
+  }
+
+  /** The window after a summary, where one was due. */
+  async #compacted(
+    window: LoadedWindow,
+    cache: CacheState,
+    signal: AbortSignal | undefined,
+  ): Promise<LoadedWindow> {
+    const { compacting } = this.#parts;
+    if (!compacting) return window;
+    const { limits, facts } = this.#settings;
+    const tokens = this.meter.counted(this.estimated(window.slots));
+    const hasChanged = await compacting.before(
+      {
+        tokens,
+        window: limits.window,
+        messages: window.slots.length,
+        isForced: tokens > limits.most,
+        isHot: cache !== "cold",
+        expectedCalls: this.planning.calls,
+        facts,
+      },
+      signal,
+    );
+    return hasChanged ? this.follow() : window;
+  }
+
+  #cacheState({ slots }: LoadedWindow): CacheState {
+    const lastSaidAt = slots.at(-2)?.at;
+    return cacheStateOf(this.meter.last, {
+      at: this.#parts.log.clock.now(),
+      model: this.#settings.model,
+      ...(lastSaidAt !== undefined && { lastSaidAt }),
+    });
+  }
+
+  #plan(window: LoadedWindow, { slots, isForced, reason }: Proposed, cache: CacheState): Planned {
+    const { model, facts, policy } = this.#settings;
+    const receipt = makeReceipt({
+      model,
+      facts,
+      policy: policy.name,
+      cache,
+      isForced,
+      expectedCalls: this.planning.calls,
+      system: this.estimated([]),
+      sent: this.#sent,
+      before: window.slots,
+      after: slots,
+      unread: window.unread ? window.unread.to - window.unread.from + 1 : 0,
+      counted: (estimated) => this.meter.counted(estimated),
+    });
+    return { reason, receipt };
+  }
+
+  /** What is remembered goes with every request; it counts, and is not for policies to cut. */
+  async #remember(): Promise<void> {
+    const { memories } = this.#parts;
+    if (!memories) return;
+    this.#memories = await memories();
+    this.#settings = { ...this.#settings, memories: estimateText(this.#memories ?? "") };
+    this.planning.setSystem(this.estimated([]));
+  }
+
+  async #fitted(
+    window: LoadedWindow,
+    cache: CacheState,
+    { isDryRun }: FitOptions,
+    plan?: Planned,
+  ): Promise<Fitted> {
+    const messages = await wholeMessages(window.slots, this.#parts.log.blobs);
+    if (!isDryRun) {
+      this.#sent = window.slots;
+      this.#sentTokens = this.estimated(window.slots);
+    }
+    return {
+      messages,
+      ...measured(window, this.#settings, this.meter),
+      cache,
+      ...(this.#memories !== undefined && { memories: this.#memories }),
+      ...(plan && { plan }),
+    };
+  }
+}

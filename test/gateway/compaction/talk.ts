@@ -1,0 +1,46 @@
+import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { startGateway, type TestGateway } from "../../support/gateway.ts";
+import type { Upstream } from "../../support/upstream.ts";
+import { compacting, longTalk, startCounting } from "./summaries.ts";
+
+/** An agent, the gateway it asks, and an upstream behind that which is none of Anthropic's. */
+export interface Talk {
+  readonly upstream: Upstream;
+  readonly gateway: TestGateway;
+  readonly agent: TestAgent;
+}
+
+/** Starts all three for one test; nothing has been said. */
+export async function startTalk(config: object = {}): Promise<Talk> {
+  const upstream = await startCounting();
+  const gateway = await startGateway({ upstream: upstream.url, config: { ...config } });
+  return { upstream, gateway, agent: new TestAgent(gateway) };
+}
+
+/** The same, and a long conversation has ended with a summary, which the agent was handed. */
+export async function startSummarised(): Promise<Talk> {
+  const talk = await startTalk();
+  talk.agent.fields.context_management = compacting();
+  talk.agent.elements = longTalk(20);
+  await talk.agent.say("So what is the sum of it all?");
+  return talk;
+}
+
+/** The same, and the agent's next request makes a summary due. */
+export async function startTalkative(management: JsonObject, stream: boolean): Promise<Talk> {
+  const talk = await startTalk();
+  return { ...talk, agent: talkative(talk.gateway, management, stream) };
+}
+
+/** An agent in the middle of a long conversation, whose next request makes a summary due. */
+export function talkative(
+  gateway: { readonly url: string },
+  management: JsonObject,
+  stream: boolean,
+): TestAgent {
+  const agent = new TestAgent(gateway);
+  Object.assign(agent.fields, { context_management: management, stream, tools: undefined });
+  agent.elements = [...longTalk(20), { role: "user", content: "So what is the sum of it all?" }];
+  return agent;
+}

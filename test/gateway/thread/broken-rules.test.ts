@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../src/gateway/api/api.ts";
+import { type CutBody, cutBody } from "../../../src/gateway/body/cut.ts";
+import { leadMarkers } from "../../../src/gateway/edits/lead-markers.ts";
+import { brokenRules } from "../../../src/gateway/thread/broken-rules.ts";
+import { movedMarkers } from "../../../src/gateway/thread/moved-markers.ts";
+import type { Piece } from "../../../src/gateway/thread/outgoing.ts";
+
+const mark = { cache_control: { type: "ephemeral" } };
+const cutOf = (body: JsonObject): CutBody => cutBody(Buffer.from(JSON.stringify(body)), "messages");
+const marked = (isMarked: boolean) => (isMarked ? mark : {});
+const user = (text: string, isMarked = false): JsonObject => ({
+  role: "user",
+  content: [{ type: "text", text, ...marked(isMarked) }],
+});
+const system = (...marks: readonly boolean[]) =>
+  marks.map((isMarked) => ({ type: "text", text: "s", ...marked(isMarked) }));
+const tools = (...marks: readonly boolean[]) =>
+  marks.map((isMarked, index) => ({ name: `t${index}`, input_schema: {}, ...marked(isMarked) }));
+
+describe("markers besides those of messages", () => {
+  test("are those of system and tools, and one for the whole request", () => {
+    const messages = [user("a", true)];
+    expect(leadMarkers(cutOf({ messages }))).toBe(0);
+    expect(leadMarkers(cutOf({ system: "words", tools: tools(false), messages }))).toBe(0);
+    expect(leadMarkers(cutOf({ system: system(true, true), tools: tools(true), messages }))).toBe(3);
+    expect(leadMarkers(cutOf({ ...mark, system: system(true), messages }))).toBe(2);
+  });
+
+  test("are not what is only named like one", () => {
+    const schema = { properties: { cache_control: { type: "string" } } };
+    const named = { name: "t", input_schema: schema, cache_control: null };
+    expect(leadMarkers(cutOf({ cache_control: null, tools: [named], messages: [] }))).toBe(0);
+    expect(leadMarkers(cutOf({ system: 'say "cache_control"', messages: [] }))).toBe(0);
+  });
+});
+
+describe("an edited request", () => {
+  const messages = [user("a"), user("b", true)];
+  const edited = (isMarked: boolean): readonly Piece[] => [
+    { elements: [user("stub", isMarked)], index: 0 },
+    { from: 1, to: 2 },
+  ];
+
+  test("fails the check with more markers than the provider allows, all of them together", () => {
+    const full = cutOf({ system: system(true, true), tools: tools(true), messages });
+    expect(brokenRules("anthropic", full, edited(false))).toEqual([]);
+    expect(brokenRules("anthropic", full, edited(true))).toEqual([{ rule: "too-many-markers", element: 1 }]);
+    const roomy = cutOf({ system: system(true, false), tools: tools(true), messages });
+    expect(brokenRules("anthropic", roomy, edited(true))).toEqual([]);
+  });
+
+  test("is not blamed for markers that the client itself has too many of", () => {
+    const own = cutOf({ system: system(true, true, true, true), messages });
+    expect(brokenRules("anthropic", own, edited(false))).toEqual([]);
+  });
+
+  test("never has too many after its markers were moved, whatever has left", () => {
+    const request = fc.record({
+      system: fc.array(fc.boolean(), { maxLength: 3 }),
+      tools: fc.array(fc.boolean(), { maxLength: 3 }),
+      messages: fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }),
+      fates: fc.array(fc.constantFrom("stays", "leaves", "changes"), { minLength: 8, maxLength: 8 }),
+    });
+    fc.assert(
+      fc.property(request, ({ fates, ...marks }) => {
+        const said = marks.messages.map((isMarked, index) => user(`${index}`, isMarked));
+        const cut = cutOf({ system: system(...marks.system), tools: tools(...marks.tools), messages: said });
+        const pieces = said.flatMap((_, index): readonly Piece[] => {
+          if (fates[index] === "leaves" && index > 0) return [];
+          if (fates[index] === "changes") return [{ elements: [user("stub")], index }];
+          return [{ from: index, to: index + 1 }];
+        });
+        expect(brokenRules("anthropic", cut, movedMarkers(cut, pieces))).toEqual([]);
+      }),
+    );
+  });
+});
