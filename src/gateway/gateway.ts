@@ -12,6 +12,7 @@ import { ReferencedItems } from "./exchange/referenced-items.ts";
 import { ResponseIds } from "./exchange/response-ids.ts";
 import { Rooms } from "./exchange/rooms.ts";
 import { LoopStates } from "./loops/loop-states.ts";
+import { timeAt } from "./loops/time-at.ts";
 import { makeGatewayLog } from "./observe/gateway-log.ts";
 import { makeMetrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
@@ -102,7 +103,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       threads,
       bodies: new RecentBodies(() => config().limits.maxThreadBytes * BODIES_SHARE * threads.share),
       rooms,
-      loops: new LoopStates({ limits: () => config().breaker, now: Date.now }),
+      loops: new LoopStates({ limits: () => config().breaker, now: () => timeAt(performance.now()) }),
       responses: new ResponseIds(kernel, onError),
       items: new ReferencedItems(),
       compactions: new KnownCompactions(kernel),

@@ -58,8 +58,8 @@ export interface WindowsParts {
 /** The windows of one session, and its summaries. */
 export class Windows {
   readonly #parts: WindowsParts;
-  readonly #made = new Set<WeakRef<SessionWindow>>();
-  readonly #compactions = new Set<WeakRef<AutoCompaction>>();
+  readonly #made = new Made<SessionWindow>();
+  readonly #compactions = new Made<AutoCompaction>();
 
   constructor(parts: WindowsParts) {
     this.#parts = parts;
@@ -81,7 +81,7 @@ export class Windows {
       },
       options,
     );
-    remember(this.#made, window);
+    this.#made.add(window);
     return window;
   }
 
@@ -96,12 +96,12 @@ export class Windows {
 
   /** Lets windows read everything anew. */
   forget(): void {
-    for (const window of this.#made) window.deref()?.forget();
-    for (const compaction of this.#compactions) compaction.deref()?.forget();
+    this.#made.each((window) => window.forget());
+    this.#compactions.each((compaction) => compaction.forget());
   }
 
   close(): void {
-    for (const compaction of this.#compactions) compaction.deref()?.close();
+    this.#compactions.each((compaction) => compaction.close());
   }
 
   #compacting(options: SessionAutoCompactOptions): AutoCompaction {
@@ -110,7 +110,7 @@ export class Windows {
       ...(model !== undefined && { model: await this.#summariserOrFailing(model) }),
       ...(fallback !== undefined && { fallback: await this.#summariserOrFailing(fallback) }),
     }));
-    remember(this.#compactions, compaction);
+    this.#compactions.add(compaction);
     return compaction;
   }
 
@@ -137,7 +137,23 @@ export class Windows {
   }
 }
 
-function remember<T extends object>(known: Set<WeakRef<T>>, made: T): void {
-  for (const one of known) if (!one.deref()) known.delete(one);
-  known.add(new WeakRef(made));
+/** Remembers what was made as long as it is used; looks for what is not any more only when there is twice as much. */
+class Made<T extends object> {
+  #known: WeakRef<T>[] = [];
+  #most = 16;
+
+  add(made: T): void {
+    if (this.#known.length >= this.#most) {
+      this.#known = this.#known.filter((one) => one.deref());
+      this.#most = Math.max(16, 2 * this.#known.length);
+    }
+    this.#known.push(new WeakRef(made));
+  }
+
+  each(work: (one: T) => void): void {
+    for (const one of this.#known) {
+      const made = one.deref();
+      if (made) work(made);
+    }
+  }
 }

@@ -1,6 +1,8 @@
 import { apiOf } from "../api/apis.ts";
 import { rememberCompactions } from "../compaction/find-compactions.ts";
 import { readCompacted } from "../compaction/read-compacted.ts";
+import { timeAt } from "../loops/time-at.ts";
+import type { Trace } from "../observe/trace.ts";
 import { type LookedBack, lookBack } from "../recall/look-back.ts";
 import { withOfferedTools } from "../recall/offered-tools.ts";
 import { beginRecall } from "../recall/recall-turn.ts";
@@ -54,7 +56,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
       rememberCompactions(kept, read.said.cut);
     }
     thread.kept(kept);
-    if (await pause(admitted, parts, read, call)) return countReply(parts, call);
+    if (await pause(admitted, parts, read, call)) return countReply(parts, call, trace, performance.now());
     const recalled = await beginRecall(parts, read, call, found);
     const recorder = await converse(admitted, parts, { api, read, destination, call, recalled, span });
     if (recorder) afterReply(admitted, parts, call, recorder);
@@ -73,21 +75,25 @@ function stopLoops(session: string, kind: string, messages: number, { loops }: E
   if (fault) throw new FaultError(fault);
 }
 
-function afterReply({ trace }: Admitted, parts: ExchangeParts, call: Call, { reader }: Recorder): void {
+function afterReply({ trace }: Admitted, parts: ExchangeParts, call: Call, recorder: Recorder): void {
+  const { reader, completedMs = performance.now() } = recorder;
   traceReply(trace, reader);
-  if (reader.isComplete) countReply(parts, call);
+  if (reader.isComplete) countReply(parts, call, trace, completedMs);
 }
 
 /** Counts a request that was answered completely, if it can be a step of a circle. */
-function countReply({ loops }: ExchangeParts, { thread, asked, last }: Call): void {
+function countReply(
+  { loops }: ExchangeParts,
+  { thread, asked, last }: Call,
+  { startedMs }: Trace,
+  completedMs: number,
+): void {
   const { messages } = asked.said;
-  // A circle has one request at a time; who asks many at once wants many answers.
-  if (thread.hasMet) return;
-  // So does who asks one thing often, without a conversation around it.
+  // One thing that is asked often, without a conversation around it, is asked for many answers.
   const isConversation = asked.chain !== undefined || messages.some(({ role }) => role === "assistant");
   if (!isConversation && thread.home.explicit === undefined) return;
   // The same words behind another reply are another request.
   const behind = asked.chain ? (asked.chain.behind ?? last) : "";
-  const words = `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`;
-  loops.answered(thread.session.id, words);
+  const key = `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`;
+  loops.answered(thread.session.id, { key, askedAt: timeAt(startedMs), answeredAt: timeAt(completedMs) });
 }

@@ -45,10 +45,25 @@ const MOST_KEYS = 8;
 /** A line that has grown by so much since the last compaction has made progress, however long it was before. */
 const MUCH = 12;
 
-/** After a request was answered completely. `key` names all that it says. */
-export function afterAnswer(state: LoopState, key: string, now: number, limits: LoopLimits): LoopState {
+/** A request that was answered completely. */
+export interface AnsweredRequest {
+  /** Names all that it says. */
+  readonly key: string;
+  /** When it came, and when its answer was whole. */
+  readonly askedAt: number;
+  readonly answeredAt: number;
+}
+
+/** After a request was answered completely. */
+export function afterAnswer(
+  state: LoopState,
+  { key, askedAt, answeredAt: now }: AnsweredRequest,
+  limits: LoopLimits,
+): LoopState {
   const known = state.answered.find((one) => one.key === key)?.at ?? [];
-  const at = [...within(known, now, limits), now].slice(-limits.requests - 1);
+  // A circle has one request at a time: who asks before the last answer was there wants many answers.
+  const isStep = askedAt >= (known.at(-1) ?? 0);
+  const at = [...(isStep ? within(known, now, limits) : []), now].slice(-limits.requests - 1);
   const others = state.answered.filter((one) => one.key !== key && isRecent(one.at, now, limits));
   const next = { ...state, answered: [...others, { key, at }].slice(-MOST_KEYS) };
   return at.length > limits.requests ? stop(next, "request", at, now, limits) : next;

@@ -1,5 +1,6 @@
 import type { Fault } from "../api/api.ts";
 import {
+  type AnsweredRequest,
   afterAnswer,
   afterCooling,
   afterMain,
@@ -40,8 +41,8 @@ export class LoopStates {
   }
 
   /** A thread's request was answered completely. */
-  answered(thread: string, key: string): void {
-    this.#change(thread, (state, now, limits) => afterAnswer(state, key, now, limits));
+  answered(thread: string, request: AnsweredRequest): void {
+    this.#change(thread, (state, _, limits) => afterAnswer(state, request, limits));
   }
 
   /** A family's main thread sends so many messages. */

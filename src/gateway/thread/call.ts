@@ -59,7 +59,8 @@ export class Call {
     this.asked = asked;
     this.#placed = placed;
     // What goes on from what the provider keeps is not fitted: what it says of its tokens is none of the log's window.
-    this.#taken = thread.windows.take(asked.chain ? { ...asked, policyKey: "not fitted" } : asked);
+    const isFitted = asked.policy !== "none" && !asked.chain;
+    this.#taken = isFitted ? thread.windows.take(asked) : thread.windows.share(asked);
   }
 
   /**

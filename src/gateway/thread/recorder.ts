@@ -20,6 +20,8 @@ export interface ReplyPlace {
 /** Writes a reply down while it passes: a draft at first, a message when its own end was seen. */
 export class Recorder {
   readonly reader: ReplyReader;
+  /** When the reply was whole, as `performance.now()` says. */
+  completedMs: number | undefined;
   readonly #session: Session;
   readonly #place: ReplyPlace;
   #draft: Draft | undefined;
@@ -55,6 +57,7 @@ export class Recorder {
    * next round of the event loop, and the reply is written down at the end of this one, when its bytes are on their way.
    */
   #appendSoon(): void {
+    this.completedMs ??= performance.now();
     setImmediate(() => this.#append());
   }
 

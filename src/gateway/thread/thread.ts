@@ -46,7 +46,6 @@ export class Thread {
   readonly #tails = new WeakMap<WireMessages, readonly WireMessage[]>();
   #kind: ThreadKind;
   #inFlight = 0;
-  #hasMet = false;
   #requestLength = 0;
   #wasDelivered = true;
   #brokenLength: number | undefined;
@@ -143,13 +142,7 @@ export class Thread {
 
   /** Counts a request that will begin: whoever comes meanwhile is to see it. */
   reserve(): void {
-    this.#hasMet = this.#inFlight > 0;
     this.#inFlight++;
-  }
-
-  /** True if requests of it were under way at the same time, since it was last idle. */
-  get hasMet(): boolean {
-    return this.#hasMet;
   }
 
   /** Makes the log say what a request says. */

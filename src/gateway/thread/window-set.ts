@@ -38,12 +38,18 @@ export class WindowSet {
   take(asked: Asked): TakenWindow {
     const index = this.#idle.findIndex((idle) => isAlike(idle.made, asked));
     const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
-    const window = idle?.window ?? this.#open(asked);
-    const made = idle?.made ?? madeFor(asked);
+    const { window, made } = idle ?? { window: this.#open(asked), made: madeFor(asked) };
     const giveBack = () => {
       this.#idle = [{ window, made }, ...this.#idle].slice(0, MOST_IDLE);
     };
     return { window, giveBack };
+  }
+
+  /** A window that nothing is fitted with, only told what providers report: one for all requests at once. */
+  share(asked: Asked): TakenWindow {
+    const taken = this.take({ ...asked, policyKey: "not fitted" });
+    taken.giveBack();
+    return { ...taken, giveBack: () => undefined };
   }
 
   #open({ frame, room, policy }: Asked): SessionWindow {

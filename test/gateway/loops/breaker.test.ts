@@ -13,14 +13,17 @@ import { LoopStates } from "../../../src/gateway/loops/loop-states.ts";
 import { overflowOf } from "../../../src/window/limits/overflow.ts";
 import { poisonOf } from "../../../src/window/limits/poison.ts";
 
+/** A request that was answered at once. */
+const at = (key: string, now: number) => ({ key, askedAt: now, answeredAt: now });
+
 const LIMITS: LoopLimits = { requests: 3, compactions: 2, withinMs: 60_000, coolMs: 300_000 };
 
 describe("the same request again and again", () => {
   test("is stopped after so many complete answers, and says what to do", () => {
     let state = NO_LOOP;
-    for (const now of [0, 1_000, 2_000]) state = afterAnswer(state, "a", now, LIMITS);
+    for (const now of [0, 1_000, 2_000]) state = afterAnswer(state, at("a", now), LIMITS);
     expect(loopFault(state, 2_000)).toBeUndefined();
-    state = afterAnswer(state, "a", 3_000, LIMITS);
+    state = afterAnswer(state, at("a", 3_000), LIMITS);
     const fault = loopFault(state, 3_000);
     expect(fault).toMatchObject({ status: 400, kind: "stopped" });
     expect(fault?.message).toContain("the same request was answered 4 times since 1970-01-01 00:00:00 UTC");
@@ -32,16 +35,23 @@ describe("the same request again and again", () => {
 
   test("is not stopped when it comes slowly, or when something else is said", () => {
     let slow = NO_LOOP;
-    for (let now = 0; now < 10; now++) slow = afterAnswer(slow, "a", now * 30_000, LIMITS);
+    for (let now = 0; now < 10; now++) slow = afterAnswer(slow, at("a", now * 30_000), LIMITS);
     expect(loopFault(slow, 270_000)).toBeUndefined();
     let other = NO_LOOP;
-    for (let now = 0; now < 50; now++) other = afterAnswer(other, `request ${now}`, now, LIMITS);
+    for (let now = 0; now < 50; now++) other = afterAnswer(other, at(`request ${now}`, now), LIMITS);
     expect(loopFault(other, 50)).toBeUndefined();
+  });
+
+  test("is no circle when it is asked again before the last answer is there", () => {
+    let state = NO_LOOP;
+    for (let now = 0; now < 50; now++)
+      state = afterAnswer(state, { key: "a", askedAt: now - 2, answeredAt: now }, LIMITS);
+    expect(loopFault(state, 50)).toBeUndefined();
   });
 
   test("is found between others, too", () => {
     let state = NO_LOOP;
-    for (let now = 0; now < 8; now++) state = afterAnswer(state, now % 2 === 0 ? "a" : "b", now, LIMITS);
+    for (let now = 0; now < 8; now++) state = afterAnswer(state, at(now % 2 === 0 ? "a" : "b", now), LIMITS);
     expect(loopFault(state, 8)).toBeDefined();
   });
 });
@@ -90,35 +100,35 @@ test("what a stopped client reads is taken neither for a full window nor for a b
 });
 
 describe("loops of many clients", () => {
-  const at = { now: 0 };
-  const states = (most = 100) => new LoopStates({ limits: () => LIMITS, now: () => at.now, most });
+  const clock = { now: 0 };
+  const states = (most = 100) => new LoopStates({ limits: () => LIMITS, now: () => clock.now, most });
 
   test("are told apart, and forgotten once the time is over", () => {
-    at.now = 0;
+    clock.now = 0;
     const all = states();
-    for (let count = 0; count < 4; count++) all.answered("one", "a");
-    for (let count = 0; count < 3; count++) all.answered("other", "a");
+    for (let count = 0; count < 4; count++) all.answered("one", at("a", clock.now));
+    for (let count = 0; count < 3; count++) all.answered("other", at("a", clock.now));
     expect(all.fault("one")).toBeDefined();
     expect(all.fault("other")).toBeUndefined();
-    at.now = 300_000;
+    clock.now = 300_000;
     expect(all.fault("one")).toBeUndefined();
-    all.answered("one", "a");
+    all.answered("one", at("a", clock.now));
     expect(all.fault("one")).toBeUndefined();
   });
 
   test("do not last longer because the client goes on asking", () => {
-    at.now = 0;
+    clock.now = 0;
     const all = states();
     for (let count = 0; count < 4; count++) all.compacts("family", 5);
-    at.now = 200_000;
+    clock.now = 200_000;
     expect(all.compacts("family", 5)?.message).toContain("00:05:00 UTC on");
-    at.now = 300_000;
+    clock.now = 300_000;
     expect(all.compacts("family", 5)).toBeUndefined();
   });
 
   test("take a bounded number of places", () => {
     const all = states(10);
-    for (let thread = 0; thread < 1_000; thread++) all.answered(`thread ${thread}`, "a");
+    for (let thread = 0; thread < 1_000; thread++) all.answered(`thread ${thread}`, at("a", thread));
     expect(all.size).toBe(10);
   });
 });
@@ -140,7 +150,7 @@ test("what is kept of one thread is bounded, and no one is stopped for less than
         now += waitMs;
         if (type === "answer") {
           answers.push({ key, at: now });
-          state = afterAnswer(state, key, now, LIMITS);
+          state = afterAnswer(state, at(key, now), LIMITS);
         } else if (type === "main") state = afterMain(state, messages);
         else {
           compactions.push(now);
