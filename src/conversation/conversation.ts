@@ -94,7 +94,7 @@ export class Conversation<G extends Given> {
     }
     if (alignment.type === "rewind") {
       this.#leave(line);
-      await this.#rewind(line.messages[alignment.keep - 1]);
+      await this.#rewind(line, alignment.keep - 1);
       line = await this.#known.look();
     } else if (alignment.type === "replace") {
       this.#leave(line);
@@ -187,9 +187,10 @@ export class Conversation<G extends Given> {
   async #endWith(id: EntryId): Promise<boolean> {
     const line = await this.#known.look();
     if (line.messages.at(-1)?.id === id) return true;
-    if (line.placeOf(id) !== undefined) {
+    const place = line.placeOf(id);
+    if (place !== undefined) {
       this.#leave(line);
-      await this.#session.rewind(id);
+      await this.#rewind(line, place);
       return true;
     }
     const ranges = throughEntry(await this.#session.lines(MOST_LINES), parseEntryId(id));
@@ -212,8 +213,10 @@ export class Conversation<G extends Given> {
     return this.#known.look();
   }
 
-  async #rewind(last: LineMessage | undefined): Promise<void> {
-    if (last) await this.#session.rewind(last.id);
+  /** Makes the line end with its message at a place; with none, if there is none before the first. */
+  async #rewind(line: LineSeen, place: number): Promise<void> {
+    const last = line.messages[place];
+    if (last) this.#known.rewound(line, place, await this.#session.rewind(last.id));
     else await this.#session.setLine([], "the caller begins anew");
   }
 

@@ -2,6 +2,7 @@ import {
   type Cursor,
   type Entry,
   type EntryId,
+  type LineBody,
   LonghaulError,
   type Message,
   type MessageBody,
@@ -65,6 +66,15 @@ export class KnownLine {
   appended(entries: readonly Entry[]): boolean {
     const isNext = entries.every(({ seq }, index) => seq === this.#head + 1 + index);
     return this.#seen !== undefined && isNext && this.#add(this.#seen, entries);
+  }
+
+  /** Takes in that the line was just made to end with its message at `place`, so that it need not be read again. */
+  rewound(seen: LineSeen, place: number, chosen: Entry<LineBody>): void {
+    if (this.#seen !== seen || chosen.seq !== this.#head + 1) return;
+    const shorter = new Seen(chosen.seq);
+    for (const message of seen.messages.slice(0, place + 1)) shorter.add(message);
+    this.#seen = shorter;
+    this.#head = chosen.seq;
   }
 
   /** The newest messages of the line, oldest first; nothing of it is kept. */

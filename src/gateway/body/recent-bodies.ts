@@ -63,6 +63,8 @@ export class RecentBodies {
     if (length > this.#room() / 2) return undefined;
     const alike = this.#alike.get(head) ?? [];
     const place = alike.findIndex((one) => one.said.cut === cut.like);
+    // The very same once more, as when a client tries again, is kept already.
+    if (place >= 0 && alike[place]?.said.cut.bytes.equals(cut.bytes)) return cut.like;
     const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
     if (!replaced && alike.length >= MOST_ALIKE) this.#drop(alike, 0);
     const isRoomy = replaced !== undefined && replaced.room.length >= length;

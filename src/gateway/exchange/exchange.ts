@@ -55,7 +55,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
       rememberFacts(kept, facts);
       rememberCompactions(kept, read.said.cut);
     }
-    thread.kept(kept);
+    call.kept(kept);
     if (await pause(admitted, parts, read, call)) return countReply(parts, call, trace, performance.now());
     const recalled = await beginRecall(parts, read, call, found);
     const recorder = await converse(admitted, parts, { api, read, destination, call, recalled, span });

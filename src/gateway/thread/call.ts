@@ -5,29 +5,31 @@ import {
   isLonghaulError,
   type MessageInput,
   type ProviderFailure,
+  parseEntryId,
 } from "../../index.ts";
 import type { JsonObject, ReplyReader } from "../api/api.ts";
+import type { CutBody } from "../body/cut.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { violationsIn } from "../edits/check-rules.ts";
-import { isAsSaid, planOutgoing } from "../edits/render.ts";
 import type { Violation } from "../edits/violation.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Asked, Room } from "./asked.ts";
-import { brokenRules } from "./broken-rules.ts";
 import { fitWhole } from "./fit-whole.ts";
+import { fittedPieces, isUnchanged } from "./fitted-pieces.ts";
 import { piecesFromLog, saysOwn } from "./from-log.ts";
-import { movedMarkers } from "./moved-markers.ts";
-import { elementsOf, outgoingPieces, type Piece } from "./outgoing.ts";
+import { elementsOf, type Piece } from "./outgoing.ts";
 import { type AppendReply, Recorder } from "./recorder.ts";
+import { type Sent, sentBefore } from "./sent-before.ts";
 import { keyOf } from "./stored.ts";
 import type { Thread } from "./thread.ts";
-import type { TakenWindow } from "./window-set.ts";
+import { madeFor, type TakenWindow } from "./window-set.ts";
 
 /** How often one request is sent again; the window itself gives up sooner. */
 const MOST_HEALED = 4;
 /** The same for a request that has to be sent as the log has it first. */
 const MOST_FROM_LOG = 3;
 /** What a window says that cannot be made any smaller. */
+const NOWHERE: Placed<WireMessage> = { byId: new Map(), last: undefined };
 const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
 
 /** Told the id of a reply, and the entry that it becomes; undefined if it is not whole. */
@@ -41,7 +43,8 @@ export type NameReply = (
 export class Call {
   readonly asked: Asked;
   readonly thread: Thread;
-  readonly #placed: Placed<WireMessage>;
+  readonly #sent: Sent | undefined;
+  #placed: Placed<WireMessage> | undefined;
   #taken: TakenWindow;
   #fitted: Fitted | undefined;
   #pieces: readonly Piece[] | undefined;
@@ -54,12 +57,19 @@ export class Call {
   #lead: readonly MessageInput[] = [];
   #named: Promise<void> | undefined;
 
-  private constructor(thread: Thread, asked: Asked, placed: Placed<WireMessage>) {
+  private constructor(thread: Thread, asked: Asked, placed?: Placed<WireMessage>, sent?: Sent) {
     this.thread = thread;
     this.asked = asked;
     this.#placed = placed;
+    this.#sent = sent;
+    if (sent?.fitted) {
+      const { plan: _, ...fitted } = sent.fitted;
+      this.#fitted = fitted;
+    }
+    this.#pieces = sent?.pieces;
+    this.#violations = sent?.violations ?? [];
     // What goes on from what the provider keeps is not fitted: what it says of its tokens is none of the log's window.
-    const isFitted = asked.policy !== "none" && !asked.chain;
+    const isFitted = asked.policy !== "none" && !asked.chain && !sent;
     this.#taken = isFitted ? thread.windows.take(asked) : thread.windows.share(asked);
   }
 
@@ -72,20 +82,43 @@ export class Call {
   }
 
   static async #begin(thread: Thread, asked: Asked): Promise<Call> {
+    const sent = await sentBefore(thread, asked);
+    if (sent) {
+      thread.asks(asked.said.messages.length);
+      return new Call(thread, asked, undefined, sent);
+    }
     const call = new Call(thread, asked, await thread.take(asked));
     await asked.onTaken?.();
-    if (asked.policy === "none") return call;
+    if (asked.policy !== "none") await call.#fit();
+    return call;
+  }
+
+  async #fit(): Promise<void> {
+    const { signal, isDryRun, chain } = this.asked;
     try {
-      const { signal, isDryRun, chain } = asked;
       if (chain) {
-        const fitted = thread.isOurs && !isDryRun ? await call.#fitFromLog() : undefined;
-        if (fitted) await call.#use(fitted);
-      } else await call.#use(await call.#taken.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
+        const fitted = this.thread.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
+        if (fitted) await this.#use(fitted);
+      } else await this.#use(await this.#taken.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
     } catch (error) {
       // What cannot be cut goes out as it came: the provider's own words are the best answer then.
       if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
     }
-    return call;
+  }
+
+  /** Notes how the bytes of the request are kept, if they are: it may come once more. */
+  kept(body: CutBody | undefined): void {
+    const { thread, asked, last } = this;
+    thread.kept(body);
+    const isOwn = last !== undefined && parseEntryId(last).session === thread.session.id;
+    const isWhole = isOwn && !asked.chain && !asked.plain && !asked.isDryRun;
+    thread.sent = body && isWhole ? { body, last, made: madeFor(asked), ...this.#became } : undefined;
+  }
+
+  get #became(): Pick<Sent, "fitted" | "seenSeq" | "pieces" | "violations"> {
+    const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
+    const seenSeq = Math.max(seq, this.#fitted?.plan?.overlay ?? 0, this.#sent?.seenSeq ?? 0);
+    return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
   }
 
   /** What was fitted; undefined where nothing was. */
@@ -97,12 +130,12 @@ export class Call {
   get pieces(): readonly Piece[] | undefined {
     const { isDryRun, plain } = this.asked;
     if (isDryRun) return undefined;
-    return this.#isUnchanged ? plain?.() : this.#pieces;
+    return isUnchanged(this.asked, this.#pieces) ? plain?.() : this.#pieces;
   }
 
   /** The last message of the request; its reply comes behind it. */
   get last(): EntryId | undefined {
-    return this.#placed.last;
+    return this.#sent?.last ?? this.#placed?.last;
   }
 
   /** Estimated tokens that may go out besides; undefined where nothing may, for it is not known what goes out. */
@@ -131,8 +164,9 @@ export class Call {
     if (policy === "none" || isDryRun || this.#healed >= (chain ? MOST_FROM_LOG : MOST_HEALED)) return false;
     return this.thread.conversation.inTurn(async () => {
       try {
+        if (this.#sent && !this.#placed) await this.#fitAnew();
         // Others may have spoken meanwhile; what is healed is what was sent.
-        await this.thread.conversation.standBehind(this.#placed.last);
+        await this.thread.conversation.standBehind(this.last);
         const isFirst = chain !== undefined && !this.#isFromLog;
         const fitted = isFirst
           ? await this.#fitFromLog(failure, room)
@@ -140,6 +174,8 @@ export class Call {
         if (!fitted) return false;
         this.#healed++;
         await this.#use(fitted);
+        const { sent } = this.thread;
+        if (sent && sent.last === this.last) this.thread.sent = { ...sent, ...this.#became };
         return !chain || this.#isFromLog;
       } catch (error) {
         if (!IN_VAIN.some((code) => isLonghaulError(error, code))) throw error;
@@ -182,7 +218,7 @@ export class Call {
     this.#answered(isWhole);
     if (isWhole) this.thread.called(reader.message());
     const appended = conversation.inTurn(async () => {
-      const entry = await conversation.appendBehind(this.#placed.last, () => append(session));
+      const entry = await conversation.appendBehind(this.last, () => append(session));
       if (isWhole) await this.thread.replied(wordsOf(reader.message()));
       if (isWhole) await this.#learnKept();
       return entry?.id;
@@ -197,6 +233,13 @@ export class Call {
     const { chain } = this.asked;
     if (!this.#isFromLog) this.thread.remembered(true);
     else if (chain?.isWhole === "perhaps") await this.thread.takeOver();
+  }
+
+  /** What was sent as it was before is taken in and fitted like any other, so that it can be healed. */
+  async #fitAnew(): Promise<void> {
+    this.#placed = await this.thread.take(this.asked);
+    this.#taken = this.thread.windows.take(this.asked);
+    await this.#fit();
   }
 
   /** From now on the request says the whole conversation; undefined if it cannot. */
@@ -227,46 +270,23 @@ export class Call {
     this.thread.ended(isWhole);
   }
 
-  get #isUnchanged(): boolean {
-    const [only, ...others] = this.#pieces ?? [];
-    if (!only) return true;
-    const { said, plain } = this.asked;
-    if (others.length > 0 || !("from" in only) || (plain && only.from > 0)) return false;
-    return only.to === said.cut.elements.length;
-  }
-
   async #use(fitted: Fitted): Promise<void> {
     const { api, said } = this.asked;
     const { thread } = this;
     this.#fitted = fitted;
     thread.fitted(fitted.tokens);
-    const source = { ...fitted, session: thread.session.id, placed: this.#placed, keyOf };
-    if (this.#isFromLog) {
-      this.#pieces = await piecesFromLog(api, { ...source, said, lead: this.#lead }, thread.bytes);
-      this.#violations = violationsIn(api.name, elementsOf(said.cut, this.#pieces));
-      // What the provider would refuse again for another reason is not sent: its first words are the better answer.
-      if (this.#violations.length > 0 || !saysOwn(said, this.#pieces)) this.#isFromLog = false;
+    const placed = this.#placed ?? NOWHERE;
+    if (!this.#isFromLog) {
+      const { pieces, violations } = await fittedPieces(thread, this.asked, placed, fitted);
+      this.#pieces = pieces;
+      this.#violations = violations;
       return;
     }
-    const ephemeral = thread.tailOf(said);
-    const given = ephemeral.length === 0 ? said.messages : said.messages.slice(0, -ephemeral.length);
-    if (!said.left && isAsSaid(fitted, { given, last: this.#placed.last }, thread.session.id)) {
-      this.#pieces = undefined;
-      return;
-    }
-    const tail = ephemeral.map(({ index }) => ({ type: "same", index }) as const);
-    const outgoing = [...planOutgoing(source), ...tail];
-    const pieces = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
-    this.#pieces = api.name === "anthropic" ? movedMarkers(said.cut, pieces) : pieces;
-    // A plan is looked at once, when it is made: what it makes of later requests is the same and more of it.
-    if ((fitted.plan || said.messages[0]?.isLogged) && !this.#isUnchanged) this.#checkRules();
-  }
-
-  /** An edit that the provider would refuse is worse than none. */
-  #checkRules(): void {
-    const { api, said } = this.asked;
-    this.#violations = brokenRules(api.name, said.cut, this.#pieces ?? []);
-    if (this.#violations.length > 0) this.#pieces = undefined;
+    const source = { ...fitted, session: thread.session.id, placed, keyOf };
+    this.#pieces = await piecesFromLog(api, { ...source, said, lead: this.#lead }, thread.bytes);
+    this.#violations = violationsIn(api.name, elementsOf(said.cut, this.#pieces));
+    // What the provider would refuse again for another reason is not sent: its first words are the better answer.
+    if (this.#violations.length > 0 || !saysOwn(said, this.#pieces)) this.#isFromLog = false;
   }
 }
 

@@ -12,6 +12,7 @@ import { EphemeralTail } from "./ephemeral-tail.ts";
 import { WrittenMessages } from "./outgoing.ts";
 import { type LoggedCalls, withLoggedIds } from "./renamed-calls.ts";
 import type { Home } from "./response-place.ts";
+import type { Sent } from "./sent-before.ts";
 import { metaOf, type SessionMark } from "./session-mark.ts";
 import { keyOf } from "./stored.ts";
 import { WindowSet } from "./window-set.ts";
@@ -145,16 +146,27 @@ export class Thread {
     this.#inFlight++;
   }
 
+  /** True if its window as edited broke a rule of the provider. */
+  isSuspect = false;
+
+  /** What its last request became; undefined if that is not to be sent again. */
+  sent: Sent | undefined;
+
+  /** Notes a request of so many messages, whose reply is yet to come. */
+  asks(messages: number): void {
+    const isAgain = !this.#wasDelivered && messages >= this.#requestLength;
+    this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
+    this.#requestLength = messages;
+    this.#wasDelivered = false;
+  }
+
   /** Makes the log say what a request says. */
   async take({ said, chain }: Asked): Promise<Placed<WireMessage>> {
     const { messages, cut } = said;
     if (chain?.behind !== undefined) return this.conversation.takeBehind(chain.behind, messages);
     if (chain) return this.conversation.takeNew(messages);
     this.written.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
-    const isAgain = !this.#wasDelivered && messages.length >= this.#requestLength;
-    this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
-    this.#requestLength = messages.length;
-    this.#wasDelivered = false;
+    this.asks(messages.length);
     const tail = this.tailOf(said).length;
     const kept = withLoggedIds(messages.slice(0, messages.length - tail), await this.#lastCalls());
     return this.conversation.takeWhole(kept, this.#tail.align);

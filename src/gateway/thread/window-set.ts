@@ -10,7 +10,7 @@ const CHANGED_BYTES = 400;
 const LARGEST_RESERVE = 0.25;
 
 /** What a window was made for. */
-type Made = Pick<Asked, "policyKey" | "room"> & {
+export type Made = Pick<Asked, "policyKey" | "room"> & {
   readonly frame: Pick<Asked["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
 };
 
@@ -77,12 +77,13 @@ export class WindowSet {
 }
 
 /** Nothing of the request's body is held on to. */
-function madeFor({ policyKey, room, frame }: Asked): Made {
+export function madeFor({ policyKey, room, frame }: Asked): Made {
   const { model, maxTokens, leadBytes, toolsBytes } = frame;
   return { policyKey, room, frame: { model, maxTokens, leadBytes, toolsBytes } };
 }
 
-function isAlike(one: Made, other: Made): boolean {
+/** True if a window that was made for one does for the other. */
+export function isAlike(one: Made, other: Made): boolean {
   return (
     one.frame.model === other.frame.model &&
     one.policyKey === other.policyKey &&

@@ -1,0 +1,54 @@
+import type { Placed } from "../../conversation/conversation.ts";
+import type { Fitted } from "../../index.ts";
+import type { WireMessage } from "../body/wire-message.ts";
+import { isAsSaid, planOutgoing } from "../edits/render.ts";
+import type { Violation } from "../edits/violation.ts";
+import type { Asked } from "./asked.ts";
+import { brokenRules } from "./broken-rules.ts";
+import { movedMarkers } from "./moved-markers.ts";
+import { outgoingPieces, type Piece } from "./outgoing.ts";
+import { keyOf } from "./stored.ts";
+import type { Thread } from "./thread.ts";
+
+/** What goes out of a window. */
+export interface FittedPieces {
+  /** Undefined if the body goes out as it came. */
+  readonly pieces: readonly Piece[] | undefined;
+  /** Rules of the provider that an edit would have broken; it is left out then. */
+  readonly violations: readonly Violation[];
+}
+
+const AS_IT_CAME: FittedPieces = { pieces: undefined, violations: [] };
+
+/** The elements of a request as its window was fitted. */
+export async function fittedPieces(
+  thread: Thread,
+  asked: Asked,
+  placed: Placed<WireMessage>,
+  fitted: Fitted,
+): Promise<FittedPieces> {
+  const { api, said } = asked;
+  const session = thread.session.id;
+  const ephemeral = thread.tailOf(said);
+  const given = ephemeral.length === 0 ? said.messages : said.messages.slice(0, -ephemeral.length);
+  if (!said.left && isAsSaid(fitted, { given, last: placed.last }, session)) return AS_IT_CAME;
+  const tail = ephemeral.map(({ index }) => ({ type: "same", index }) as const);
+  const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf }), ...tail];
+  const written = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
+  const pieces = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
+  // A plan is looked at when it is made, until it is right: what it makes of later requests is the same and more of it.
+  const isLooked = fitted.plan || said.messages[0]?.isLogged || thread.isSuspect;
+  if (!isLooked || isUnchanged(asked, pieces)) return { pieces, violations: [] };
+  const violations = brokenRules(api.name, said.cut, pieces);
+  thread.isSuspect = violations.length > 0;
+  // An edit that the provider would refuse is worse than none.
+  return { pieces: violations.length > 0 ? undefined : pieces, violations };
+}
+
+/** True if the pieces are all of the body, as it came. */
+export function isUnchanged({ said, plain }: Asked, pieces: readonly Piece[] | undefined): boolean {
+  const [only, ...others] = pieces ?? [];
+  if (!only) return true;
+  if (others.length > 0 || !("from" in only) || (plain && only.from > 0)) return false;
+  return only.to === said.cut.elements.length;
+}
