@@ -180,6 +180,7 @@ export class Call {
       } catch (error) {
         if (!IN_VAIN.some((code) => isLonghaulError(error, code))) throw error;
         this.#isSpent = true;
+        this.thread.sent = undefined;
         return false;
       }
     });
