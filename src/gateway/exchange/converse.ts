@@ -25,6 +25,9 @@ import { type Answered, refusalOf } from "./refusal.ts";
 import { send } from "./send.ts";
 import { traceBody, traceCall } from "./trace-call.ts";
 
+/** Shorter requests overflow no window that streams its errors. */
+const LONG_BYTES = 32 * 1_024;
+
 /** A call on its way to an upstream. */
 export interface Conversing {
   readonly api: Api;
@@ -74,9 +77,10 @@ async function sendHealed(
   const { api, call, recalled } = conversing;
   for (;;) {
     if (!elements) call.sendsBesides(recalled?.tokens() ?? 0);
-    const answered = await sendOnce(admitted, parts, conversing, elements);
+    const { answered, isLong } = await sendOnce(admitted, parts, conversing, elements);
     const isWatched = isEditing(call) || recalled !== undefined;
-    const refusal = isWatched ? await refusalOf(api, answered, admitted, parts) : undefined;
+    const { config } = parts;
+    const refusal = isWatched ? await refusalOf(api, answered, admitted, { config, isLong }) : undefined;
     if (!refusal) return { answer: answered };
     if (!(await mends(admitted, parts, conversing, refusal.failure, elements)))
       return { answer: answered, refusal };
@@ -84,12 +88,12 @@ async function sendHealed(
   }
 }
 
-function sendOnce(
+async function sendOnce(
   admitted: Admitted,
   parts: ExchangeParts,
   conversing: Conversing,
   elements: readonly JsonObject[] | undefined,
-): Promise<UpstreamAnswer> {
+): Promise<{ readonly answered: UpstreamAnswer; readonly isLong: boolean }> {
   const { read, destination, call, recalled, span } = conversing;
   const changes = changesOf(conversing);
   const body = outgoingBody(read.said, recalled?.changes(changes, elements) ?? changes);
@@ -99,7 +103,9 @@ function sendOnce(
   if (!elements) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : lengthOf(body));
   const whole = isSame && !isEditing(call) ? [admitted.raw] : body;
   const isEdited = !isSame || isEditing(call);
-  return send(admitted, parts, { upstream: destination.upstream, body: whole, isEdited, span });
+  const sent = { upstream: destination.upstream, body: whole, isEdited, span };
+  const isLong = call.asked.chain !== undefined || lengthOf(body) > LONG_BYTES;
+  return { answered: await send(admitted, parts, sent), isLong };
 }
 
 /** True if another request is to be tried: one without what we put to it, or one with another window. */
