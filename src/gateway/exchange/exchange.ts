@@ -6,6 +6,7 @@ import { withOfferedTools } from "../recall/offered-tools.ts";
 import { beginRecall } from "../recall/recall-turn.ts";
 import { Call } from "../thread/call.ts";
 import type { Recorder } from "../thread/recorder.ts";
+import { rememberSent } from "../thread/sent-pieces.ts";
 import { askedOf } from "./ask.ts";
 import { rememberFacts } from "./body-facts.ts";
 import { endSpan, startSpan } from "./call-span.ts";
@@ -57,6 +58,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
     if (await pause(admitted, parts, read, call)) return countReply(parts, call);
     const recalled = await beginRecall(parts, read, call, found);
     const recorder = await converse(admitted, parts, { api, read, destination, call, recalled, span });
+    if (kept && call.pieces) rememberSent(kept, call.pieces);
     if (recorder) afterReply(admitted, parts, call, recorder);
   } finally {
     call.end();
