@@ -12,13 +12,19 @@ export interface Destination {
   readonly clientModel: string;
 }
 
+/** What a model is called that a request does not name: some servers have only one, and prompts may be kept elsewhere. */
+export const UNNAMED = "unnamed";
+
 /** Where a request for a model goes. Throws `FaultError` if nobody speaks the API, or it names no model. */
 export function destinationOf(
   api: ApiName,
   clientModel: string | undefined,
   { config }: Pick<ExchangeParts, "config">,
 ): Destination {
-  const chosen = chooseUpstream(config().upstreams, { api, model: clientModel });
+  const chosen = chooseUpstream(config().upstreams, {
+    api,
+    model: clientModel === UNNAMED ? undefined : clientModel,
+  });
   if (chosen.fault) throw new FaultError(chosen.fault);
   if (clientModel === undefined)
     throw new FaultError({ status: 400, kind: "invalid_request", message: 'The body names no "model".' });

@@ -1,4 +1,6 @@
+import type { Api } from "../api/api.ts";
 import { apiOf } from "../api/apis.ts";
+import { OddBodyError } from "../body/cut.ts";
 import { rememberCompactions } from "../compaction/find-compactions.ts";
 import { readCompacted } from "../compaction/read-compacted.ts";
 import { type LookedBack, lookBack } from "../recall/look-back.ts";
@@ -11,22 +13,24 @@ import { askedOf } from "./ask.ts";
 import { rememberFacts } from "./body-facts.ts";
 import { endSpan, startSpan } from "./call-span.ts";
 import { converse } from "./converse.ts";
-import { destinationOf } from "./destination.ts";
+import { destinationOf, UNNAMED } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { findThread } from "./find-thread.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
+import { passAsItCame } from "./pass-on.ts";
 import { pause } from "./pause.ts";
-import { readRequest } from "./read-request.ts";
+import { type ReadRequest, readRequest } from "./read-request.ts";
 import { traceCall, traceReply } from "./trace-call.ts";
 
 /** Answers one request of an API: its conversation is found, its window fitted, its reply handed on and written down. */
 export async function exchange(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const api = apiOf(admitted.route.api);
   const { principal, trace } = admitted;
-  const read = readRequest(api, admitted.body, principal.id, parts);
+  const read = readUnlessOdd(api, admitted, parts);
+  if (!read) return passAsItCame(admitted, parts);
   const { fields, facts } = read;
   trace.isStreamed = fields.isStreamed;
-  const destination = destinationOf(api.name, fields.model, parts);
+  const destination = destinationOf(api.name, nameOf(read), parts);
   trace.model = destination.model;
   const plain = askedOf(api, read, destination, admitted, parts);
   const compacted = await readCompacted(plain, principal.id, parts);
@@ -64,6 +68,26 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
     call.end();
     endSpan(span, admitted);
   }
+}
+
+/** What a request says; undefined for one that is the provider's alone to judge. */
+function readUnlessOdd(
+  api: Api,
+  { body, principal }: Admitted,
+  parts: ExchangeParts,
+): ReadRequest | undefined {
+  try {
+    return readRequest(api, body, principal.id, parts);
+  } catch (error) {
+    if (error instanceof OddBodyError) return undefined;
+    throw error;
+  }
+}
+
+/** What a request calls its model; one that asks for nothing has to name one. */
+function nameOf({ fields: { model, all }, said }: ReadRequest): string | undefined {
+  if (model !== undefined && model !== "") return model;
+  return said.messages.length > 0 || typeof all.prompt === "object" ? UNNAMED : undefined;
 }
 
 /** A client that runs in a circle is told so, instead of paying for it. */

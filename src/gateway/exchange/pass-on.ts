@@ -14,6 +14,12 @@ export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<
   if (route.type === "models") return listModels(admitted, parts);
   if (route.type === "api")
     return countTokens(admitted, parts, destinationOf(route.api, modelIn(body), parts));
+  await passAsItCame(admitted, parts);
+}
+
+/** Hands a request on that nothing is to be known of but the model it names. */
+export async function passAsItCame(admitted: Admitted, parts: ExchangeParts): Promise<void> {
+  const { route, body } = admitted;
   const clientModel = modelIn(body);
   const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
