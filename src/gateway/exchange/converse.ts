@@ -59,7 +59,7 @@ export async function converse(
   const reader = rounds && joinedReader(api, parts.kernel, rounds);
   const name = nameReply(admitted.principal.id, parts, conversing.read, call);
   const recorder = call.recorder(reader, name);
-  const mostTokens = isEditing(call) ? parts.rooms.clientWindow(destination.clientModel) : undefined;
+  const mostTokens = isEditing(call) ? parts.rooms.clientWindow(destination) : undefined;
   const told = await tellSummary(admitted, parts, call);
   const answering = { api, recorder, mostTokens, change: tellEdits(call, told), behind: told?.behind };
   if (rounds) await answerRounds(admitted, parts, answered, answering, rounds);
@@ -117,13 +117,11 @@ async function mends(
   elements: readonly JsonObject[] | undefined,
 ): Promise<boolean> {
   const overflow = overflowOf(failure);
-  if (overflow?.limitTokens !== undefined)
-    rooms.learn(destination.upstream, destination.model, overflow.limitTokens);
+  if (overflow?.limitTokens !== undefined) rooms.learn(destination, overflow.limitTokens);
   // What the client said is not to be cut for what it did not ask for.
   if (overflow && !elements && recalled?.drop()) return true;
   if (elements) call.sendsBesides(recalled?.tokens(elements) ?? 0);
-  const { upstream, model, clientModel } = destination;
-  if (await call.heals(failure, rooms.roomOf(upstream, model, clientModel, config().threshold))) {
+  if (await call.heals(failure, rooms.roomOf(destination, config().threshold))) {
     traceCall(trace, call);
     return true;
   }

@@ -31,7 +31,7 @@ export async function countTokens(
   const sent = counted?.sent ?? [raw];
   const answered = await send(admitted, parts, { upstream, body: sent, isEdited: !isSame });
   const read = await readWhole(answered.body, MOST_BYTES, { idleMs: config.limits.idleMs, signal });
-  const { threshold } = parts.rooms.roomOf(upstream, model, clientModel, config.threshold);
+  const { threshold } = parts.rooms.roomOf(destination, config.threshold);
   const most = isEdited ? threshold : Number.POSITIVE_INFINITY;
   trace.ending = "complete";
   if (CANNOT.has(answered.status)) {

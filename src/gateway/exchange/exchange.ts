@@ -30,7 +30,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   if (!read) return passAsItCame(admitted, parts);
   const { fields, facts } = read;
   trace.isStreamed = fields.isStreamed;
-  const destination = destinationOf(api.name, nameOf(read), parts);
+  const destination = destinationOf(api.name, nameOf(read), parts, admitted);
   trace.model = destination.model;
   const plain = askedOf(api, read, destination, admitted, parts);
   const compacted = await readCompacted(plain, principal.id, parts);

@@ -13,7 +13,7 @@ export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<
   const { route, body } = admitted;
   if (route.type === "models") return listModels(admitted, parts);
   if (route.type === "api")
-    return countTokens(admitted, parts, destinationOf(route.api, modelIn(body), parts));
+    return countTokens(admitted, parts, destinationOf(route.api, modelIn(body), parts, admitted));
   await passAsItCame(admitted, parts);
 }
 
