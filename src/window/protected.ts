@@ -1,3 +1,4 @@
+import type { Part } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 import { windowIndex } from "./window-index.ts";
 
@@ -24,20 +25,19 @@ export function protectedSeqs(
   return seqs;
 }
 
-const SEALED: readonly unknown[] = ["compaction", "compaction_summary", "context_compaction"];
+const SEALED = /^(?:context_)?compaction(?:_summary)?$/;
+const SEALED_BEGINNING = /"type":"(?:context_)?compaction(?:_summary)?"/;
+
+function isSealed({ message, isNote }: Slot): boolean {
+  return !isNote && message.role === "assistant" && message.parts.some(isSealedPart);
+}
 
 /** True for a summary by the provider itself that nobody else can read: without it, all that it stands for is lost. */
-function isSealed({ message, isNote }: Slot): boolean {
-  if (isNote || message.role !== "assistant") return false;
-  return message.parts.some(
-    (part) =>
-      part.type === "raw" &&
-      typeof part.value === "object" &&
-      part.value !== null &&
-      "encrypted_content" in part.value &&
-      "type" in part.value &&
-      SEALED.includes(part.value.type),
-  );
+export function isSealedPart(part: Part): boolean {
+  if (part.type === "blob" && part.of === "raw") return SEALED_BEGINNING.test(part.preview ?? "");
+  if (part.type !== "raw" || typeof part.value !== "object" || part.value === null) return false;
+  const { type, encrypted_content } = part.value as { readonly [field: string]: unknown };
+  return typeof encrypted_content === "string" && typeof type === "string" && SEALED.test(type);
 }
 
 /** True for what a person said, also beside results of tools: those come in the user's name in some formats. */

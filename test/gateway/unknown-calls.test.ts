@@ -15,6 +15,13 @@ const KINDS: Readonly<Record<string, readonly [(id: string) => JsonObject, (text
     (id) => ({ type: "computer_call", id: `cu_${id}`, call_id: id, action: { type: "screenshot" } }),
     (text) => ({ type: "computer_call_output", output: { type: "computer_screenshot", image_url: text } }),
   ],
+  "a call of a computer that shows a large picture": [
+    (id) => ({ type: "computer_call", id: `cu_${id}`, call_id: id, action: { type: "screenshot" } }),
+    (text) => ({
+      type: "computer_call_output",
+      output: { type: "computer_screenshot", image_url: `data:image/png;base64,${btoa(text.repeat(13))}` },
+    }),
+  ],
   "a request for approval": [
     (id) => ({ type: "mcp_approval_request", id, name: "do", server_label: "box", arguments: "{}" }),
     (reason) => ({ type: "mcp_approval_response", approve: true, reason }),
