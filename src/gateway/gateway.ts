@@ -67,7 +67,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     for (const kind of found) metrics.redacted.add({ kind });
     return withKey(clean, key);
   };
-  const rooms = new Rooms(kernel);
+  const rooms = new Rooms(kernel, () => config().models);
   const threads = new Threads({ kernel, stored }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE) };
@@ -79,7 +79,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     openThreads: () => threads.count,
     connections: () => guard.connections,
   });
-  const observer = new Observer({ log, metrics, clientWindow: (model) => rooms.clientWindow(model) });
+  const observer = new Observer({ log, metrics, clientWindow: (model) => rooms.windowOf(model) });
   const { telemetry } = config();
   const spans = await openSpans({ ...telemetry, version, environment: env });
   let url = "";

@@ -18,6 +18,8 @@ import type { Trace } from "./observe/trace.ts";
 import type { Pages } from "./pages/pages.ts";
 import { clientSignal } from "./stream/client-signal.ts";
 import { sessionPrefix } from "./thread/names.ts";
+import { faultOfUpstream } from "./upstream/fault-of.ts";
+import { UpstreamError } from "./upstream/upstream-error.ts";
 
 /** What requests are received with. */
 export interface ReceptionParts {
@@ -161,7 +163,7 @@ export class Reception {
       trace.ending ??= "client-gone";
       return;
     }
-    const fault = error instanceof FaultError ? error.fault : faultOf(error);
+    const fault = error instanceof FaultError ? error.fault : faultOf(error, trace.upstream);
     if (fault.kind === "internal") this.#parts.onError(error);
     trace.status = fault.status;
     trace.error = fault.kind;
@@ -183,7 +185,8 @@ export class Reception {
 }
 
 /** What a client is told of a failure of ours: what it can do about it, and nothing of our insides. */
-function faultOf(error: unknown): Fault {
+function faultOf(error: unknown, upstream = "upstream"): Fault {
+  if (error instanceof UpstreamError) return faultOfUpstream(error, { name: upstream });
   const isFull = isLonghaulError(error, "DISK_FULL") || isLonghaulError(error, "STORE_BUSY");
   return isFull
     ? { status: 503, kind: "unavailable", message: "The gateway cannot write to its store; see its log." }

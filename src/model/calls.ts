@@ -1,5 +1,6 @@
 import type { Message, MessageInput } from "./message.ts";
 import type { BlobPart, PartInput, ToolCallPart } from "./part.ts";
+import { rawAnswerId, rawCallId } from "./raw-calls.ts";
 
 /** Most messages have neither calls nor results, and all are asked again and again. */
 const NONE: string[] = [];
@@ -9,18 +10,22 @@ export function isCall(part: PartInput): part is ToolCallPart | BlobPart {
   return part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
 }
 
-/** Ids of the tool calls of a message, in their order. */
+/** Ids of the calls of a message, in their order, also of those that only its format knows. */
 export function callIdsOf({ parts = [] }: Pick<Message | MessageInput, "parts">): readonly string[] {
   let ids: string[] = NONE;
-  for (const part of parts)
-    if (isCall(part) && part.callId !== undefined) ids = ids === NONE ? [part.callId] : [...ids, part.callId];
+  for (const part of parts) {
+    const id = isCall(part) ? part.callId : rawCallId(part);
+    if (id !== undefined) ids = ids === NONE ? [id] : [...ids, id];
+  }
   return ids;
 }
 
 /** Ids of the calls that a message answers. */
 export function answeredBy({ parts = [] }: Pick<Message | MessageInput, "parts">): readonly string[] {
   let ids: string[] = NONE;
-  for (const part of parts)
-    if (part.type === "tool-result") ids = ids === NONE ? [part.callId] : [...ids, part.callId];
+  for (const part of parts) {
+    const id = part.type === "tool-result" ? part.callId : rawAnswerId(part);
+    if (id !== undefined) ids = ids === NONE ? [id] : [...ids, id];
+  }
   return ids;
 }

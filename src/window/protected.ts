@@ -1,9 +1,10 @@
+import type { Part } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 import { windowIndex } from "./window-index.ts";
 
 /**
- * Seqs of the slots that no edit may touch: the first user message, what is pinned, the last exchange, and the latest
- * message of the assistant with the results that answer it.
+ * Seqs of the slots that no edit may touch: the first user message, what is pinned, the last exchange, the latest
+ * message of the assistant with the results that answer it, and the last summary that only its provider can read.
  */
 export function protectedSeqs(
   slots: readonly Slot[],
@@ -19,7 +20,24 @@ export function protectedSeqs(
     if (!group) continue;
     for (let index = group.from; index <= group.to; index++) seqs.add((slots[index] as Slot).seq);
   }
+  const sealed = slots.findLast(isSealed);
+  if (sealed) seqs.add(sealed.seq);
   return seqs;
+}
+
+const SEALED = /^(?:context_)?compaction(?:_summary)?$/;
+const SEALED_BEGINNING = /"type":"(?:context_)?compaction(?:_summary)?"/;
+
+function isSealed({ message, isNote }: Slot): boolean {
+  return !isNote && message.role === "assistant" && message.parts.some(isSealedPart);
+}
+
+/** True for a summary by the provider itself that nobody else can read: without it, all that it stands for is lost. */
+export function isSealedPart(part: Part): boolean {
+  if (part.type === "blob" && part.of === "raw") return SEALED_BEGINNING.test(part.preview ?? "");
+  if (part.type !== "raw" || typeof part.value !== "object" || part.value === null) return false;
+  const { type, encrypted_content } = part.value as { readonly [field: string]: unknown };
+  return typeof encrypted_content === "string" && typeof type === "string" && SEALED.test(type);
 }
 
 /** True for what a person said, also beside results of tools: those come in the user's name in some formats. */

@@ -1,7 +1,9 @@
 import type { Message } from "../model/message.ts";
 import type { Part, ToolResultPart } from "../model/part.ts";
+import { rawAnswerId, rawCallId } from "../model/raw-calls.ts";
 import type { TokensOf } from "./apply-edits.ts";
 import { clipText } from "./clip.ts";
+import { isSealedPart } from "./protected.ts";
 import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
 
@@ -63,7 +65,7 @@ function candidatesIn(
     if (isFixed(own)) return [];
     const { role, parts } = own.message;
     return parts.flatMap((source, part): readonly Candidate[] => {
-      const characters = wordsOf(source)?.length;
+      const characters = isBound(source) ? undefined : wordsOf(source)?.length;
       if (characters === undefined) return [];
       return [{ slot, part, source, characters, tokens: tokensOf({ role, parts: [source] }) }];
     });
@@ -92,6 +94,11 @@ function clip(slot: Slot, candidate: Candidate, excess: number, floor: number, t
   candidate.characters = kept;
   candidate.tokens = isSmaller ? tokensOf({ role: message.role, parts: [part] }) : 0;
   return isSmaller ? { ...slot, message, original: slot.original ?? slot.message, tokens: next } : slot;
+}
+
+/** True for a call, the answer to one, or a summary of which only its format knows what may be cut. */
+function isBound(part: Part): boolean {
+  return rawCallId(part) !== undefined || rawAnswerId(part) !== undefined || isSealedPart(part);
 }
 
 /** What can be clipped of a part; undefined where nothing may be. */

@@ -65,7 +65,8 @@ export function resultOfItem(item: JsonObject): ItemPart | undefined {
   const type = textOf(item.type);
   if (!type?.endsWith("_output")) return undefined;
   const callId = textOf(item.call_id);
-  const isKnown = typeof item.output === "string" || Array.isArray(item.output);
+  const isCall = type === "function_call_output" || CALL_FIELDS.has(type.slice(0, -"_output".length));
+  const isKnown = isCall && (typeof item.output === "string" || Array.isArray(item.output));
   if (callId === undefined || !isKnown) return { part: rawPart(item) };
   const { output, isError } = outputOf(item.output);
   const rest = {

@@ -28,6 +28,12 @@ export type FindLike = (bytes: Buffer, from: number) => CutBody | undefined;
 /** A body that is no JSON object of the form that every API wants. */
 export class BodyError extends Error {}
 
+/** A body that a provider may well take, but nobody here can be sure to read as it does. */
+export class OddBodyError extends BodyError {}
+
+/** Values that are nested deeper are read by nobody. */
+const DEEPEST = 1_000;
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
@@ -61,7 +67,7 @@ class Cutter {
     for (let isFirst = true; this.#next() !== CLOSE_OBJECT; isFirst = false) {
       if (!isFirst) this.#expect(COMMA);
       const name = this.#name();
-      if (fields.has(name)) throw new BodyError(`the field ${JSON.stringify(name)} stands there twice`);
+      if (fields.has(name)) throw twice(name, list);
       this.#expect(COLON);
       this.#next();
       const from = this.#at;
@@ -145,8 +151,9 @@ class Cutter {
         continue;
       }
       this.#at++;
-      if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
-      else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+        if (++depth > DEEPEST) throw new OddBodyError(`values are nested more than ${DEEPEST} deep`);
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
         if (--depth === 0) return;
       } else if (byte === undefined) throw new BodyError("it ends before it is whole");
     }
@@ -169,6 +176,12 @@ class Cutter {
       this.#at >= this.#bytes.length ? "it ends before it is whole" : `byte ${this.#at} is out of place`,
     );
   }
+}
+
+/** Where a request goes and what is kept of it must not depend on who reads it. */
+function twice(name: string, list: string): BodyError {
+  const message = `the field ${JSON.stringify(name)} stands there twice`;
+  return name === list || name === "model" ? new BodyError(message) : new OddBodyError(message);
 }
 
 const NOT_LISTED = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;

@@ -34,9 +34,10 @@ export function chatViolations(elements: readonly JsonObject[]): readonly Violat
 const isOutput = ({ type, role }: JsonObject): boolean =>
   type === undefined || type === "message" ? role === "assistant" : String(type).endsWith("_call");
 
-const isCall = ({ type }: JsonObject) => type === "function_call" || type === "custom_tool_call";
-const isAnswer = ({ type }: JsonObject) =>
-  type === "function_call_output" || type === "custom_tool_call_output";
+const isCall = ({ type, call_id }: JsonObject) =>
+  String(type).endsWith("_call") && typeof call_id === "string";
+const isAnswer = ({ type, call_id }: JsonObject) =>
+  String(type).endsWith("_output") && typeof call_id === "string";
 const isReasoning = ({ type }: JsonObject) => type === "reasoning";
 
 /** Rules of OpenAI's Responses that items break. */

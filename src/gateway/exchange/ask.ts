@@ -17,12 +17,13 @@ import type { ReadRequest } from "./read-request.ts";
 export function askedOf(
   api: Api,
   { said, fields }: ReadRequest,
-  { upstream, model, clientModel }: Destination,
+  destination: Destination,
   { signal }: Pick<Admitted, "signal">,
   parts: Pick<ExchangeParts, "config" | "rooms">,
 ): Asked {
+  const { upstream, model } = destination;
   const config = parts.config();
-  const room = parts.rooms.roomOf(upstream, model, clientModel, config.threshold);
+  const room = parts.rooms.roomOf(destination, config.threshold);
   const isMore = isChained(api, fields.all);
   const compactions = api.name === "anthropic" ? findCompactions(said.cut) : undefined;
   const isManagedHere = managedBy(upstream) === "gateway";

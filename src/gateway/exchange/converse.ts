@@ -25,6 +25,9 @@ import { type Answered, refusalOf } from "./refusal.ts";
 import { send } from "./send.ts";
 import { traceBody, traceCall } from "./trace-call.ts";
 
+/** Shorter requests overflow no window that streams its errors. */
+const LONG_BYTES = 32 * 1_024;
+
 /** A call on its way to an upstream. */
 export interface Conversing {
   readonly api: Api;
@@ -56,7 +59,7 @@ export async function converse(
   const reader = rounds && joinedReader(api, parts.kernel, rounds);
   const name = nameReply(admitted.principal.id, parts, conversing.read, call);
   const recorder = call.recorder(reader, name);
-  const mostTokens = isEditing(call) ? parts.rooms.clientWindow(destination.clientModel) : undefined;
+  const mostTokens = isEditing(call) ? parts.rooms.clientWindow(destination) : undefined;
   const told = await tellSummary(admitted, parts, call);
   const answering = { api, recorder, mostTokens, change: tellEdits(call, told), behind: told?.behind };
   if (rounds) await answerRounds(admitted, parts, answered, answering, rounds);
@@ -74,9 +77,10 @@ async function sendHealed(
   const { api, call, recalled } = conversing;
   for (;;) {
     if (!elements) call.sendsBesides(recalled?.tokens() ?? 0);
-    const answered = await sendOnce(admitted, parts, conversing, elements);
+    const { answered, isLong } = await sendOnce(admitted, parts, conversing, elements);
     const isWatched = isEditing(call) || recalled !== undefined;
-    const refusal = isWatched ? await refusalOf(api, answered, admitted, parts) : undefined;
+    const { config } = parts;
+    const refusal = isWatched ? await refusalOf(api, answered, admitted, { config, isLong }) : undefined;
     if (!refusal) return { answer: answered };
     if (!(await mends(admitted, parts, conversing, refusal.failure, elements)))
       return { answer: answered, refusal };
@@ -84,12 +88,12 @@ async function sendHealed(
   }
 }
 
-function sendOnce(
+async function sendOnce(
   admitted: Admitted,
   parts: ExchangeParts,
   conversing: Conversing,
   elements: readonly JsonObject[] | undefined,
-): Promise<UpstreamAnswer> {
+): Promise<{ readonly answered: UpstreamAnswer; readonly isLong: boolean }> {
   const { read, destination, call, recalled, span } = conversing;
   const changes = changesOf(conversing);
   const body = outgoingBody(read.said, recalled?.changes(changes, elements) ?? changes);
@@ -99,7 +103,9 @@ function sendOnce(
   if (!elements) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : lengthOf(body));
   const whole = isSame && !isEditing(call) ? [admitted.raw] : body;
   const isEdited = !isSame || isEditing(call);
-  return send(admitted, parts, { upstream: destination.upstream, body: whole, isEdited, span });
+  const sent = { upstream: destination.upstream, body: whole, isEdited, span };
+  const isLong = call.asked.chain !== undefined || lengthOf(body) > LONG_BYTES;
+  return { answered: await send(admitted, parts, sent), isLong };
 }
 
 /** True if another request is to be tried: one without what we put to it, or one with another window. */
@@ -111,13 +117,11 @@ async function mends(
   elements: readonly JsonObject[] | undefined,
 ): Promise<boolean> {
   const overflow = overflowOf(failure);
-  if (overflow?.limitTokens !== undefined)
-    rooms.learn(destination.upstream, destination.model, overflow.limitTokens);
+  if (overflow?.limitTokens !== undefined) rooms.learn(destination, overflow.limitTokens);
   // What the client said is not to be cut for what it did not ask for.
   if (overflow && !elements && recalled?.drop()) return true;
   if (elements) call.sendsBesides(recalled?.tokens(elements) ?? 0);
-  const { upstream, model, clientModel } = destination;
-  if (await call.heals(failure, rooms.roomOf(upstream, model, clientModel, config().threshold))) {
+  if (await call.heals(failure, rooms.roomOf(destination, config().threshold))) {
     traceCall(trace, call);
     return true;
   }

@@ -1,4 +1,6 @@
+import type { Api } from "../api/api.ts";
 import { apiOf } from "../api/apis.ts";
+import { OddBodyError } from "../body/cut.ts";
 import { rememberCompactions } from "../compaction/find-compactions.ts";
 import { readCompacted } from "../compaction/read-compacted.ts";
 import { timeAt } from "../loops/time-at.ts";
@@ -8,26 +10,29 @@ import { withOfferedTools } from "../recall/offered-tools.ts";
 import { beginRecall } from "../recall/recall-turn.ts";
 import { Call } from "../thread/call.ts";
 import type { Recorder } from "../thread/recorder.ts";
+import { rememberSent } from "../thread/sent-pieces.ts";
 import { askedOf } from "./ask.ts";
 import { rememberFacts } from "./body-facts.ts";
 import { endSpan, startSpan } from "./call-span.ts";
 import { converse } from "./converse.ts";
-import { destinationOf } from "./destination.ts";
+import { destinationOf, UNNAMED } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { findThread } from "./find-thread.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
+import { passAsItCame } from "./pass-on.ts";
 import { pause } from "./pause.ts";
-import { readRequest } from "./read-request.ts";
+import { type ReadRequest, readRequest } from "./read-request.ts";
 import { traceCall, traceReply } from "./trace-call.ts";
 
 /** Answers one request of an API: its conversation is found, its window fitted, its reply handed on and written down. */
 export async function exchange(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const api = apiOf(admitted.route.api);
   const { principal, trace } = admitted;
-  const read = readRequest(api, admitted.body, principal.id, parts);
+  const read = readUnlessOdd(api, admitted, parts);
+  if (!read) return passAsItCame(admitted, parts);
   const { fields, facts } = read;
   trace.isStreamed = fields.isStreamed;
-  const destination = destinationOf(api.name, fields.model, parts);
+  const destination = destinationOf(api.name, nameOf(read), parts, admitted);
   trace.model = destination.model;
   const plain = askedOf(api, read, destination, admitted, parts);
   const compacted = await readCompacted(plain, principal.id, parts);
@@ -59,11 +64,32 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
     if (await pause(admitted, parts, read, call)) return countReply(parts, call, trace, performance.now());
     const recalled = await beginRecall(parts, read, call, found);
     const recorder = await converse(admitted, parts, { api, read, destination, call, recalled, span });
+    if (kept && call.pieces) rememberSent(kept, call.pieces);
     if (recorder) afterReply(admitted, parts, call, recorder);
   } finally {
     call.end();
     endSpan(span, admitted);
   }
+}
+
+/** What a request says; undefined for one that is the provider's alone to judge. */
+function readUnlessOdd(
+  api: Api,
+  { body, principal }: Admitted,
+  parts: ExchangeParts,
+): ReadRequest | undefined {
+  try {
+    return readRequest(api, body, principal.id, parts);
+  } catch (error) {
+    if (error instanceof OddBodyError) return undefined;
+    throw error;
+  }
+}
+
+/** What a request calls its model; one that asks for nothing has to name one. */
+function nameOf({ fields: { model, all }, said }: ReadRequest): string | undefined {
+  if (model !== undefined && model !== "") return model;
+  return said.messages.length > 0 || typeof all.prompt === "object" ? UNNAMED : undefined;
 }
 
 /** A client that runs in a circle is told so, instead of paying for it. */

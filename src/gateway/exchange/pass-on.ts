@@ -1,8 +1,10 @@
+import { BodyError, cutBody } from "../body/cut.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { countTokens } from "./count-tokens.ts";
 import { destinationOf } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { listModels } from "./list-models.ts";
+import { outgoingBody } from "./outgoing-body.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { passThrough } from "./pass-through.ts";
 
@@ -11,10 +13,31 @@ export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<
   const { route, body } = admitted;
   if (route.type === "models") return listModels(admitted, parts);
   if (route.type === "api")
-    return countTokens(admitted, parts, destinationOf(route.api, modelIn(body), parts));
-  const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: modelIn(body) });
+    return countTokens(admitted, parts, destinationOf(route.api, modelIn(body), parts, admitted));
+  await passAsItCame(admitted, parts);
+}
+
+/** Hands a request on that nothing is to be known of but the model it names. */
+export async function passAsItCame(admitted: Admitted, parts: ExchangeParts): Promise<void> {
+  const { route, body } = admitted;
+  const clientModel = modelIn(body);
+  const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
-  await passThrough(admitted, parts, chosen.upstream);
+  const { upstream, model = clientModel } = chosen;
+  await passThrough(admitted, parts, upstream, model === clientModel ? undefined : withModel(body, model));
+}
+
+/** A body that names another model; nothing else of it changes. Undefined if it cannot be told where it names one. */
+function withModel(body: Buffer, model: string | undefined): readonly Uint8Array[] | undefined {
+  try {
+    return outgoingBody(
+      { cut: cutBody(body, "") },
+      { pieces: undefined, fields: new Map([["model", model]]) },
+    );
+  } catch (error) {
+    if (error instanceof BodyError) return undefined;
+    throw error;
+  }
 }
 
 function modelIn(body: Buffer): string | undefined {

@@ -3,18 +3,19 @@ import { relay } from "../stream/relay.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { send } from "./send.ts";
 
-/** Hands a request on as it came, and its answer back as it comes; nothing of either is read. */
+/** Hands a request on as it came, or `changed`, and its answer back as it comes; nothing of either is read. */
 export async function passThrough(
   admitted: Admitted,
   parts: ExchangeParts,
   upstream: UpstreamConfig,
+  changed?: readonly Uint8Array[],
 ): Promise<void> {
   const { response, raw, request, signal, trace } = admitted;
   const hasBody = raw.length > 0 || request.headers["content-length"] !== undefined;
   const answer = await send(admitted, parts, {
     upstream,
-    body: hasBody ? [raw] : undefined,
-    isEdited: false,
+    body: changed ?? (hasBody ? [raw] : undefined),
+    isEdited: changed !== undefined,
   });
   trace.status = answer.status;
   const { idleMs } = parts.config().limits;

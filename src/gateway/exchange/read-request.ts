@@ -1,6 +1,6 @@
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
-import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
+import { BodyError, type CutBody, cutBody, OddBodyError, parsed } from "../body/cut.ts";
 import { type KnownMessage, type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import { isChained } from "../thread/chain.ts";
@@ -16,7 +16,7 @@ export interface ReadRequest {
   readonly facts: BodyFacts;
 }
 
-/** Reads a body. Throws `FaultError` if it is not what the API takes. */
+/** Reads a body. Throws `FaultError` if it is not what the API takes, `OddBodyError` if only the provider can tell. */
 export function readRequest(
   api: Api,
   body: Buffer,
@@ -41,9 +41,20 @@ export function readRequest(
         : wireMessages({ ...reading, hasNoLead: isMore }, cut, isMore ? undefined : earlier);
     return { said, fields, facts: bodyFacts(api, said) };
   } catch (error) {
-    if (!(error instanceof BodyError)) throw error;
+    if (!(error instanceof BodyError) || isOdd(error, body)) throw error;
     const message = `The body is not what ${api.name} takes: ${error.message}.`;
     throw new FaultError({ status: 400, kind: "invalid_request", message }, error);
+  }
+}
+
+/** True for an odd body that is JSON for all that. */
+function isOdd(error: BodyError, body: Buffer): boolean {
+  if (!(error instanceof OddBodyError)) return false;
+  try {
+    JSON.parse(body.toString("utf8"));
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -25,15 +25,18 @@ export interface Answered {
   readonly refusal?: Refusal;
 }
 
-/** Why an upstream has not replied, by its status or by the first event of its stream; undefined if it replies. */
+/**
+ * Why an upstream has not replied, by its status or by the first event of its stream; undefined if it replies. Of a request
+ * that `isLong`, events that say nothing are waited out.
+ */
 export async function refusalOf(
   api: Api,
   { status, body }: UpstreamAnswer,
   { signal, trace }: Pick<Admitted, "signal" | "trace">,
-  { config }: Pick<ExchangeParts, "config">,
+  { config, isLong }: Pick<ExchangeParts, "config"> & { readonly isLong: boolean },
 ): Promise<Refusal | undefined> {
   if (status < 400) {
-    const failure = trace.isStreamed ? await firstFailure(api, body, signal) : undefined;
+    const failure = trace.isStreamed ? await firstFailure(api, body, { signal, isLong }) : undefined;
     return failure && { failure };
   }
   const { raw, decoded } = await readWhole(body, MOST_BYTES, { idleMs: config().limits.idleMs, signal });

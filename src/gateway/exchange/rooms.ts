@@ -1,36 +1,53 @@
 import type { Kernel } from "../../index.ts";
-import type { UpstreamConfig } from "../config/config.ts";
+import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Room } from "../thread/asked.ts";
 
 /** Limits that upstreams have told with their errors are remembered for so many models. */
 const MOST_LEARNED = 200;
 
+/** What the room of a request depends on. */
+interface Bound {
+  readonly upstream: Pick<UpstreamConfig, "name" | "window">;
+  readonly model: string;
+  readonly clientModel: string;
+  /** True if the client asks for the window of a million tokens. */
+  readonly isMillion: boolean;
+}
+
 /** Knows how much fits into a request: what the model takes, what the upstream enforces, what the client believes. */
 export class Rooms {
   readonly #kernel: Kernel;
+  readonly #models: () => GatewayConfig["models"];
   readonly #learned = new Map<string, number>();
 
-  constructor(kernel: Kernel) {
+  /** `models` are those of which the configuration says more. */
+  constructor(kernel: Kernel, models: () => GatewayConfig["models"]) {
     this.#kernel = kernel;
+    this.#models = models;
   }
 
-  /** `clientModel` is what the client calls the model: by that it looks up the window that it believes in. */
-  roomOf(upstream: UpstreamConfig, model: string, clientModel: string, thresholdPercent: number): Room {
-    const own = this.#kernel.modelFacts(model).window;
-    const told = this.#learned.get(keyOf(upstream, model)) ?? Number.POSITIVE_INFINITY;
-    const window = Math.min(upstream.window ?? own, told);
-    const threshold = Math.floor((this.clientWindow(clientModel) * thresholdPercent) / 100);
+  roomOf(bound: Bound, thresholdPercent: number): Room {
+    const { upstream, model, isMillion } = bound;
+    const told = this.#learned.get(keyOf(bound)) ?? Number.POSITIVE_INFINITY;
+    const window = Math.min(upstream.window ?? this.windowOf(model, isMillion), told);
+    const threshold = Math.floor((this.clientWindow(bound) * thresholdPercent) / 100);
     return { window, threshold };
   }
 
-  /** The window that a client takes a model to have. */
-  clientWindow(model: string): number {
-    return this.#kernel.modelFacts(model).window;
+  /** The window that a client takes its model to have: it looks it up by what it calls the model itself. */
+  clientWindow({ clientModel, isMillion }: Pick<Bound, "clientModel" | "isMillion">): number {
+    return this.windowOf(clientModel, isMillion);
+  }
+
+  /** The window of a model, or the long one that it has if asked for. */
+  windowOf(model: string, isMillion = false): number {
+    const isGiven = this.#models()[model]?.window !== undefined;
+    return this.#kernel.modelFacts(isMillion && !isGiven ? `${model}[1m]` : model).window;
   }
 
   /** Remembers a limit that an upstream has told. */
-  learn(upstream: UpstreamConfig, model: string, limit: number): void {
-    const key = keyOf(upstream, model);
+  learn(bound: Bound, limit: number): void {
+    const key = keyOf(bound);
     const known = this.#learned.get(key);
     if (known !== undefined && known <= limit) return;
     this.#learned.delete(key);
@@ -40,6 +57,6 @@ export class Rooms {
   }
 }
 
-function keyOf({ name }: UpstreamConfig, model: string): string {
-  return `${name} ${model}`;
+function keyOf({ upstream, model, isMillion }: Bound): string {
+  return `${upstream.name} ${model}${isMillion ? " long" : ""}`;
 }

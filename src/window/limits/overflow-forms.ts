@@ -28,6 +28,20 @@ export const overflowForms: readonly OverflowForm[] = [
     pattern:
       /prompt \(total length (?<input>[\d,]+)\) is too long to fit into the model \(context length (?<limit>[\d,]+)\)/i,
   },
+  {
+    provider: "vllm",
+    pattern:
+      /prompt \(length (?<input>[\d,]+)\) is longer than the maximum model length of (?<limit>[\d,]+)/i,
+  },
+  {
+    provider: "sglang",
+    pattern: /token count exceeds the model's maximum context length of (?<limit>[\d,]+) tokens/i,
+  },
+  {
+    provider: "sglang",
+    pattern:
+      /input \((?<input>[\d,]+) tokens\) is longer than the model's context length \((?<limit>[\d,]+) tokens\)/i,
+  },
   { provider: "openai", pattern: /input exceeds the context window of this model/i },
   {
     provider: "xai",
@@ -97,6 +111,10 @@ export const overflowForms: readonly OverflowForm[] = [
     pattern:
       /`inputs` tokens \+ `max_new_tokens` must be <= (?<limit>[\d,]+)\. Given: (?<input>[\d,]+) `inputs` tokens and (?<output>[\d,]+) `max_new_tokens`/i,
   },
+  { provider: "zhipu", pattern: /prompt (?:exceeds max length|超长)/i },
+  { provider: "alibaba", pattern: /range of input length should be \[\d+, ?(?<limit>[\d,]+)\]/i },
+  // What stands behind it in brackets is the number of the error.
+  { provider: "minimax", pattern: /context window exceeds limit/i },
   { provider: "litellm", pattern: /context window exceeded for given call|ContextWindowExceededError/i },
   { pattern: /\bcontext_length_exceeded\b/i },
 ];

@@ -74,10 +74,11 @@ function overflow(
   };
 }
 
-const totalWording = /(?:requested|resulted in|for a total of)(?: about| at least)? ([\d,]+) tokens/i;
+const totalWording =
+  /(?:requested|resulted in|for a total of)(?: about| at least| a total of)? ([\d,]+) tokens/i;
 const inputWording = /([\d,]+) (?:in the messages|in your prompt|input tokens)/i;
 const outputWording =
-  /([\d,]+) (?:in the completion|for the completion|output tokens|in the output)|max_completion_tokens' is too large: ([\d,]+)/i;
+  /([\d,]+) (?:in the completion|(?:tokens )?for the completion|output tokens|in the output)|max_completion_tokens' is too large: ([\d,]+)/i;
 
 function countIn(text: string, wording: RegExp): number | undefined {
   const match = wording.exec(text);

@@ -48,8 +48,16 @@ function tokensOfPart(part: Part, count: Count): number {
     case "blob":
       return tokensOfBlob(part, count);
     case "raw":
-      return tokensOfJson(part.value, count);
+      return tokensOfRaw(JSON.stringify(part.value), count);
   }
+}
+
+const PICTURE = /data:image\/[\w.+-]+;base64,[\w+/=-]*/g;
+
+/** Pictures inside what only its format knows are pictures all the same. */
+function tokensOfRaw(json: string, count: Count): number {
+  const pictures = json.match(PICTURE)?.length ?? 0;
+  return pictures === 0 ? count(json) : count(json.replace(PICTURE, "")) + pictures * IMAGE_TOKENS;
 }
 
 /** A signature next to readable reasoning is not charged; reasoning that is only ciphertext is as long as that. */
@@ -67,8 +75,10 @@ function tokensOfBlob(blob: BlobPart, count: Count): number {
 }
 
 /** The preview of a spilled part stands for the whole: as many tokens per byte. */
-function tokensOfSpilled({ preview, sizeBytes }: BlobPart, count: Count): number {
+function tokensOfSpilled({ of, preview, sizeBytes }: BlobPart, count: Count): number {
   if (!preview) return Math.ceil(sizeBytes / BYTES_PER_TOKEN);
+  const picture = of === "raw" ? preview.search(PICTURE) : -1;
+  if (picture >= 0) return count(preview.slice(0, picture)) + IMAGE_TOKENS;
   return Math.ceil((count(preview) * sizeBytes) / utf8Length(preview));
 }
 

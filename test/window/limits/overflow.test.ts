@@ -54,6 +54,53 @@ const overflows: [string, ProviderFailure, Told][] = [
     {},
   ],
   [
+    "SGLang: input and output together",
+    {
+      status: 400,
+      body: {
+        object: "error",
+        message:
+          "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 41000 tokens: 39000 tokens from the input messages and 2000 tokens for the completion. Please reduce the number of tokens in the input messages or the completion to fit within the limit.",
+        type: "BadRequestError",
+        code: 400,
+      },
+    },
+    { provider: "sglang", requestedTokens: 41_000, outputTokens: 2_000, limitTokens: 32_768 },
+  ],
+  [
+    "vLLM: the prompt alone",
+    {
+      status: 400,
+      body: {
+        object: "error",
+        message:
+          "The decoder prompt (length 50000) is longer than the maximum model length of 32768. Make sure that `max_model_len` is no smaller than the number of text tokens.",
+      },
+    },
+    { provider: "vllm", requestedTokens: 50_000, limitTokens: 32_768 },
+  ],
+  [
+    "GLM",
+    { status: 400, body: { error: { code: "1261", message: "Prompt exceeds max length" } } },
+    { provider: "zhipu" },
+  ],
+  [
+    "Qwen",
+    {
+      status: 400,
+      body: openai(
+        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]",
+        "invalid_parameter_error",
+      ),
+    },
+    { provider: "alibaba", limitTokens: 204_800 },
+  ],
+  [
+    "MiniMax, with the number of its error",
+    { status: 400, body: anthropic("invalid params, context window exceeds limit (2013)") },
+    { provider: "minimax" },
+  ],
+  [
     "Anthropic through Bedrock",
     {
       message:

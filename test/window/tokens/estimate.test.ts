@@ -139,3 +139,14 @@ describe("estimateMessage", () => {
 
   it("leaves a margin of a fifth", () => expect(SAFETY).toBe(1.2));
 });
+
+it("a picture inside a part that only its format knows takes what a picture takes", () => {
+  const screenshot = (image_url: string) => ({
+    type: "raw" as const,
+    format: "openai-responses",
+    value: { type: "computer_call_output", call_id: "a", output: { type: "computer_screenshot", image_url } },
+  });
+  const tokensOf = (image_url: string) => estimateMessage({ role: "tool", parts: [screenshot(image_url)] });
+  const bare = tokensOf("");
+  expect(tokensOf(`data:image/png;base64,${"QUJD".repeat(10_000)}`)).toBeCloseTo(bare + IMAGE_TOKENS, -1);
+});

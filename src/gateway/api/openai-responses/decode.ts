@@ -22,8 +22,11 @@ export function itemsOfInput(input: unknown): readonly JsonObject[] {
 export function speakerOf(item: JsonObject): Role {
   const { type = "message", role } = item;
   if (type !== "message") {
-    if (typeof type === "string" && type.endsWith("_output")) return "tool";
-    return type === "mcp_approval_response" ? "user" : "assistant";
+    // An approval answers what the model has asked for, as a result does: both stay, or both leave.
+    if (type === "mcp_approval_response") return "tool";
+    // What the provider itself has carried out it says in one reply with the call, and of that no id is told.
+    const isAnswer = typeof type === "string" && type.endsWith("_output") && item.call_id !== null;
+    return isAnswer ? "tool" : "assistant";
   }
   if (role === "assistant") return "assistant";
   return role === "system" || role === "developer" ? "system" : "user";

@@ -1,0 +1,33 @@
+import { unmarkedElement } from "../api/cache-marks.ts";
+import type { CutBody } from "../body/cut.ts";
+import type { KnownMessage, WireMessages } from "../body/wire-message.ts";
+import type { Piece } from "./outgoing.ts";
+
+const sent = new WeakMap<CutBody, readonly Piece[]>();
+
+/** Remembers of a body that is kept what went out for it. */
+export function rememberSent(kept: CutBody, pieces: readonly Piece[]): void {
+  sent.set(kept, pieces);
+}
+
+/**
+ * The elements of a body as they would go out if nothing more were edited than in an earlier one; undefined if nothing was
+ * edited there, or the body does not say all that the earlier one says. Cache markers are those of the body alone.
+ */
+export function piecesAsSent(
+  { cut, lead, messages }: WireMessages,
+  earlier: WireMessages<KnownMessage>,
+): readonly Piece[] | undefined {
+  const known = sent.get(earlier.cut);
+  const from = earlier.cut.elements.length;
+  const isMore = lead === earlier.lead && earlier.messages.every((own, at) => isSame(own, messages[at]));
+  if (!known || !isMore || cut.elements.length < from) return undefined;
+  const pieces = known.map((piece) =>
+    "from" in piece ? piece : { ...piece, elements: piece.elements.map(unmarkedElement) },
+  );
+  return from < cut.elements.length ? [...pieces, { from, to: cut.elements.length }] : pieces;
+}
+
+function isSame(one: KnownMessage, other: KnownMessage | undefined): boolean {
+  return other?.key === one.key && other.from === one.from && other.to === one.to;
+}
