@@ -1,9 +1,16 @@
-/** Runs of characters that names, paths, numbers and hashes are made of. */
-const RUN = /[\w$@~.+\-/]+/g;
+/** Characters that names, paths, numbers and hashes are made of, by what they say about a run of them. */
+const [LOWER, UPPER, TELLING, DOT, OTHER] = [1, 2, 3, 4, 5];
+const KINDS = new Uint8Array(128);
+for (const character of "abcdefghijklmnopqrstuvwxyz") KINDS[character.charCodeAt(0)] = LOWER;
+for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZ") KINDS[character.charCodeAt(0)] = UPPER;
+for (const character of "0123456789_/") KINDS[character.charCodeAt(0)] = TELLING;
+for (const character of "$@~+-") KINDS[character.charCodeAt(0)] = OTHER;
+KINDS[".".charCodeAt(0)] = DOT;
 const DIGITS = /^\d+$/;
 const HASH = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/;
 /** What words of a language seldom have and names in code do: an underscore, a digit, a hump, a dot inside. */
 const SHAPED = /_|\d|[a-z][A-Z]|\w\.\w/;
+const JOINTS = /[-+@~]+/;
 const MIN_RUN = 4;
 const MAX_RUN = 300;
 
@@ -15,16 +22,48 @@ export type TellIdentifier = (identifier: string, isWhole: boolean) => void;
  * inside them: the ends of paths and the pieces of dotted names.
  */
 export function identifiersOf(text: string, isWide: boolean, tell: TellIdentifier): void {
-  for (const [run] of text.matchAll(RUN)) {
-    if (run.length < MIN_RUN || run.length > MAX_RUN) continue;
-    const name = trimmed(run);
-    if (name.includes("/")) pathOf(name, isWide, tell);
-    else for (const piece of name.split(/[-+@~]+/)) dottedOf(piece, true, isWide, tell);
+  let from = 0;
+  let hasSign = false;
+  let before = 0;
+  let twoBefore = 0;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : 128;
+    const kind = code < 128 ? (KINDS[code] as number) : 0;
+    if (kind === 0) {
+      if (hasSign && at - from >= MIN_RUN && at - from <= MAX_RUN) inRun(text.slice(from, at), isWide, tell);
+      from = at + 1;
+      hasSign = false;
+      before = 0;
+    } else if (
+      kind === TELLING ||
+      (kind === UPPER && before === LOWER) ||
+      (before === DOT && isOfWord(twoBefore) && isOfWord(kind))
+    )
+      hasSign = true;
+    twoBefore = before;
+    before = kind;
   }
 }
 
+function isOfWord(kind: number): boolean {
+  return kind === LOWER || kind === UPPER || kind === TELLING;
+}
+
+/** Most runs are words of a language, and have none of the signs of a name: those are not even looked at. */
+function inRun(run: string, isWide: boolean, tell: TellIdentifier): void {
+  const name = trimmed(run);
+  if (name.includes("/")) pathOf(name, isWide, tell);
+  else if (!JOINTS.test(name)) dottedOf(name, true, isWide, tell);
+  else for (const piece of name.split(JOINTS)) dottedOf(piece, true, isWide, tell);
+}
+
+/** Characters that no name begins or ends with; most runs have none of them there. */
+const isEdge = (code: number) =>
+  code < 128 && (KINDS[code] === DOT || KINDS[code] === OTHER || code === 0x2f);
+
 function trimmed(run: string): string {
-  return run.replace(/^(?:\.\/|[.+\-@~])+/, "").replace(/[.+\-/@~]+$/, "");
+  const start = isEdge(run.charCodeAt(0)) ? run.replace(/^(?:\.\/|[.+\-@~])+/, "") : run;
+  return isEdge(start.charCodeAt(start.length - 1)) ? start.replace(/[.+\-/@~]+$/, "") : start;
 }
 
 function pathOf(path: string, isWide: boolean, tell: TellIdentifier): void {
@@ -37,7 +76,7 @@ function pathOf(path: string, isWide: boolean, tell: TellIdentifier): void {
 }
 
 function dottedOf(piece: string, isWhole: boolean, isWide: boolean, tell: TellIdentifier): void {
-  const name = piece.replace(/^\.+|\.+$/g, "");
+  const name = piece.startsWith(".") || piece.endsWith(".") ? piece.replace(/^\.+|\.+$/g, "") : piece;
   if (isName(name)) tell(name, isWhole);
   if (!isWide || !name.includes(".")) return;
   const pieces = name.split(".");
