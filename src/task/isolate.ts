@@ -5,12 +5,11 @@ import type { Journal } from "./journal.ts";
 import type { TaskLimits } from "./limits.ts";
 import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
-import type { Timer } from "./timer.ts";
+import { type StoringParts, untilStored } from "./until-stored.ts";
 
 /** What isolating needs. */
-export interface IsolateParts {
+export interface IsolateParts extends StoringParts {
   readonly journal: Journal;
-  readonly timer: Timer;
   readonly limits: TaskLimits;
   readonly isolations: Readonly<Record<string, Isolation>>;
   /** What processes of a task are found by. */
@@ -34,7 +33,8 @@ export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell
   if (made.type === "failed") throw made.error;
   try {
     const note = { type: "isolated", place: made.value } as const;
-    await journal.say(run.task, shell.epoch, [{ body: { kind: "task", task: id, note } }]);
+    const items = [{ body: { kind: "task", task: id, note } }] as const;
+    await untilStored(parts, shell.signal, id, () => journal.say(run.task, shell.epoch, items));
   } catch (error) {
     await withinDeadline(timer, limitMs, (signal) => isolation.settle(id, made.value, signal, tag));
     throw error;

@@ -12,6 +12,7 @@ import { outcomeOf } from "./recall-task.ts";
 import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { Recovered } from "./sweeper.ts";
+import { unthrowing } from "./unthrowing.ts";
 import { followTask, hearOf, type WaitParts } from "./waiting.ts";
 
 /** How long another process's answer to a wish is waited for before the task is shown as it is. */
@@ -197,7 +198,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
       try {
         listener(notice);
       } catch (error) {
-        this.#parts.onWarning?.(`A listener to notices failed: ${error}`);
+        unthrowing(this.#parts.onWarning)(`A listener to notices failed: ${error}`);
       }
     }
   }
