@@ -59,6 +59,13 @@ export async function removeUnderLock(worktree: Worktree, options: GitOptions): 
   }
 }
 
+/** The same for one that a process has left: in one that is not complete nobody has worked. */
+export async function removeLeft(worktree: Worktree, mark: Mark, options: GitOptions): Promise<Removal> {
+  if (mark.isComplete) return removeUnderLock(worktree, options);
+  await discard(worktree, options);
+  return { ...kept(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
+}
+
 /** Removes a worktree in which nobody has worked, or whose removal was broken off; never throws. */
 export async function discard(
   worktree: Worktree,

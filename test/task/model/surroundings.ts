@@ -71,6 +71,10 @@ export class Surroundings {
         await this.pass("settle");
         return { isRemoved: true };
       },
+      collect: async (task) => {
+        placesOf(task).settled++;
+        return undefined;
+      },
     };
   }
 }
