@@ -14,7 +14,7 @@ import { untilStored } from "./until-stored.ts";
 import { wordsOf } from "./words.ts";
 
 /** What running needs. */
-export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, IsolateParts {
+export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, Omit<IsolateParts, "track"> {
   readonly finisher: Finisher;
   readonly census: Census;
   readonly owner: string;
@@ -144,7 +144,7 @@ export class Runner<OpenedSession> {
       run.shell = shell;
       if (run.settling) return { type: "stopped" };
       try {
-        await isolate(this.#parts, run, shell);
+        await isolate({ ...this.#parts, track: (id, work) => this.track(id, work) }, run, shell);
         const tag = await this.#parts.tagOf(run.task.id);
         if (shell.isStopped) return { type: "stopped" };
         shell.begin(run.agent.run(makeContext(this.#parts, run, shell, tag)));

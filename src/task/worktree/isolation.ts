@@ -10,7 +10,7 @@ import { type CreateWorktreeOptions, createWorktree, folderIn } from "./create.t
 import type { GitOptions } from "./git.ts";
 import { holdWorktree } from "./hold.ts";
 import { readMark } from "./mark.ts";
-import { type Removal, removeIfUnchanged } from "./remove.ts";
+import { type Removal, removeBranchOnly, removeIfUnchanged } from "./remove.ts";
 import { lookAtRepository } from "./repository.ts";
 import { adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
 
@@ -70,10 +70,10 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
       const worktree = worktreeIn(place);
       await holds.get(task)?.close();
       holds.delete(task);
-      if (!existsSync(worktree.admin) && !existsSync(worktree.path))
-        return { state: "unchanged", isRemoved: true };
       // What still runs there could still write there.
       await reapTagged(tag);
+      if (!existsSync(worktree.admin) && !existsSync(worktree.path))
+        return factsOf(await removeBranchOnly(worktree, { ...rest, signal }));
       return factsOf(await removeIfUnchanged(worktree, { ...rest, signal }));
     },
     async collect(task, plan, signal, tag) {

@@ -9,7 +9,7 @@ import { type WorktreePlace, worktreeIsolation } from "../../../src/task/worktre
 import { type Mark, readMark, writeMark } from "../../../src/task/worktree/mark.ts";
 import { collectStale } from "../../../src/task/worktree/stale.ts";
 import { countTagged, freshTag, shell } from "../process/family.ts";
-import { makeRepository, writeAt } from "./repository.ts";
+import { gitAt, makeRepository, writeAt } from "./repository.ts";
 
 const plan = {} as TaskPlan;
 const { signal } = new AbortController();
@@ -118,4 +118,20 @@ test("tasks of two stores that have the same id work in places of their own", as
   for (const { path } of [first, second]) expect(existsSync(path)).toBe(true);
   await one.settle("build", { ...first }, signal, "build~one");
   await other.settle("build", { ...second }, signal, "build~other");
+});
+
+test("a worktree that somebody has removed leaves no branch, unless there are commits on it", async () => {
+  const repository = makeRepository();
+  const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
+  const settled = async (work: (path: string) => void) => {
+    const place = (await isolation.prepare("t", plan, signal, "t")) as unknown as WorktreePlace;
+    work(place.path);
+    repository.git("worktree", "remove", "--force", "--force", place.path);
+    return isolation.settle("t", { ...place }, signal, "t");
+  };
+  expect(await settled(() => undefined)).toEqual({ state: "unchanged", isRemoved: true });
+  expect(repository.git("branch", "--list", "longhaul/*")).toBe("");
+  const facts = await settled((path) => gitAt(path, "commit", "--quiet", "--allow-empty", "-m", "work"));
+  expect(facts).toEqual({ state: "changed", changes: ["commits"], isRemoved: true, branch: "longhaul/t" });
+  expect(repository.git("branch", "--list", "longhaul/*")).toBe("longhaul/t");
 });
