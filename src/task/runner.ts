@@ -219,9 +219,10 @@ export class Runner<OpenedSession> {
 
   async #settle(run: Run<OpenedSession>, event: TaskEvent, given: TaskOutcome): Promise<void> {
     const { journal, stop, timer, limits, left } = this.#parts;
-    const leaves = Promise.all([run.moving, this.#stopChildren(run)]);
+    const isAlone = !run.moving && !run.mayHaveChildren;
+    const leaves = isAlone ? undefined : Promise.all([run.moving, this.#stopChildren(run)]);
     // Leaves first; but where the store holds them up, the program is ended all the same.
-    await withinDeadline(timer, limits.closeMs, () => leaves);
+    if (leaves) await withinDeadline(timer, limits.closeMs, () => leaves);
     if (event !== "complete") run.shell?.stop(given.reason ?? given.state);
     await leaves;
     const found = given.result === undefined ? { ...given, ...resultOf(run.memory.result) } : given;
