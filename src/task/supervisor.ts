@@ -45,7 +45,7 @@ export class Supervisor<OpenedSession> {
   #cancelSweeps: (() => void) | undefined;
   #sweeping: Promise<Recovered> | undefined;
   #unregister: (() => void) | undefined;
-  #isClosing = false;
+  #closing: Promise<void> | undefined;
 
   constructor(
     parts: TaskParts<OpenedSession>,
@@ -205,9 +205,22 @@ export class Supervisor<OpenedSession> {
   }
 
   /** Ends what runs, then waits for clean-up as long as the grace lasts; the rest is left to whoever comes next. */
-  async close(): Promise<void> {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
+  close(): Promise<void> {
+    // In the next turn: what it ends may ask for an end itself.
+    this.#closing ??= Promise.resolve().then(() => this.#close());
+    return this.#closing;
+  }
+
+  /** Fires when it is closed, by whomever: what has not ended by then does not end here any more. */
+  get closed(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  async #close(): Promise<void> {
     this.#cancelSweeps?.();
     this.#cancelWishes?.();
     const ending = Promise.all([...this.runner.runs.values()].map((run) => this.#end(run)));

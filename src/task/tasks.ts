@@ -26,7 +26,6 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   readonly #supervisor: Supervisor<OpenedSession>;
   readonly #scope: Scope;
   readonly #listeners = new Set<(notice: TaskNotice) => void>();
-  readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(parts: TaskParts<OpenedSession>) {
@@ -184,13 +183,12 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   async #close(): Promise<void> {
     const closing = this.#scope.close();
     await this.#supervisor.close();
-    this.#closing.abort();
     this.#listeners.clear();
     await closing;
   }
 
   #waitParts(): WaitParts {
-    return { store: this.#parts.log.store, timer: this.#supervisor.timer, closing: this.#closing.signal };
+    return { store: this.#parts.log.store, timer: this.#supervisor.timer, closing: this.#supervisor.closed };
   }
 
   #tell(notice: TaskNotice): void {

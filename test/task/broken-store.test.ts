@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ErrorCode } from "../../src/model/errors.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { processCleanups } from "../../src/task/process/cleanups.ts";
 import { type Context, greet, patient, until } from "./agents.ts";
 import { breakable, isNoteOf, isNotice, type StoreCall } from "./breakable.ts";
 import { makeHost, remoteOwner, type TestSession } from "./host.ts";
@@ -211,5 +212,21 @@ test("a listener to warnings that throws ends no process", async () => {
   isBroken = false;
   await host.tasks.close();
   await killing;
+  await store.close();
+});
+
+test("whoever waits for a task is free when its process is told to end and the disk is full", async () => {
+  const store = await openSqliteStore({ path: ":memory:" });
+  let isFull = false;
+  const codeOf = ({ method }: StoreCall) => (isFull && method === "append" ? "DISK_FULL" : undefined);
+  const limits = { graceMs: 50, closeMs: 50 };
+  const host = makeHost(breakable(store, codeOf), { limits, handlesSignals: true });
+  const task = await host.tasks.start(patient, null, { id: "t" });
+  await until(store, "result");
+  const waiting = expect(task.wait()).rejects.toMatchObject({ code: "CLOSED" });
+  isFull = true;
+  await processCleanups().run();
+  await waiting;
+  await host.tasks.close();
   await store.close();
 });

@@ -72,7 +72,9 @@ export class Surroundings {
         return { isRemoved: true };
       },
       collect: async (task) => {
-        placesOf(task).settled++;
+        // It may be that nothing was made.
+        const places = placesOf(task);
+        places.settled = Math.max(places.settled, places.made);
         return undefined;
       },
     };
