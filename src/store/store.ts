@@ -22,8 +22,8 @@ export interface Store {
   /** The index over what was said; made from the rest, and made anew when it is lost. */
   readonly memory: MemoryStore;
   /**
-   * Calls `listener` after entries were committed, by this process or any other, possibly late or once for several
-   * commits, possibly without cause. Returns the function that ends it.
+   * Calls `listener` after entries were committed or a session was deleted, by this process or any other, possibly late
+   * or once for several commits, possibly without cause. Returns the function that ends it.
    */
   onCommit(listener: () => void): () => void;
   /** Bytes this store takes on disk. */

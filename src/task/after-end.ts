@@ -30,6 +30,8 @@ export interface Isolation {
   prepare(task: TaskId, plan: TaskPlan, signal: AbortSignal, tag: string): Promise<Json>;
   /** Decides what becomes of the place; what it finds goes into the notice. */
   settle(task: TaskId, place: Json, signal: AbortSignal, tag: string): Promise<Json | undefined>;
+  /** Decides what becomes of a place that a process has begun to make for the task, and died before it could say so. */
+  collect?(task: TaskId, plan: TaskPlan, signal: AbortSignal, tag: string): Promise<Json | undefined>;
 }
 
 /** A way out of the process for notices: at least once, the same id each time. */

@@ -33,7 +33,12 @@ export function makeContext<OpenedSession>(
     signal: shell.signal,
     scope: shell.scope,
     session: () => {
-      session ??= openSession(task.session, shell.scope, { task: task.id, epoch: () => shell.epoch });
+      const fence = { task: task.id, epoch: () => shell.epoch };
+      session ??= openSession(task.session, shell.scope, fence).catch((error) => {
+        // A store that was busy need not be so when it is asked again.
+        session = undefined;
+        throw error;
+      });
       return session;
     },
     spent: () => run.memory.spent,

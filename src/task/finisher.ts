@@ -1,6 +1,6 @@
 import type { Log } from "../log/log.ts";
 import type { Json } from "../model/json.ts";
-import type { TaskNotice } from "../model/task.ts";
+import type { TaskNotice, TaskPlan } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./after-end.ts";
 import { withinDeadline } from "./deadline.ts";
@@ -98,14 +98,17 @@ export class Finisher {
     return facts;
   }
 
-  #stepsFor({ task, tag, plan }: EndedTask, place: Json | undefined): readonly AfterStep[] {
+  #stepsFor({ task, tag, plan, isOrphan }: EndedTask, place: Json | undefined): readonly AfterStep[] {
     const name = plan?.isolation;
     const isolation = name === undefined ? undefined : this.#parts.isolations[name];
-    if (name === undefined || !isolation || place === undefined) return this.#parts.steps;
+    if (name === undefined || !isolation || (place === undefined && !isOrphan)) return this.#parts.steps;
     const verdict: AfterStep = {
       name,
       ...(isolation.limitMs !== undefined && { limitMs: isolation.limitMs }),
-      run: (_, signal) => isolation.settle(task.id, place, signal, tag),
+      run: (_, signal) =>
+        place === undefined
+          ? isolation.collect?.(task.id, plan as TaskPlan, signal, tag)
+          : isolation.settle(task.id, place, signal, tag),
     };
     return [...this.#parts.steps, verdict];
   }

@@ -1,18 +1,20 @@
-import type { TaskId } from "../model/task.ts";
+import type { Json } from "../model/json.ts";
+import type { TaskId, TaskPlan } from "../model/task.ts";
 import type { Isolation } from "./after-end.ts";
 import { withinDeadline } from "./deadline.ts";
 import type { Journal } from "./journal.ts";
 import type { TaskLimits } from "./limits.ts";
 import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
-import type { Timer } from "./timer.ts";
+import { type StoringParts, untilStored } from "./until-stored.ts";
 
 /** What isolating needs. */
-export interface IsolateParts {
+export interface IsolateParts extends StoringParts {
   readonly journal: Journal;
-  readonly timer: Timer;
   readonly limits: TaskLimits;
   readonly isolations: Readonly<Record<string, Isolation>>;
+  /** Follows work that goes on after a task has ended. */
+  readonly track: (task: TaskId, work: Promise<void>) => void;
   /** What processes of a task are found by. */
   readonly tagOf: (task: TaskId) => Promise<string>;
 }
@@ -21,22 +23,52 @@ export interface IsolateParts {
 export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell): Promise<void> {
   const { plan, place } = run.memory;
   if (plan?.isolation === undefined || (run.cause === "detach" && place !== undefined)) return;
-  const { isolations, timer, limits, journal } = parts;
-  const isolation = isolations[plan.isolation];
+  const isolation = parts.isolations[plan.isolation];
   if (!isolation) throw new Error(`The isolation ${plan.isolation} is not known here.`);
-  const { id } = run.task;
+  const { timer, limits, track } = parts;
   const limitMs = isolation.limitMs ?? limits.stepMs;
+  const begun: Promise<unknown>[] = [];
+  const work = makePlace(parts, run, shell, { isolation, plan, limitMs, begun: (one) => begun.push(one) });
+  // A task that is stopped does not wait for it; the process does, for what was begun has to be taken back.
+  const over = Promise.allSettled([work]).then(() => Promise.allSettled(begun));
+  const cleaned = withinDeadline(timer, 2 * limitMs, () => over, shell.signal).then(async () => {
+    await withinDeadline(timer, limits.closeMs, () => over);
+  });
+  track(run.task.id, cleaned);
+  await work;
+}
+
+interface Making {
+  readonly isolation: Isolation;
+  readonly plan: TaskPlan;
+  readonly limitMs: number;
+  /** Told of what goes on even if nobody waits for it. */
+  readonly begun: (work: Promise<unknown>) => void;
+}
+
+async function makePlace(parts: IsolateParts, run: Run<never>, shell: Shell, making: Making): Promise<void> {
+  const { timer, journal } = parts;
+  const { isolation, plan, limitMs } = making;
+  const { id } = run.task;
   const tag = await parts.tagOf(id);
-  const made = await withinDeadline(timer, limitMs, (signal) =>
-    isolation.prepare(id, plan, AbortSignal.any([signal, shell.signal]), tag),
-  );
-  if (made.type === "late") throw new Error(`The isolation ${plan.isolation} was not ready in time.`);
+  const settle = (place: Json) =>
+    withinDeadline(timer, limitMs, (signal) => isolation.settle(id, place, signal, tag));
+  let preparing: Promise<Json> | undefined;
+  const made = await withinDeadline(timer, limitMs, (signal) => {
+    preparing = isolation.prepare(id, plan, AbortSignal.any([signal, shell.signal]), tag);
+    return preparing;
+  });
+  if (made.type === "late") {
+    if (preparing) making.begun(preparing.then(settle));
+    throw new Error(`The isolation ${plan.isolation} was not ready in time.`);
+  }
   if (made.type === "failed") throw made.error;
   try {
     const note = { type: "isolated", place: made.value } as const;
-    await journal.say(run.task, shell.epoch, [{ body: { kind: "task", task: id, note } }]);
+    const items = [{ body: { kind: "task", task: id, note } }] as const;
+    await untilStored(parts, shell.signal, id, () => journal.say(run.task, shell.epoch, items));
   } catch (error) {
-    await withinDeadline(timer, limitMs, (signal) => isolation.settle(id, made.value, signal, tag));
+    await settle(made.value);
     throw error;
   }
   run.memory = { ...run.memory, place: made.value };

@@ -2,6 +2,7 @@ import type { Json } from "../model/json.ts";
 import type { Census, Closable } from "../model/scope.ts";
 import type { TaskEvent, TaskId, TaskOutcome } from "../model/task.ts";
 import { type ContextParts, makeContext } from "./context.ts";
+import { withinDeadline } from "./deadline.ts";
 import type { Finisher } from "./finisher.ts";
 import { type IsolateParts, isolate } from "./isolate.ts";
 import type { MoveExtras } from "./journal.ts";
@@ -13,7 +14,7 @@ import { untilStored } from "./until-stored.ts";
 import { wordsOf } from "./words.ts";
 
 /** What running needs. */
-export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, IsolateParts {
+export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, Omit<IsolateParts, "track"> {
   readonly finisher: Finisher;
   readonly census: Census;
   readonly owner: string;
@@ -103,9 +104,11 @@ export class Runner<OpenedSession> {
   /** Follows work that goes on after a task has ended. */
   track(id: TaskId, work: Promise<void>): void {
     const former = this.#finishing.get(id);
-    const tracked = (former ? former.then(() => work) : work)
-      .catch((error) => this.#parts.onWarning(`Clean-up after task ${id} failed: ${error}`))
-      .finally(() => this.#finishing.get(id) === tracked && this.#finishing.delete(id));
+    // Heard at once: it may fail long before the former is done.
+    const heard = work.catch((error) => this.#parts.onWarning(`Clean-up after task ${id} failed: ${error}`));
+    const tracked = Promise.all([former, heard]).then(() => {
+      if (this.#finishing.get(id) === tracked) this.#finishing.delete(id);
+    });
     this.#finishing.set(id, tracked);
   }
 
@@ -141,7 +144,7 @@ export class Runner<OpenedSession> {
       run.shell = shell;
       if (run.settling) return { type: "stopped" };
       try {
-        await isolate(this.#parts, run, shell);
+        await isolate({ ...this.#parts, track: (id, work) => this.track(id, work) }, run, shell);
         const tag = await this.#parts.tagOf(run.task.id);
         if (shell.isStopped) return { type: "stopped" };
         shell.begin(run.agent.run(makeContext(this.#parts, run, shell, tag)));
@@ -171,12 +174,18 @@ export class Runner<OpenedSession> {
   }
 
   async #detach(run: Run<OpenedSession>): Promise<void> {
-    const news = new Promise<void>((resolve) => run.listen(() => resolve()));
-    const isQueued = run.task.state === "queued";
-    if (!(await this.#move(run, "detach", isQueued ? { mode: "background" } : {}))) return run.settling;
-    if (run.task.state === "queued") return run.tell("detached");
-    run.shell?.detach();
-    return news;
+    const { promise: news, resolve } = Promise.withResolvers<void>();
+    const unlisten = run.listen(() => resolve());
+    try {
+      const isQueued = run.task.state === "queued";
+      if (!(await this.#move(run, "detach", isQueued ? { mode: "background" } : {})))
+        return await run.settling;
+      if (run.task.state === "queued") return run.tell("detached");
+      run.shell?.detach();
+      await news;
+    } finally {
+      unlisten();
+    }
   }
 
   /** The baton is the log: the old call of the agent ends, and a new one goes on; or the iterator itself is handed on. */
@@ -209,10 +218,13 @@ export class Runner<OpenedSession> {
   }
 
   async #settle(run: Run<OpenedSession>, event: TaskEvent, given: TaskOutcome): Promise<void> {
-    const { journal, stop, stopChildren, left } = this.#parts;
-    await run.moving;
-    if (run.mayHaveChildren) await stopChildren(run.task.id);
+    const { journal, stop, timer, limits, left } = this.#parts;
+    const isAlone = !run.moving && !run.mayHaveChildren;
+    const leaves = isAlone ? undefined : Promise.all([run.moving, this.#stopChildren(run)]);
+    // Leaves first; but where the store holds them up, the program is ended all the same.
+    if (leaves) await withinDeadline(timer, limits.closeMs, () => leaves);
     if (event !== "complete") run.shell?.stop(given.reason ?? given.state);
+    await leaves;
     const found = given.result === undefined ? { ...given, ...resultOf(run.memory.result) } : given;
     const settling = () => journal.settle(run.task, event, found);
     const { hasMoved, task, outcome } = await untilStored(this.#parts, stop, run.task.id, settling);
@@ -225,14 +237,20 @@ export class Runner<OpenedSession> {
     this.track(task.id, this.#finish(run));
   }
 
+  async #stopChildren({ task, mayHaveChildren }: Run<OpenedSession>): Promise<void> {
+    const { stop, stopChildren } = this.#parts;
+    if (mayHaveChildren) await untilStored(this.#parts, stop, task.id, () => stopChildren(task.id));
+  }
+
   async #finish(run: Run<OpenedSession>): Promise<void> {
     const { task, outcome, memory } = run;
     await run.shell?.close();
     run.shell = undefined;
     if (!outcome) return;
     // Those that were on their way when the task ended; from its end on there are no more.
-    if (run.mayHaveChildren) await this.#parts.stopChildren(task.id);
-    const tag = await this.#parts.tagOf(task.id);
+    await this.#stopChildren(run);
+    const { stop, tagOf } = this.#parts;
+    const tag = await untilStored(this.#parts, stop, task.id, () => tagOf(task.id));
     await this.#parts.finisher.finish(
       { task, outcome, tag, ...(memory.plan && { plan: memory.plan }) },
       memory.place,

@@ -26,6 +26,7 @@ import type { Shell } from "./shell.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
 import { type Recovered, Sweeper } from "./sweeper.ts";
 import { systemTimer, type Timer } from "./timer.ts";
+import { unthrowing } from "./unthrowing.ts";
 
 /** Owns the tasks of one process: starts and ends them, hears wishes, shows signs of life, and takes over from the dead. */
 export class Supervisor<OpenedSession> {
@@ -38,19 +39,21 @@ export class Supervisor<OpenedSession> {
   readonly #queue: RunQueue<OpenedSession>;
   readonly #sweeper: Sweeper<OpenedSession>;
   readonly #lease: OwnerLease;
+  readonly #warn: (warning: string) => void;
   readonly #stop = new AbortController();
   #cancelWishes: (() => void) | undefined;
   #cancelSweeps: (() => void) | undefined;
   #sweeping: Promise<Recovered> | undefined;
   #unregister: (() => void) | undefined;
-  #isClosing = false;
+  #closing: Promise<void> | undefined;
 
   constructor(
     parts: TaskParts<OpenedSession>,
     onNotice: (notice: TaskNotice) => void,
     handleOf: (task: TaskRecord) => TaskHandle,
   ) {
-    const { log, census, owner, isolations = {}, onWarning = () => undefined } = parts;
+    const { log, census, owner, isolations = {} } = parts;
+    const onWarning = unthrowing(parts.onWarning);
     const { timer = systemTimer, afterEnd: steps = [], channels = [] } = parts;
     const limits = resolveTaskLimits(parts.limits);
     const stop = this.#stop.signal;
@@ -59,6 +62,7 @@ export class Supervisor<OpenedSession> {
     this.limits = limits;
     this.timer = timer;
     this.#journal = journal;
+    this.#warn = onWarning;
     const tagOf = (id: TaskId) => this.tagOf(id);
     const common = { log, journal, timer, isolations, stop, onWarning, owner, limits, tagOf };
     const finisher = new Finisher({ ...common, steps, channels, stepMs: limits.stepMs, onNotice });
@@ -174,9 +178,9 @@ export class Supervisor<OpenedSession> {
     await identityOf(this.#parts.log.store, this.#parts.log.clock);
     await this.#lease.hold();
     if (this.#cancelSweeps || this.#isClosing) return;
-    const { log, owner, onWarning = () => undefined } = this.#parts;
-    const warn = (error: unknown) => onWarning(`Looking after tasks failed: ${error}`);
-    const wishes = { runner: this.runner, tasks: log.store.tasks, owner, onWarning };
+    const { log, owner } = this.#parts;
+    const warn = (error: unknown) => this.#warn(`Looking after tasks failed: ${error}`);
+    const wishes = { runner: this.runner, tasks: log.store.tasks, owner, onWarning: this.#warn };
     this.#cancelSweeps = every(this.timer, this.limits.leaseMs / 2, () => this.sweep(), warn, 0);
     this.#cancelWishes = every(this.timer, this.limits.wishMs, () => hearWishes(wishes), warn);
     if (this.#parts.handlesSignals !== false)
@@ -201,9 +205,22 @@ export class Supervisor<OpenedSession> {
   }
 
   /** Ends what runs, then waits for clean-up as long as the grace lasts; the rest is left to whoever comes next. */
-  async close(): Promise<void> {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
+  close(): Promise<void> {
+    // In the next turn: what it ends may ask for an end itself.
+    this.#closing ??= Promise.resolve().then(() => this.#close());
+    return this.#closing;
+  }
+
+  /** Fires when it is closed, by whomever: what has not ended by then does not end here any more. */
+  get closed(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  async #close(): Promise<void> {
     this.#cancelSweeps?.();
     this.#cancelWishes?.();
     const ending = Promise.all([...this.runner.runs.values()].map((run) => this.#end(run)));
@@ -214,9 +231,7 @@ export class Supervisor<OpenedSession> {
     this.#stop.abort(new Error("The supervisor of tasks is closed."));
     this.#unregister?.();
     // A lease that cannot be given back ends by itself.
-    await this.#lease
-      .close()
-      .catch((error) => this.#parts.onWarning?.(`The lease was not given back: ${error}`));
+    await this.#lease.close().catch((error) => this.#warn(`The lease was not given back: ${error}`));
   }
 
   #end(run: Run<OpenedSession>): Promise<void> {

@@ -39,6 +39,7 @@ export interface SweeperParts<OpenedSession> {
   readonly resume: (run: Run<OpenedSession>) => void;
   readonly track: (id: string, work: Promise<void>) => void;
   readonly stopChildren: (parent: string) => Promise<void>;
+  readonly onWarning: (warning: string) => void;
   /** What processes of a task are found by. */
   readonly tagOf: (id: string) => Promise<string>;
 }
@@ -59,12 +60,13 @@ export class Sweeper<OpenedSession> {
 
   /** Looks at everything once. */
   async sweep(): Promise<Recovered> {
-    const { log } = this.#parts;
+    const { log, onWarning } = this.#parts;
     let recovered = NOTHING;
     const owners = await log.store.tasks.owners();
     for (const silent of this.#silent.keys()) if (!owners.includes(silent)) this.#silent.delete(silent);
     for (const owner of owners) {
       const isOwn = owner === this.#parts.owner;
+      let isWhole = true;
       if (owner !== undefined && !isOwn && !(await this.#isGivenUp(owner))) continue;
       for (let after: string | undefined; ; ) {
         const page = await log.store.tasks.openOf(owner, {
@@ -72,11 +74,18 @@ export class Sweeper<OpenedSession> {
           ...(after !== undefined && { after }),
         });
         for (const task of page)
-          if (!isOwn || this.#isStray(task)) recovered = await this.#recover(task.id, owner, recovered);
+          if (!isOwn || this.#isStray(task)) {
+            // One that cannot be read, or decided on, is no reason to leave the others.
+            recovered = await this.#recover(task.id, owner, recovered).catch((error) => {
+              onWarning(`Task ${task.id} could not be looked after: ${error}`);
+              isWhole = false;
+              return recovered;
+            });
+          }
         after = page.at(-1)?.id;
         if (page.length < PAGE) break;
       }
-      if (owner !== undefined && !isOwn) await dropLease(log.store, owner);
+      if (owner !== undefined && !isOwn && isWhole) await dropLease(log.store, owner);
     }
     return recovered;
   }

@@ -12,6 +12,7 @@ import { outcomeOf } from "./recall-task.ts";
 import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-options.ts";
 import { Supervisor } from "./supervisor.ts";
 import type { Recovered } from "./sweeper.ts";
+import { unthrowing } from "./unthrowing.ts";
 import { followTask, hearOf, type WaitParts } from "./waiting.ts";
 
 /** How long another process's answer to a wish is waited for before the task is shown as it is. */
@@ -25,7 +26,6 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   readonly #supervisor: Supervisor<OpenedSession>;
   readonly #scope: Scope;
   readonly #listeners = new Set<(notice: TaskNotice) => void>();
-  readonly #closing = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(parts: TaskParts<OpenedSession>) {
@@ -183,13 +183,12 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   async #close(): Promise<void> {
     const closing = this.#scope.close();
     await this.#supervisor.close();
-    this.#closing.abort();
     this.#listeners.clear();
     await closing;
   }
 
   #waitParts(): WaitParts {
-    return { store: this.#parts.log.store, timer: this.#supervisor.timer, closing: this.#closing.signal };
+    return { store: this.#parts.log.store, timer: this.#supervisor.timer, closing: this.#supervisor.closed };
   }
 
   #tell(notice: TaskNotice): void {
@@ -197,7 +196,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
       try {
         listener(notice);
       } catch (error) {
-        this.#parts.onWarning?.(`A listener to notices failed: ${error}`);
+        unthrowing(this.#parts.onWarning)(`A listener to notices failed: ${error}`);
       }
     }
   }

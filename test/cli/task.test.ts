@@ -48,6 +48,7 @@ describe("longhaul task", () => {
       code: 2,
       stderr: expect.stringContaining("fits several tasks: review-"),
     });
+    expect(await show("")).toMatchObject({ code: 2, stderr: expect.stringContaining("name a task") });
     const { code, value } = await jsonHere(["task", "show", "nothing-like-it", "--store", store]);
     expect([code, value.error.code]).toEqual([1, "TASK_NOT_FOUND"]);
     expect((await runHere(["task", "list", "--store", testFolder()])).stderr).toContain(

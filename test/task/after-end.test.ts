@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type Context, greet } from "./agents.ts";
 import { makeHost } from "./host.ts";
-import { noticesIn, testHost } from "./world.ts";
+import { gate, noticesIn, testHost } from "./world.ts";
 
 describe("steps after the end", () => {
   test("come in order, go into the notice, and one that hangs holds nobody up", async () => {
@@ -75,4 +76,46 @@ describe("steps after the end", () => {
     await expect.poll(async () => (await noticesIn(store, "t", "t")).length).toBe(1);
     await next.tasks.close();
   });
+});
+
+test("whoever waits for clean-up waits for a place that a killed task had begun to make", async () => {
+  const taken: string[] = [];
+  const begun = gate();
+  const isolations = {
+    box: {
+      prepare: async (_task: string, _plan: unknown, signal: AbortSignal) => {
+        begun.open();
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        await sleep(50);
+        taken.push("back");
+        throw new Error("stopped");
+      },
+      settle: async () => undefined,
+    },
+  };
+  const { tasks } = await testHost({ isolations });
+  const task = await tasks.start(greet, null, { id: "t", isolation: "box" });
+  await begun.opened;
+  expect((await task.kill()).state).toBe("killed");
+  await tasks.cleaned();
+  expect(taken).toEqual(["back"]);
+});
+
+test("a place that is made too late is decided on at once", async () => {
+  const settled: unknown[] = [];
+  const isolations = {
+    box: {
+      limitMs: 20,
+      prepare: async () => {
+        await sleep(80);
+        return "late";
+      },
+      settle: async (_task: string, place: unknown) => void settled.push(place),
+    },
+  };
+  const { tasks } = await testHost({ isolations });
+  const task = await tasks.start(greet, null, { id: "t", isolation: "box" });
+  expect((await task.wait()).outcome?.error).toContain("not ready in time");
+  await tasks.cleaned();
+  expect(settled).toEqual(["late"]);
 });

@@ -73,6 +73,16 @@ describe("from another process", () => {
     await expect(tasks.kill("t")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
   });
 
+  test("whoever waits for a task hears that it was deleted, though nobody runs it", async () => {
+    const { tasks, store } = await testHost();
+    await tasks.start("nobody", null, { id: "t" });
+    const waiting = expect(tasks.wait("t")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
+    // By then it has seen the task, and listens.
+    for (let reads = 0; reads < 5; reads++) await tasks.status("t");
+    await store.sessions.delete("t");
+    await waiting;
+  });
+
   test("a task of an agent that is not known here waits for a process that knows it", async () => {
     const { tasks, store } = await testHost();
     const task = await tasks.start("greet", "tea", { id: "t" });

@@ -28,7 +28,11 @@ export const remoteOwner = () => `elsewhere|1|${++owners}`;
 /** A supervisor of its own on a store. */
 export function makeHost(
   store: Store,
-  options: TaskOptions & { readonly clock?: Clock; readonly owner?: string } = {},
+  options: TaskOptions & {
+    readonly clock?: Clock;
+    readonly owner?: string;
+    readonly openSession?: (id: string) => Promise<TestSession>;
+  } = {},
 ): Host {
   const { clock = systemClock, owner = remoteOwner(), ...rest } = options;
   const limits = resolveLimits();

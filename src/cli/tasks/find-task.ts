@@ -11,7 +11,9 @@ const MOST_FITTING = 100;
  * ARGUMENT_INVALID those that fit where several do.
  */
 export async function findTask(kernel: Kernel, wanted: string | undefined): Promise<TaskId> {
-  if (wanted === undefined) throw new UsageError('name a task; "longhaul task list" lists them');
+  // Every id begins with nothing: a variable that is not set would name the only task there is.
+  if (wanted === undefined || wanted === "")
+    throw new UsageError('name a task; "longhaul task list" lists them');
   if (await isTask(kernel, wanted)) return wanted;
   const fitting: TaskId[] = [];
   let nearest: readonly TaskId[] = [];

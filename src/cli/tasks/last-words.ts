@@ -31,6 +31,8 @@ export function placeWords(place: Json | undefined): readonly string[] {
 export function worktreeWords(facts: Json | undefined): readonly string[] {
   if (typeof facts !== "object" || facts === null || Array.isArray(facts)) return [];
   const { state, path, branch, isRemoved, why } = facts as { readonly [key: string]: Json };
+  if (isRemoved === true && state === "changed")
+    return [`its worktree was removed by somebody else; its commits are on the branch ${branch}`];
   if (isRemoved === true) return ["its worktree held nothing new and was removed"];
   if (typeof path === "string") return [`its worktree (${state}) is ${path}, on the branch ${branch}`];
   return why === undefined ? [] : [`what became of its worktree is not known: ${why}`];

@@ -43,6 +43,8 @@ async function* plainBytes(
       position += bytesRead;
       // The next chunk is read while this one is worked on. Less than was asked for is the end.
       if (bytesRead === size) reading = read(other, position);
+      // Its failure is heard of when its turn comes.
+      reading.catch(() => undefined);
       if (bytesRead > 0) yield current.subarray(0, bytesRead);
       if (bytesRead < size) return;
       [current, other] = [other, current];

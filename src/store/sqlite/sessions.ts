@@ -15,12 +15,14 @@ export class SqliteSessions implements SessionStore {
   readonly #db: Database;
   readonly #cache: SessionCache;
   readonly #eraser: Eraser;
+  readonly #committed: () => void;
   readonly #statements;
 
-  constructor(db: Database, cache: SessionCache, eraser: Eraser) {
+  constructor(db: Database, cache: SessionCache, eraser: Eraser, committed: () => void) {
     this.#db = db;
     this.#cache = cache;
     this.#eraser = eraser;
+    this.#committed = committed;
     this.#statements = {
       byId: db.prepare(`SELECT ${COLUMNS} FROM ${FROM} WHERE s.id = ?`),
       insert: db.prepare(
@@ -116,6 +118,7 @@ export class SqliteSessions implements SessionStore {
       return doomed;
     });
     const freed = await this.#eraser.eraseSession(number);
+    this.#committed();
     return { ...freed, sessions: 1, scrubbed: await this.#db.emptyJournal() };
   }
 

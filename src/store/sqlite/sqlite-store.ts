@@ -92,7 +92,8 @@ class SqliteStore implements Store {
     const cache = new SessionCache(db);
     const refs = new BlobRefs(db);
     this.#eraser = new Eraser(db, files);
-    const sessions = new SqliteSessions(db, cache, this.#eraser);
+    const committed = () => this.#commits.announce();
+    const sessions = new SqliteSessions(db, cache, this.#eraser, committed);
     this.sessions = forgettingSessions(sessions, memory);
     this.drafts = new Drafts(db, cache, refs);
     this.blobs = new SqliteBlobs(db, files, this.#eraser, clock);
@@ -110,7 +111,7 @@ class SqliteStore implements Store {
         tasks: this.tasks,
       }),
       eraser: this.#eraser,
-      committed: () => this.#commits.announce(),
+      committed,
     });
     this.entries = forgettingEntries(entries, memory);
   }

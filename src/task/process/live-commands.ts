@@ -55,8 +55,12 @@ function startWatch(cleanups: Cleanups, table: ProcessTable): Watch {
   const watchAgain = (delayMs: number) => {
     timer = setTimeout(async () => {
       const before = performance.now();
-      const list = await table.list();
-      for (const { tree } of live) tree.members(list);
+      try {
+        const list = await table.list();
+        for (const { tree } of live) tree.members(list);
+      } catch {
+        // Nobody waits for this look; the next one may see more.
+      }
       if (live.size > 0) watchAgain(Math.max(WATCH_MS, (performance.now() - before) / WATCH_SHARE));
     }, delayMs).unref();
   };
@@ -74,12 +78,21 @@ function startWatch(cleanups: Cleanups, table: ProcessTable): Watch {
 function killNow(live: readonly LiveCommand[], table: ProcessTable): void {
   for (const { tree } of live) if (!tree.hasLeaderExited) sendSignal(-tree.leader.pid, "SIGKILL");
   for (let round = 0; round < EXIT_ROUNDS; round++) {
-    const list = table.list();
-    // Where looking takes time there is none left for it.
-    if (list instanceof Promise) return;
+    const list = listNow(table);
+    if (!list) return;
     const members = live.flatMap(({ tree }): SeenProcess[] => tree.members(list));
     for (const signal of ["SIGSTOP", "SIGKILL"] as const)
       for (const member of members) void table.signal(member, signal);
     if (members.length === 0) return;
+  }
+}
+
+/** The list, if it can be had at once: where looking takes time there is none left for it. */
+function listNow(table: ProcessTable): readonly SeenProcess[] | undefined {
+  try {
+    const list = table.list();
+    return list instanceof Promise ? undefined : list;
+  } catch {
+    return undefined;
   }
 }

@@ -5,6 +5,7 @@ import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./co
 import { feed } from "./feed.ts";
 import { keepAlive } from "./live-commands.ts";
 import { readOutput } from "./output.ts";
+import { sendSignal } from "./process-table.ts";
 import { reapTree } from "./reap.ts";
 import { RunTree } from "./run-tree.ts";
 import { spawnTagged } from "./spawn.ts";
@@ -52,13 +53,17 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
   const finish = async (): Promise<CommandEnd> => {
     const first = await Promise.race([exit, stopping.promise.then(() => undefined)]);
     if (first) reason ??= "exited";
+    // Where the system shows no processes, as when no more files can be opened, its group at least can be ended.
     const isOver =
       first !== undefined &&
       (options.leftovers === "keep" ||
-        (await tree.waitUntilEmpty(table, options.lingerMs ?? 1_000, stopping.promise)));
-    const reaped = isOver ? undefined : await reapTree((list) => tree.members(list), options);
-    // Where the system shows no processes, the first one at least can be ended.
-    if (!tree.hasLeaderExited && !reaped?.remaining.length) child.kill("SIGKILL");
+        (await tree.waitUntilEmpty(table, options.lingerMs ?? 1_000, stopping.promise).catch(() => false)));
+    const reap = () => reapTree((list) => tree.members(list), options);
+    const reaped = isOver ? undefined : await reap().catch(() => undefined);
+    if (!tree.hasLeaderExited && !reaped?.remaining.length) {
+      sendSignal(-identity.pid, "SIGKILL");
+      child.kill("SIGKILL");
+    }
     // What hangs in the kernel never exits; it is reported instead of waited for.
     const how = await within(exit, reaped?.remaining.length ? 100 : 5_000);
     const isDrained = await within(

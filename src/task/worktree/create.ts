@@ -54,6 +54,7 @@ export async function createWorktree(options: CreateWorktreeOptions): Promise<Cr
   const mark: Omit<Mark, "branch"> = {
     id: randomUUID(),
     task: options.task,
+    ...(options.tag !== undefined && { tag: options.tag }),
     base,
     stash: await newestStash(common, options),
     createdAt: now,

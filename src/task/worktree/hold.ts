@@ -34,7 +34,8 @@ export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}
   await lockAgain(worktree, options);
   let beating: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
-    beating = beat().catch(() => clearInterval(timer));
+    // A disk that is full for a while must not end the hold.
+    beating = beat().catch(() => undefined);
   }, options.everyMs ?? 20_000);
   timer.unref();
   return {

@@ -5,11 +5,12 @@ import type { Closable } from "../../model/scope.ts";
 import type { TaskId, TaskPlan } from "../../model/task.ts";
 import type { Isolation } from "../after-end.ts";
 import { reapTagged } from "../process/tagged.ts";
+import { isMadeFor, removeAbandoned } from "./abandoned.ts";
 import { type CreateWorktreeOptions, createWorktree, folderIn } from "./create.ts";
 import type { GitOptions } from "./git.ts";
 import { holdWorktree } from "./hold.ts";
 import { readMark } from "./mark.ts";
-import { type Removal, removeIfUnchanged } from "./remove.ts";
+import { type Removal, removeBranchOnly, removeIfUnchanged } from "./remove.ts";
 import { lookAtRepository } from "./repository.ts";
 import { adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
 
@@ -33,6 +34,7 @@ export interface WorktreePlace extends Worktree {
 /** Gives each task a worktree of its own, found again when it is resumed, and removed at the end if it holds nothing. */
 export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation {
   const { repository, limitMs = 120_000, ...rest } = options;
+  const repositoryOf = (plan: TaskPlan) => (typeof repository === "string" ? repository : repository(plan));
   const holds = new Map<TaskId, Closable>();
   const hold = async (task: TaskId, worktree: Worktree, git: GitOptions) => {
     const kept = await holdWorktree(worktree, git);
@@ -42,14 +44,15 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
   return {
     limitMs,
     async prepare(task, plan, signal, tag) {
-      const from = typeof repository === "string" ? repository : repository(plan);
+      const from = repositoryOf(plan);
       const git = { ...rest, signal, tag };
       const { common, prefix } = await lookAtRepository(from, git);
-      const former = await findFormer(common, task);
+      const former = await findFormer(common, task, tag);
       if (former) {
         await hold(task, former, git);
         return placeOf({ ...former, folder: folderIn(former, prefix) });
       }
+      await removeAbandoned(common, task, git);
       const { worktree, ...more } = await createWorktree({ ...git, repository: from, task });
       try {
         await hold(task, worktree, git);
@@ -67,20 +70,28 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
       const worktree = worktreeIn(place);
       await holds.get(task)?.close();
       holds.delete(task);
-      if (!existsSync(worktree.admin) && !existsSync(worktree.path))
-        return { state: "unchanged", isRemoved: true };
       // What still runs there could still write there.
       await reapTagged(tag);
+      if (!existsSync(worktree.admin) && !existsSync(worktree.path))
+        return factsOf(await removeBranchOnly(worktree, { ...rest, signal }));
       return factsOf(await removeIfUnchanged(worktree, { ...rest, signal }));
+    },
+    async collect(task, plan, signal, tag) {
+      await reapTagged(tag);
+      const git = { ...rest, signal, tag };
+      const { common } = await lookAtRepository(repositoryOf(plan), git);
+      const removal = await removeAbandoned(common, task, git);
+      return removal && factsOf(removal);
     },
   };
 }
 
 /** The worktree that was made for the task before, by whatever process. */
-async function findFormer(common: string, task: TaskId): Promise<Worktree | undefined> {
+async function findFormer(common: string, task: TaskId, tag: string): Promise<Worktree | undefined> {
   for (const admin of await adminsOf(common)) {
     const mark = await readMark(admin);
-    const path = mark?.task === task && mark.isComplete && !mark.isRemoving ? await pathOf(admin) : undefined;
+    const isUsable = isMadeFor(mark, task, tag) && mark.isComplete && !mark.isRemoving;
+    const path = isUsable ? await pathOf(admin) : undefined;
     if (path && existsSync(path)) return worktreeOf(admin, path);
   }
   return undefined;

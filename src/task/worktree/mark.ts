@@ -15,6 +15,8 @@ export interface Mark {
   /** Tells it from others made for the same task. */
   readonly id: string;
   readonly task: string;
+  /** Tells the task from those of other stores that have the same id. */
+  readonly tag?: string;
   readonly branch: string;
   readonly base: string;
   /** The newest stash of the repository when it was made. */

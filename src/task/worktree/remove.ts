@@ -32,6 +32,18 @@ export async function removeIfUnchanged(worktree: Worktree, options: GitOptions 
   return kept(worktree, { state: "undecidable", reason });
 }
 
+/** For a worktree that somebody else has removed: its branch goes too, unless there are commits on it. */
+export async function removeBranchOnly(worktree: Worktree, options: GitOptions): Promise<Removal> {
+  const { repository, branch, base } = worktree;
+  const removed = { ...kept(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
+  // The repository is gone as a whole.
+  if (!existsSync(repository)) return removed;
+  const tip = await tipOf(repository, branch, options);
+  if (tip === "" || (tip === base && (await deleteBranch(repository, branch, base, options)))) return removed;
+  const verdict: Verdict = tip === base ? { state: "unchanged" } : { state: "changed", changes: ["commits"] };
+  return { ...removed, verdict, isBranchRemoved: false };
+}
+
 /** Does work that decides on a worktree's life, one at a time in all processes; undefined if it cannot be had. */
 export function withWorktreeLock<T>(worktree: Worktree, work: () => Promise<T>, options: GitOptions) {
   const lock = join(worktree.admin, "longhaul.lock");
@@ -57,6 +69,13 @@ export async function removeUnderLock(worktree: Worktree, options: GitOptions): 
     const reason = error instanceof Error ? error.message : String(error);
     return kept(worktree, { state: "undecidable", reason });
   }
+}
+
+/** The same for one that a process has left: in one that is not complete nobody has worked. */
+export async function removeLeft(worktree: Worktree, mark: Mark, options: GitOptions): Promise<Removal> {
+  if (mark.isComplete) return removeUnderLock(worktree, options);
+  await discard(worktree, options);
+  return { ...kept(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
 }
 
 /** Removes a worktree in which nobody has worked, or whose removal was broken off; never throws. */

@@ -5,7 +5,7 @@ import { invalidArgument, isLonghaulError, throwIfAborted } from "../../model/er
 import type { GitOptions } from "./git.ts";
 import { collectIntents } from "./intent.ts";
 import { isHeld, type Mark, readMark } from "./mark.ts";
-import { discard, type Removal, removeUnderLock, withWorktreeLock } from "./remove.ts";
+import { type Removal, removeLeft, withWorktreeLock } from "./remove.ts";
 import { defaultRoot, lookAtRepository } from "./repository.ts";
 import { verdict } from "./verdict.ts";
 import { adminOf, adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
@@ -88,7 +88,7 @@ async function collect(worktree: Worktree, options: CollectStaleOptions): Promis
     async () => {
       const mark = await readMark(worktree.admin);
       if (!mark || (await isInUse(worktree, options))) return undefined;
-      return mark.isComplete ? removeUnderLock(worktree, options) : removeHalf(worktree, options);
+      return removeLeft(worktree, mark, options);
     },
     options,
   );
@@ -105,12 +105,6 @@ async function isInUse({ admin, path, task }: Worktree, options: CollectStaleOpt
 /** A heartbeat from the future is that of a clock that was set back: young, to be safe. */
 function isYoung(mark: Mark, now: number, olderThanMs: number): boolean {
   return now - mark.heartbeatAt < olderThanMs;
-}
-
-async function removeHalf(worktree: Worktree, options: GitOptions): Promise<Removal> {
-  await discard(worktree, options);
-  const { path, branch } = worktree;
-  return { verdict: { state: "unchanged" }, isRemoved: true, isBranchRemoved: true, path, branch };
 }
 
 /** All worktrees of longhaul below the root, and the repositories they are of. */

@@ -57,6 +57,22 @@ export const deletionCases: readonly StoreProof[] = [
     },
   ],
   [
+    "deletion: whoever listens to commits is told, for nothing else would tell that there will be no more",
+    async (store) => {
+      await makeSession(store, "s");
+      let isThere = true;
+      const looking: Promise<void>[] = [];
+      const look = async () => {
+        isThere = (await store.sessions.get("s")) !== undefined;
+      };
+      const stop = store.onCommit(() => looking.push(look()));
+      await store.sessions.delete("s");
+      await Promise.all(looking);
+      stop();
+      assert.equal(isThere, false);
+    },
+  ],
+  [
     "deletion: a session with children is refused, a missing one too",
     async (store) => {
       await makeSession(store, "parent");

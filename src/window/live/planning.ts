@@ -65,7 +65,13 @@ export class Planning {
 
   /** Does what the policy has put off, if the window is large enough for that to be needed some day. */
   digest(slots: readonly Slot[]): void {
-    if (this.#budget.system + sizeOf(slots) > DIGESTED_SHARE * this.#budget.tokens) this.#run?.digest?.();
+    if (this.#budget.system + sizeOf(slots) <= DIGESTED_SHARE * this.#budget.tokens) return;
+    try {
+      this.#run?.digest?.();
+    } catch {
+      // Nobody waits who could be told; what is wrong with it comes up again when it begins anew.
+      this.#run = undefined;
+    }
   }
 
   /** True if the policy has to begin anew and would know nothing of what has left: the window is to be read again first. */

@@ -15,8 +15,7 @@ export interface TaskWorld {
 }
 
 /** A store of its own, with the real program on it. */
-export function taskWorld(setting: Setting = {}): TaskWorld {
-  const store = testFolder();
+export function taskWorld(setting: Setting = {}, store = testFolder()): TaskWorld {
   const env = { LONGHAUL_HOME: store, ...setting.env };
   const settings = { ...setting, env };
   const world: TaskWorld = {

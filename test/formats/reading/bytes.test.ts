@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type BytesOptions, readBytes } from "../../../src/formats/reading/bytes.ts";
 import { isDamaged } from "../../../src/formats/reading/damage.ts";
 import { READ_LIMITS } from "../../../src/formats/reading/limits.ts";
@@ -154,6 +155,27 @@ describe("a packed file", () => {
       }
     }
   });
+});
+
+test("a disk that fails while a chunk is worked on is heard of by whoever reads, and not before", async () => {
+  const path = join(testFolder(), "long.jsonl");
+  writeFileSync(path, "12345678");
+  const probe = await open(path);
+  const files: FileHandle = Object.getPrototypeOf(probe);
+  await probe.close();
+  const { read } = files;
+  let reads = 0;
+  // By hand: a spy would hear of the failure itself.
+  files.read = function (this: FileHandle, ...args: unknown[]) {
+    return ++reads === 1 ? Reflect.apply(read, this, args) : Promise.reject(new Error("EIO"));
+  };
+  onTestFinished(() => {
+    files.read = read;
+  });
+  const chunks = readBytes(path, { limits: READ_LIMITS, chunkBytes: 4 });
+  expect(String((await chunks.next()).value)).toBe("1234");
+  await new Promise((resolve) => setImmediate(resolve));
+  await expect(chunks.next()).rejects.toThrow("EIO");
 });
 
 describe("what is no plain file", () => {

@@ -6,7 +6,7 @@ export class Power {
   isOn = true;
   #awake: Promise<void> | undefined;
   #wake: () => void = () => undefined;
-  #fault: { calls: number; readonly code: ErrorCode } | undefined;
+  #fault: { calls: number; readonly code: ErrorCode; readonly isDone: boolean } | undefined;
   /** Whether its store has ever failed it. */
   hasFailed = false;
   #fuse: { calls: number; readonly isBefore: boolean } | undefined;
@@ -21,9 +21,9 @@ export class Power {
     if (calls === 0) this.isOn = false;
   }
 
-  /** Lets so many calls to the store fail. */
-  failNext(calls: number, code: ErrorCode): void {
-    this.#fault = { calls, code };
+  /** Lets so many calls to the store fail; those that are done say so all the same. */
+  failNext(calls: number, code: ErrorCode, isDone: boolean): void {
+    this.#fault = { calls, code, isDone };
     this.hasFailed = true;
   }
 
@@ -71,9 +71,10 @@ export class Power {
     const fuse = this.#fuse;
     if (fuse && --fuse.calls <= 0 && fuse.isBefore) this.isOn = false;
     if (!this.isOn) return new Promise(() => undefined);
-    if (this.#fault && this.#fault.calls-- > 0)
-      throw new LonghaulError(this.#fault.code, "The store failed.");
+    const fault = this.#fault && this.#fault.calls-- > 0 ? this.#fault : undefined;
+    if (fault && !fault.isDone) throw new LonghaulError(fault.code, "The store failed.");
     const result = await work();
+    if (fault) throw new LonghaulError(fault.code, "The store failed when it was done.");
     if (fuse && fuse.calls <= 0) this.isOn = false;
     if (this.#awake) await this.#awake;
     return this.isOn ? result : new Promise(() => undefined);

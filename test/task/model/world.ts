@@ -3,8 +3,9 @@ import type { Agent, AgentContext } from "../../../src/task/agent.ts";
 import type { TaskStatus } from "../../../src/task/start-options.ts";
 import { type Host, makeHost, type TestSession } from "../host.ts";
 import { type FakeTime, settleDown } from "./fake-time.ts";
-import type { Operation } from "./operations.ts";
+import { isGentle, type Operation } from "./operations.ts";
 import { Power } from "./power.ts";
+import { Surroundings } from "./surroundings.ts";
 
 /** Small enough that a lease passes within a schedule. */
 const LIMITS = {
@@ -17,7 +18,7 @@ const LIMITS = {
   maxResumes: 3,
 };
 
-type Command = "say" | "finish" | "throw" | "stop";
+type Command = "say" | "step" | "finish" | "throw" | "stop";
 
 /** A simulated process. */
 export interface SimulatedProcess extends Host {
@@ -35,7 +36,11 @@ let worlds = 0;
 export class World {
   readonly tasks: string[] = [];
   readonly hosts: SimulatedProcess[] = [];
-  readonly sent: string[] = [];
+  readonly surroundings = new Surroundings();
+  /** Sessions that somebody has deleted. */
+  readonly deleted = new Set<string>();
+  /** Whether nothing has happened that may lose a task: no death, no sleep, no fault that lasts. */
+  isGentle = true;
   readonly #name = `w${++worlds}`;
   readonly #store: Store;
   readonly #time: FakeTime;
@@ -61,8 +66,7 @@ export class World {
       // Some processes have room for few, and some let their tasks go when they close.
       limits: { ...LIMITS, maxRunning: this.hosts.length % 2 === 0 ? 2 : 100 },
       onClose: this.hosts.length % 3 === 1 ? "release" : "kill",
-      afterEnd: [{ name: "check", run: async () => true }],
-      channels: [{ name: "list", send: async ({ id }) => void this.sent.push(id) }],
+      ...this.surroundings.options(),
     });
     const process = { ...host, power, shells, closing: undefined, waits: [], troubles: [] };
     for (const agent of this.#agentsOf(process)) host.tasks.register(agent);
@@ -71,6 +75,7 @@ export class World {
   }
 
   async carryOut(operation: Operation): Promise<void> {
+    this.isGentle &&= isGentle(operation);
     switch (operation.type) {
       case "start":
         this.#start(operation);
@@ -79,6 +84,7 @@ export class World {
         this.#startChild(operation.task);
         break;
       case "say":
+      case "step":
       case "finish":
       case "throw":
         this.#command(this.#task(operation.task), operation.type);
@@ -101,7 +107,14 @@ export class World {
         this.#host(operation.host)?.power.failNext(
           operation.calls,
           operation.isPassing ? "STORE_BUSY" : "STORE_CORRUPT",
+          operation.isDone,
         );
+        break;
+      case "trouble":
+        this.surroundings.trouble(operation.what, operation.isHanging);
+        break;
+      case "delete":
+        await this.#delete(this.#task(operation.task));
         break;
       case "oversleep":
         await this.#oversleep(this.#host(operation.host), this.#task(operation.task));
@@ -124,8 +137,9 @@ export class World {
   async recover(): Promise<void> {
     for (const { power } of this.hosts) {
       power.wake();
-      power.failNext(0, "STORE_BUSY");
+      power.failNext(0, "STORE_BUSY", false);
     }
+    this.surroundings.calm();
     await settleDown();
     await this.addHost().tasks.recover();
     await this.#time.advance(4 * LIMITS.leaseMs);
@@ -154,13 +168,19 @@ export class World {
         async *run(context) {
           const shell = { closed: 0 };
           host.shells.push(shell);
-          context.scope.own({ close: () => void shell.closed++ });
+          context.scope.own({
+            close: () => {
+              shell.closed++;
+              return world.surroundings.pass("close");
+            },
+          });
           world.#contexts.set(context.task, { context, host });
           for (;;) {
             const command = await world.#nextCommand(context, isDeaf);
             if (command === "throw") throw new Error("told to");
-            if (command !== "say") return host.owner;
+            if (command !== "say" && command !== "step") return host.owner;
             yield { type: "output", text: host.owner };
+            if (command === "step") yield { type: "step" };
           }
         },
       };
@@ -168,13 +188,20 @@ export class World {
     return [make("resumable", true, false), make("fragile", false, false), make("deaf", true, true)];
   }
 
-  #start({ host: which, agent, isForeground }: Extract<Operation, { type: "start" }>): void {
+  #start({ host: which, agent, isForeground, isIsolated, bound }: Extract<Operation, { type: "start" }>) {
     const host = this.#host(which);
     if (!host) return;
     const id = `${this.#name}-${this.tasks.length}`;
     this.tasks.push(id);
     const name = ["resumable", "fragile", "deaf"][agent % 3] as string;
-    this.#note(host, host.tasks.start(name, null, { id, mode: isForeground ? "foreground" : "background" }));
+    const starting = host.tasks.start(name, null, {
+      id,
+      mode: isForeground ? "foreground" : "background",
+      ...(isIsolated && { isolation: "box" }),
+      ...(bound === "deadline" && { deadlineMs: 2_500 }),
+      ...(bound === "budget" && { budget: { steps: 1 } }),
+    });
+    this.#note(host, starting);
   }
 
   #startChild(which: number): void {
@@ -213,6 +240,18 @@ export class World {
     await settleDown();
     host.power.wake();
     this.#command(task, "say");
+  }
+
+  /** A session with children is refused: theirs go first, as long as there are any. */
+  async #delete(task: string | undefined): Promise<void> {
+    const record = task === undefined ? undefined : await this.#store.tasks.get(task);
+    if (!record) return;
+    for (const child of await this.#store.tasks.list({ parent: record.id, limit: 100 }))
+      await this.#delete(child.id);
+    await this.#store.sessions.delete(record.session).then(
+      () => this.deleted.add(record.session),
+      () => undefined,
+    );
   }
 
   #close(host: SimulatedProcess | undefined): void {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { runCommand, startCommand } from "../../../src/task/process/run-command.ts";
+import { systemTable } from "../../../src/task/process/system-table.ts";
 import { testFolder } from "../../support/folder.ts";
 import { countTagged, freshTag, script, shell } from "./family.ts";
 
@@ -11,6 +12,29 @@ describe("a program that runs for a task", () => {
     const end = await runCommand({ ...shell("echo out; echo err >&2; exit 3"), tag: freshTag() });
     expect(end).toMatchObject({ reason: "exited", exitCode: 3, signal: undefined, isOutputCut: false });
     expect([end.stdout, end.stderr]).toEqual(["out\n", "err\n"]);
+  });
+
+  test("is ended, and no look from a timer fails unheard, where the system shows no processes", async () => {
+    let looks = 0;
+    const list = () => {
+      looks++;
+      throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+    };
+    const table = { ...systemTable(), list };
+    const tag = freshTag();
+    const command = await startCommand({ ...shell("sleep 600 & sleep 600"), tag, table, graceMs: 50 });
+    await expect.poll(() => looks).toBeGreaterThan(0);
+    command.stop();
+    expect(await command.ended).toMatchObject({ reason: "aborted" });
+    await expect.poll(() => countTagged(tag)).toBe(0);
+    const short = await runCommand({
+      ...shell("echo done"),
+      tag: freshTag(),
+      table,
+      lingerMs: 50,
+      graceMs: 50,
+    });
+    expect(short).toMatchObject({ reason: "exited", exitCode: 0, stdout: "done\n" });
   });
 
   test("says which signal ended it", async () => {

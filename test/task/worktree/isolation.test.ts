@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { TaskPlan } from "../../../src/model/task.ts";
 import { startCommand } from "../../../src/task/process/run-command.ts";
+import { createWorktree } from "../../../src/task/worktree/create.ts";
 import { type WorktreePlace, worktreeIsolation } from "../../../src/task/worktree/isolation.ts";
+import { type Mark, readMark, writeMark } from "../../../src/task/worktree/mark.ts";
 import { collectStale } from "../../../src/task/worktree/stale.ts";
 import { countTagged, freshTag, shell } from "../process/family.ts";
-import { makeRepository, writeAt } from "./repository.ts";
+import { gitAt, makeRepository, writeAt } from "./repository.ts";
 
 const plan = {} as TaskPlan;
 const { signal } = new AbortController();
@@ -77,4 +80,58 @@ test("a place without changes is gone after the end, with what still ran there",
     state: "unchanged",
     isRemoved: true,
   });
+});
+
+test("what a process has made for a task, and died before it could say so, goes with the task", async () => {
+  const repository = makeRepository();
+  const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
+  const task = freshTag();
+  const tag = `${task}~store`;
+  const leave = async (isComplete: boolean) => {
+    const options = { repository: repository.path, root: repository.root, task, tag };
+    const { worktree } = await createWorktree(options);
+    const mark = (await readMark(worktree.admin)) as Mark;
+    const heldBy = { pid: 1, born: "long ago", host: hostname() };
+    await writeMark(worktree.admin, { ...mark, heldBy, isComplete });
+    return worktree;
+  };
+  for (const isComplete of [true, false]) {
+    await leave(isComplete);
+    expect(await isolation.collect?.(task, plan, signal, tag)).toMatchObject({ isRemoved: true });
+    expect(repository.git("worktree", "list").split("\n")).toHaveLength(1);
+    expect(repository.git("branch", "--list", "longhaul/*")).toBe("");
+  }
+  const { path } = await leave(true);
+  writeAt(path, "new.txt", "work");
+  expect(await isolation.collect?.(task, plan, signal, tag)).toMatchObject({ state: "changed", path });
+  expect(existsSync(join(path, "new.txt"))).toBe(true);
+});
+
+test("tasks of two stores that have the same id work in places of their own", async () => {
+  const repository = makeRepository();
+  const options = { repository: repository.path, root: repository.root };
+  const [one, other] = [worktreeIsolation(options), worktreeIsolation(options)];
+  const first = (await one.prepare("build", plan, signal, "build~one")) as unknown as WorktreePlace;
+  const second = (await other.prepare("build", plan, signal, "build~other")) as unknown as WorktreePlace;
+  expect(second.path).not.toBe(first.path);
+  expect(await other.collect?.("build", plan, signal, "build~other")).toBeUndefined();
+  for (const { path } of [first, second]) expect(existsSync(path)).toBe(true);
+  await one.settle("build", { ...first }, signal, "build~one");
+  await other.settle("build", { ...second }, signal, "build~other");
+});
+
+test("a worktree that somebody has removed leaves no branch, unless there are commits on it", async () => {
+  const repository = makeRepository();
+  const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
+  const settled = async (work: (path: string) => void) => {
+    const place = (await isolation.prepare("t", plan, signal, "t")) as unknown as WorktreePlace;
+    work(place.path);
+    repository.git("worktree", "remove", "--force", "--force", place.path);
+    return isolation.settle("t", { ...place }, signal, "t");
+  };
+  expect(await settled(() => undefined)).toEqual({ state: "unchanged", isRemoved: true });
+  expect(repository.git("branch", "--list", "longhaul/*")).toBe("");
+  const facts = await settled((path) => gitAt(path, "commit", "--quiet", "--allow-empty", "-m", "work"));
+  expect(facts).toEqual({ state: "changed", changes: ["commits"], isRemoved: true, branch: "longhaul/t" });
+  expect(repository.git("branch", "--list", "longhaul/*")).toBe("longhaul/t");
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -115,6 +115,27 @@ describe("the collection of stale worktrees", () => {
       spared: 0,
       removed: [{ branch: "longhaul/t" }],
     });
+  });
+
+  test("believes a holder whose heartbeat could not be written for a while", async () => {
+    const repository = makeRepository();
+    const worktree = await repository.worktree();
+    let now = Date.now();
+    const hold = await holdWorktree(worktree, { clock: { now: () => now }, everyMs: 5 });
+    onTestFinished(() => hold.close());
+    const file = join(worktree.admin, "longhaul.json");
+    // A heartbeat may come between the two.
+    await expect
+      .poll(() => {
+        rmSync(file, { force: true });
+        mkdirSync(file);
+        return true;
+      })
+      .toBe(true);
+    await sleep(50);
+    rmdirSync(file);
+    now += 1_000;
+    await expect.poll(async () => (await readMark(worktree.admin))?.heartbeatAt).toBe(now);
   });
 
   test("holds what was kept and released again for the task that goes on with it", async () => {

@@ -43,6 +43,30 @@ describe("a policy of the user's own", () => {
       expect((await session.window(SMALL).look()).messages).toEqual(before.messages);
     });
 
+  test("that fails while nobody waits begins anew with the next window", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 12);
+    let starts = 0;
+    let digests = 0;
+    const policy: Policy = {
+      name: "forgetful",
+      start(_budget, _tokensOf, { window = [] } = {}) {
+        starts++;
+        const slots = [...window];
+        const digest = () => {
+          digests++;
+          throw new Error("too much");
+        };
+        return { observe: (slot) => void slots.push(slot), fit: () => slots, digest };
+      },
+    };
+    const window = session.window({ ...SMALL, policy });
+    const { messages } = await window.fit();
+    await expect.poll(() => digests).toBe(1);
+    expect((await window.fit()).messages).toEqual(messages);
+    expect(starts).toBe(2);
+  });
+
   test("that tears a result from its call leaves words that a provider takes", async () => {
     const session = await (await testKernel()).session();
     await work(session, 6);

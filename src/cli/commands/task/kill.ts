@@ -1,5 +1,13 @@
-import { isTerminal, type Kernel, type TaskId, type TaskStatus } from "../../../index.ts";
+import {
+  isLonghaulError,
+  isTerminal,
+  type Kernel,
+  reapTagged,
+  type TaskId,
+  type TaskStatus,
+} from "../../../index.ts";
 import { defineCommand } from "../../command.ts";
+import { countOf } from "../../count.ts";
 import { escapeLine, safeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { printTo } from "../../printer.ts";
@@ -46,7 +54,13 @@ when its processes are gone; exit code 1 if a task has not ended in time, becaus
 async function kill(kernel: Kernel, id: TaskId, reason: string | undefined) {
   const before = await kernel.tasks.status(id);
   const wasEnded = isTerminal(before.state);
-  const after = wasEnded ? before : await kernel.tasks.kill(id, reason);
+  let after = before;
+  try {
+    if (!wasEnded) after = await kernel.tasks.kill(id, reason);
+  } catch (error) {
+    const words = await endPrograms(kernel, id, error);
+    return { task: id, state: after.state, isEnded: false, isChanged: false, words };
+  }
   const isEnded = isTerminal(after.state);
   if (isEnded) await waitUntilTold(kernel, id, TOLD_MS);
   return {
@@ -56,6 +70,15 @@ async function kill(kernel: Kernel, id: TaskId, reason: string | undefined) {
     isChanged: isEnded && !wasEnded,
     words: wordsOf(after, wasEnded),
   };
+}
+
+/** A task that has filled the disk cannot be told to end, for that is told in the store; its programs can be ended. */
+async function endPrograms(kernel: Kernel, id: TaskId, error: unknown): Promise<string> {
+  if (!isLonghaulError(error, "DISK_FULL") && !isLonghaulError(error, "STORE_IO")) throw error;
+  const { ended } = await reapTagged(await kernel.tasks.tag(id));
+  if (ended === 0) throw error;
+  const processes = `${countOf(ended, "process", "processes")} of it ${ended === 1 ? "was" : "were"} ended`;
+  return `could not be told to end, but ${processes}. ${error.message}`;
 }
 
 function wordsOf(status: TaskStatus, wasEnded: boolean): string {

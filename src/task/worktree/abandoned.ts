@@ -1,0 +1,38 @@
+import { systemClock } from "../../model/clock.ts";
+import type { TaskId } from "../../model/task.ts";
+import type { GitOptions } from "./git.ts";
+import { collectIntents } from "./intent.ts";
+import { isHeld, type Mark, readMark } from "./mark.ts";
+import { type Removal, removeLeft, withWorktreeLock } from "./remove.ts";
+import { adminsOf, pathOf, worktreeOf } from "./worktree.ts";
+
+/** A heartbeat of another machine is believed for so long. */
+const BELIEVED_MS = 60 * 60 * 1_000;
+
+/** Tells whether a worktree was made for a task; ids alone may be those of another store. */
+export function isMadeFor(mark: Mark | undefined, task: TaskId, tag: string | undefined): mark is Mark {
+  return mark?.task === task && (mark.tag === undefined || mark.tag === tag);
+}
+
+/**
+ * Removes what processes that died have made for a task and told nobody of, unless there is work in it. Undefined if there
+ * is nothing.
+ */
+export async function removeAbandoned(
+  repository: string,
+  task: TaskId,
+  options: GitOptions,
+): Promise<Removal | undefined> {
+  let last: Removal | undefined;
+  const now = systemClock.now();
+  for (const admin of await adminsOf(repository)) {
+    const mark = await readMark(admin);
+    if (!isMadeFor(mark, task, options.tag) || (await isHeld(mark, now, BELIEVED_MS))) continue;
+    const worktree = await worktreeOf(admin, (await pathOf(admin)) ?? "");
+    if (!worktree) continue;
+    const removed = await withWorktreeLock(worktree, () => removeLeft(worktree, mark, options), options);
+    last = removed?.value ?? last;
+  }
+  await collectIntents(repository, { ...options, now, olderThanMs: BELIEVED_MS });
+  return last;
+}

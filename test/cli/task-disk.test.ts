@@ -1,0 +1,44 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { isTerminal, openKernel } from "../../src/index.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
+import { countTagged } from "../task/process/family.ts";
+import { taskWorld } from "./support/tasks.ts";
+
+const disk = mountSmallDisk(4_000_000);
+if (!disk) console.log("skipped: a test of a task on a full disk needs the right to mount a tmpfs");
+
+const FLOOD = "while :; do echo a line; sleep 0.01; done";
+
+test.skipIf(!disk)(
+  "a task on a full disk is ended all the same, and ends in the log when there is room",
+  async () => {
+    onTestFinished(() => disk?.remove());
+    const { path } = disk as { readonly path: string };
+    const { task, store, untilItSays, details } = taskWorld({}, join(path, "store"));
+    await task("run", "--background", "--id", "flood", "--", "sh", "-c", FLOOD);
+    await untilItSays("flood", "line");
+    const tag = await tagOf(store, "flood");
+    expect(await countTagged(tag)).toBeGreaterThan(0);
+    const filler = join(path, "filler");
+    let sizeBytes = 4_000_000;
+    for (; sizeBytes > 0; sizeBytes -= 4_096)
+      try {
+        writeFileSync(filler, Buffer.alloc(sizeBytes));
+        break;
+      } catch {
+        // Less, then, until it fits and nothing else does.
+      }
+    // Whether the wish finds a last free page is the disk's affair; the programs end in either case.
+    await task("kill", "flood");
+    await expect.poll(() => countTagged(tag)).toBe(0);
+    rmSync(filler);
+    await expect.poll(async () => isTerminal((await details("flood")).status.state)).toBe(true);
+  },
+);
+
+async function tagOf(path: string, id: string): Promise<string> {
+  await using kernel = await openKernel({ path });
+  return await kernel.tasks.tag(id);
+}
