@@ -6,24 +6,29 @@ import { NO_TAGS, RUNS_VARIABLE, TASK_VARIABLE, type Tags, tagsOf } from "./tag.
 const page = Buffer.allocUnsafe(16 * 1024);
 /** The flag of threads of the kernel: they belong to nobody and have no environment. */
 const KERNEL_THREAD = 0x0020_0000;
-/** How many of the youngest are looked at, and how often in a row in vain. */
+/** How many are looked at besides those that were born since the last list, how many at most, and how often in vain. */
 const CHASE_DEPTH = 6;
-const CHASE_MISSES = 5;
+const CHASE_MOST = 4_096;
+const CHASE_MISSES = 20;
 
 /** The process table of Linux, read from its proc file system. */
 export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): ProcessTable {
   const boot = read(`${folder}/sys/kernel/random/boot_id`)?.toString("latin1").slice(0, 8) ?? "";
   const see = (pid: number) => parseStat(pid, boot, read(`${folder}/${pid}/stat`)?.toString("latin1"));
-  const seeWhole = (pid: number): SeenProcess | undefined => {
+  const seeWhole = (pid: number): (SeenProcess & { readonly isBlank: boolean }) | undefined => {
+    const environment = read(`${folder}/${pid}/environ`);
+    const [tags, isBlank] = [tagsIn(environment), environment?.length === 0];
     const stat = see(pid);
-    return stat && { ...stat, ...tagsIn(read(`${folder}/${pid}/environ`)) };
+    return stat && { ...stat, ...tags, isBlank };
   };
   /** Threads have numbers of the same kind, and files under them, but are in no list. */
   const isWhole = (pid: number) => read(`${folder}/${pid}/status`)?.includes(`\nTgid:\t${pid}\n`) === true;
   const newest = () => Number(read(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
+  let newestListed = 0;
   return {
     list() {
       const seen: SeenProcess[] = [];
+      newestListed = newest();
       for (const name of readdirSync(folder)) {
         const pid = Number(name);
         // A superuser's tree may hold processes of others; everybody else could not signal them anyway.
@@ -45,14 +50,20 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
       const spared = new Set<number>();
       for (let pid = process.pid; pid > 1 && !spared.has(pid); pid = see(pid)?.parent ?? 0) spared.add(pid);
       let count = 0;
-      let last = 0;
+      // Those that were born while a list was read are in none.
+      let last = newestListed - CHASE_DEPTH;
       for (let misses = 0; misses < CHASE_MISSES; misses++) {
         const now = newest();
         if (!(now > 1) || now === last) break;
+        // Numbers begin anew one day.
+        const from = Math.max(2, now < last ? now - CHASE_DEPTH : last + 1, now - CHASE_MOST);
         last = now;
-        for (let pid = now; pid > 1 && pid > now - CHASE_DEPTH; pid--) {
+        for (let pid = now; pid >= from; pid--) {
           const seen = spared.has(pid) ? undefined : seeWhole(pid);
-          if (!seen || find([seen]).length === 0 || !isWhole(pid)) continue;
+          if (!seen) continue;
+          // One that is just becoming another program shows nothing, and is looked at again.
+          if (seen.isBlank && seen.state === "alive") last = pid - 1;
+          if (find([seen]).length === 0 || !isWhole(pid)) continue;
           count++;
           if (!signal) return count;
           if (sendSignal(pid, signal)) misses = 0;
