@@ -1,9 +1,8 @@
-import type { EntryId, Fitted } from "../../index.ts";
+import type { EntryId, Fitted, Session } from "../../index.ts";
 import type { CutBody } from "../body/cut.ts";
 import type { Violation } from "../edits/violation.ts";
 import type { Asked } from "./asked.ts";
 import type { Piece } from "./outgoing.ts";
-import type { Thread } from "./thread.ts";
 import { isAlike, type Made } from "./window-set.ts";
 
 /** What a request became, for the very same request once more: a client that tries again, or wants another answer. */
@@ -20,11 +19,17 @@ export interface Sent {
   readonly violations: readonly Violation[];
 }
 
+/** Whose request it was. */
+interface Sender {
+  readonly session: Session;
+  sent: Sent | undefined;
+}
+
 /** What decides over windows, besides what was said. */
 const DECIDING = ["pin", "overlay", "redacted"] as const;
 
 /** What the last request of a thread became, if this one is the same to the byte and nothing was decided since. */
-export async function sentBefore(thread: Thread, asked: Asked): Promise<Sent | undefined> {
+export async function sentBefore(thread: Sender, asked: Asked): Promise<Sent | undefined> {
   const { sent, session } = thread;
   const { said, chain, plain, isDryRun } = asked;
   if (!sent || chain || plain || isDryRun || said.cut.like !== sent.body) return undefined;
