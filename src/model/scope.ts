@@ -44,6 +44,7 @@ export class Scope implements Closable {
   readonly #census: Census;
   readonly #owned = new Set<Closable>();
   #closing: Promise<void> | undefined;
+  readonly #hurried = Promise.withResolvers<void>();
 
   constructor(kind: string, census: Census) {
     this.kind = kind;
@@ -88,11 +89,16 @@ export class Scope implements Closable {
     return this.#closing;
   }
 
+  /** Waits for none of the closables any longer: one that hangs keeps no other from being closed. */
+  hurry(): void {
+    this.#hurried.resolve();
+  }
+
   async #closeAll(): Promise<void> {
     const failures: unknown[] = [];
     for (const closable of [...this.#owned].reverse()) {
       try {
-        await closable.close();
+        await Promise.race([closable.close(), this.#hurried.promise]);
       } catch (error) {
         failures.push(error);
       }

@@ -132,7 +132,8 @@ export class Shell {
     if (steps?.return && !this.#isOver)
       await withinDeadline(this.#timer, this.#limits.returnMs, async () => steps.return?.(undefined));
     if (!this.signal.aborted) this.#abort.abort(new Error("This call of the agent is over."));
-    await withinDeadline(this.#timer, this.#limits.closeMs, () => this.scope.close());
+    const closed = await withinDeadline(this.#timer, this.#limits.closeMs, () => this.scope.close());
+    if (closed.type === "late") this.scope.hurry();
     this.#steps = undefined;
     this.#pending = undefined;
   }

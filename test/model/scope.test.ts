@@ -28,6 +28,22 @@ describe("a scope", () => {
     expect(closed).toEqual(["first"]);
   });
 
+  test("closes the rest when one hangs and it is told to hurry", async () => {
+    const closed: string[] = [];
+    const census = new Census();
+    const scope = new Scope("thing", census);
+    scope.own({ close: () => void closed.push("first") });
+    scope.own({ close: () => Promise.reject(new Error("fails in silence")) });
+    scope.own({ close: () => new Promise<void>(() => undefined) });
+    const closing = scope.close();
+    await new Promise(setImmediate);
+    expect(closed).toEqual([]);
+    scope.hurry();
+    await closing.catch(() => undefined);
+    expect(closed).toEqual(["first"]);
+    expect(census.counts()).toEqual({ thing: { opened: 1, closed: 1 } });
+  });
+
   test("forgets what closed by itself, refuses new things once closed, and counts", async () => {
     const census = new Census();
     const scope = new Scope("thing", census);

@@ -48,3 +48,12 @@ test("an agent that fails while its task moves to the background has failed", as
   shell.handOn(2, undefined);
   expect(await drive()).toEqual({ type: "threw", error });
 });
+
+test("what an agent opened first is closed though what it opened last does not close", async () => {
+  const { shell } = driven();
+  const closed: string[] = [];
+  shell.scope.own({ close: () => void closed.push("first") });
+  shell.scope.own({ close: () => new Promise<void>(() => undefined) });
+  await shell.close();
+  await expect.poll(() => closed).toEqual(["first"]);
+});
