@@ -1,3 +1,4 @@
+import { soundIn } from "../../formats/content/openai-chat-media-fields.ts";
 import type { Message, Part } from "../../index.ts";
 import { canonicalKey } from "./canonical-key.ts";
 
@@ -8,15 +9,23 @@ const SEAMS: readonly ((one: string, next: string) => string)[] = [
   (one, next) => one.trimEnd() + next.trimStart(),
 ];
 
-/** Keys of one message that says what several replies in a row say, in each form that clients keep it in. */
+/**
+ * Keys of one message that says what several replies in a row say, or a single one, in each form that clients keep it in:
+ * of what was said aloud, some keep the words.
+ */
 export function joinedKeys(replies: readonly Message[]): readonly string[] {
+  const inWords = replies.map((reply) => ({ ...reply, parts: reply.parts.filter((part) => !soundIn(part)) }));
+  return [...new Set([...keysOf(replies), ...keysOf(inWords)])];
+}
+
+function keysOf(replies: readonly Message[]): readonly string[] {
   const [first, ...others] = replies;
   if (!first) return [];
   const keyOf = (parts: readonly Part[]) => canonicalKey({ ...first, parts });
   const inText = SEAMS.map((seam) =>
     keyOf(others.reduce((parts, { parts: next }) => joinedParts(parts, next, seam), first.parts)),
   );
-  return [...new Set([...inText, keyOf(replies.flatMap(({ parts }) => parts))])];
+  return [...inText, keyOf(replies.flatMap(({ parts }) => parts))];
 }
 
 /** Parts of which the last text goes on with the first one of the next. */

@@ -4,7 +4,10 @@ import { changedMessage, type WireMessage, type WireMessages } from "../body/wir
 import type { Said } from "../identity/align-request.ts";
 import { joinedKeys } from "../identity/joined-keys.ts";
 
-/** A message of a request that says what several replies in a row of the line say: one that was begun, and went on. */
+/**
+ * A message of a request that says what several replies in a row of the line say, for one was begun and went on; or what
+ * a single one says, in another form.
+ */
 export interface JoinedRun {
   /** Place of the first of them in the line. */
   readonly place: number;
@@ -57,7 +60,7 @@ export class JoinedReplies {
 
   /** How many replies from a place on a message of this key says; undefined if it says something else. */
   async #lengthOf(messages: readonly LineMessage[], place: number, key: string): Promise<number | undefined> {
-    for (let length = 2; length <= MOST_JOINED; length++) {
+    for (let length = 1; length <= MOST_JOINED; length++) {
       if (messages[place]?.role !== "assistant" || messages[place + length - 1]?.role !== "assistant") break;
       const run = messages.slice(place, place + length).map(({ id }) => id);
       if ((await this.#keysOf(run)).includes(key)) return length;
