@@ -5,6 +5,7 @@ import type { Kernel, MessageInput } from "../index.ts";
 import { RecentBodies } from "./body/recent-bodies.ts";
 import { KnownCompactions } from "./compaction/known-compactions.ts";
 import type { GatewayConfig } from "./config/config.ts";
+import type { Reloaded } from "./config/watch-config.ts";
 import { guardServer } from "./door/guard-server.ts";
 import { httpServerOptions } from "./door/server-options.ts";
 import { matchToken } from "./door/token.ts";
@@ -14,6 +15,7 @@ import { Rooms } from "./exchange/rooms.ts";
 import { LoopStates } from "./loops/loop-states.ts";
 import { timeAt } from "./loops/time-at.ts";
 import { makeGatewayLog } from "./observe/gateway-log.ts";
+import { logReload } from "./observe/log-reload.ts";
 import { makeMetrics } from "./observe/metrics.ts";
 import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
@@ -42,8 +44,8 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
   /** Lets requests under way end, within `limits.drainMs`. Idempotent. */
   close(): Promise<void>;
-  /** Told that the settings have changed. */
-  reload(config: GatewayConfig): void;
+  /** Writes to the log what came of looking at the settings again. */
+  reloaded(reloaded: Reloaded): void;
   status(): GatewayStatus;
 }
 
@@ -139,7 +141,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     closing ??= close();
     return closing;
   };
-  return { url, status, reload: () => undefined, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+  const reloaded = (of: Reloaded) => logReload(log, of);
+  return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
 async function listen(server: Server, { host, port }: GatewayConfig): Promise<string> {

@@ -7,7 +7,7 @@ export {
 export { type ConfigRequest, type LoadedConfig, loadConfig } from "./config/load-config.ts";
 export type { ConfigFlags } from "./config/settings.ts";
 export { newToken } from "./config/token.ts";
-export { type LiveConfig, watchConfig } from "./config/watch-config.ts";
+export { type LiveConfig, type Reloaded, watchConfig } from "./config/watch-config.ts";
 export { type Gateway, type GatewayOptions, openGateway } from "./gateway.ts";
 export { type AgentLines, connectLines } from "./pages/agents.ts";
 export type { GatewayStatus, GatewayTotals, ThreadStatus, UpstreamStatus } from "./pages/status.ts";

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -232,17 +232,41 @@ describe("longhaul serve", () => {
       };
       return settings.threshold;
     };
+    // Nobody is to see half of it.
+    const save = (text: string) => {
+      const path = join(serving.cwd, "longhaul.json");
+      writeFileSync(`${path}.new`, text);
+      renameSync(`${path}.new`, path);
+    };
     expect(await threshold()).toBe(50);
-    writeFileSync(join(serving.cwd, "longhaul.json"), '{"threshold": 60}');
+    save('{"threshold": 60}');
     serving.running.process.kill("SIGHUP");
     await serving.running.says('"outcome":"changed"');
     expect(await threshold()).toBe(60);
-    writeFileSync(join(serving.cwd, "longhaul.json"), '{"threshold": 600}');
+    save('{"threshold": 600}');
+    serving.running.process.kill("SIGHUP");
     await serving.running.says('"outcome":"refused"');
+    serving.running.process.kill("SIGHUP");
     expect(await threshold()).toBe(60);
     const { stderr } = await end(serving);
-    expect(stderr).toContain("The configuration stays as it was.");
-    expect(stderr).toContain("threshold is 600; expected a whole number from 5 to 100");
+    const logged = stderr
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line));
+    expect(logged.filter(({ event }) => event.startsWith("config."))).toEqual([
+      expect.objectContaining({
+        level: "info",
+        event: "config.changed",
+        message: expect.stringContaining("threshold"),
+      }),
+      expect.objectContaining({
+        level: "error",
+        event: "config.refused",
+        key: "threshold",
+        message:
+          "The configuration stays as it was: threshold is 600; expected a whole number from 5 to 100 (percent).",
+      }),
+    ]);
   });
 
   test("is what npm start runs, after everything was set up", () => {

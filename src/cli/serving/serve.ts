@@ -30,11 +30,16 @@ export async function serve(context: Context, options: ServeValues & CommonValue
   for (const warning of loaded.warnings) warn(warning);
 
   await using kernel = await openKernel({ path: store, models: loaded.config.models, onWarning: warn });
-  const onReload = ({ outcome, messages }: Reloaded) => {
-    for (const message of messages) warn(message);
+  const early: Reloaded[] = [];
+  let tell = (reloaded: Reloaded): void => {
+    early.push(reloaded);
+  };
+  const onReload = (reloaded: Reloaded) => {
+    const { outcome, messages } = reloaded;
+    tell(reloaded);
     if (options.json) stdout.write(`${safeJson({ type: "reloaded", outcome, messages })}\n`);
   };
-  const live = watchConfig({ request, loaded, onReload, onChange: (config) => gateway.reload(config) });
+  const live = watchConfig({ request, loaded, onReload });
   const log = (line: string) => {
     // Whoever does not read the log must not make us keep it.
     if (stderr.writableLength < MOST_WAITING) stderr.write(line);
@@ -45,6 +50,8 @@ export async function serve(context: Context, options: ServeValues & CommonValue
     live.close();
     throw listenFailure(error, loaded.config) ?? error;
   });
+  tell = gateway.reloaded;
+  for (const reloaded of early) tell(reloaded);
   const leaveHeap = tendHeap(() => gateway.status().inFlight);
   const offHangUp = context.onHangUp?.(() => void live.reload());
   try {

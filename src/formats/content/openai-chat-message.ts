@@ -4,6 +4,7 @@ import type { Extras } from "./blocks.ts";
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "./fields.ts";
 import { NO_RESULT, withoutErrorMark } from "./marks.ts";
 import { argumentsOf, callOfChat, chatOutputOf, contentOfChat } from "./openai-chat-content.ts";
+import { picturesOf, soundOf } from "./openai-chat-media-fields.ts";
 
 const NAME = "openai-chat";
 
@@ -22,6 +23,8 @@ const KNOWN = [
   "reasoning_details",
   "refusal",
 ];
+/** Fields that only a model's message has. */
+const OF_MODEL = ["images", "audio"];
 
 /** A message as ours; undefined for a result that was written only because a request needs one. */
 export function messageOfChat(message: JsonObject, functionCall: string): MessageInput | undefined {
@@ -32,7 +35,7 @@ export function messageOfChat(message: JsonObject, functionCall: string): Messag
   const { parts, extras } = contentAndCalls(message, functionCall);
   const all: readonly PartInput[] = [...(reasoning ? [reasoning.part] : []), ...parts];
   const meta = {
-    ...fieldsBesides(message, KNOWN),
+    ...fieldsBesides(message, role === "assistant" ? [...KNOWN, ...OF_MODEL] : KNOWN),
     ...(role === "developer" && { role }),
     ...(reasoning && { reasoning: reasoning.field }),
     ...(extras && { extras: shifted(extras, reasoning ? 1 : 0) }),
@@ -63,6 +66,9 @@ function contentAndCalls(message: JsonObject, functionCall: string) {
     const { input } = argumentsOf(legacy.arguments);
     parts.push({ type: "tool-call", callId: functionCall, name: textOf(legacy.name) ?? "function", input });
   }
+  const pictures = picturesOf(message);
+  extras.push(...Object.entries(shifted(pictures.extras ?? {}, parts.length)));
+  parts.push(...pictures.parts, ...soundOf(message));
   return { parts, extras: extras.length > 0 ? (Object.fromEntries(extras) as Extras) : undefined };
 }
 

@@ -1,6 +1,7 @@
 import type { BlobPart, Part } from "../../index.ts";
 import { objectOf, textOf } from "../content/fields.ts";
 import { mediaLabel, mediaMark } from "../content/openai-chat-media.ts";
+import { soundIn } from "../content/openai-chat-media-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { isMedia, type Piece } from "./turns.ts";
 import type { ExportedSession } from "./writer.ts";
@@ -25,7 +26,7 @@ export async function contentOf(
 
 async function contentPart(part: Part, session: ExportedSession): Promise<JsonObject | undefined> {
   if (part.type === "text") return { type: "text", text: part.text };
-  if (part.type === "raw" && part.format === NAME) return objectOf(part.value);
+  if (part.type === "raw" && part.format === NAME && !soundIn(part)) return objectOf(part.value);
   return isMedia(part) ? mediaPart(part, session) : undefined;
 }
 

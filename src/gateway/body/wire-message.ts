@@ -21,6 +21,8 @@ export interface WireMessage extends KnownMessage, Given {
   readonly written?: readonly JsonObject[];
   /** True for one that the client did not say again: it goes out as the log has it. */
   readonly isLogged?: true;
+  /** True for one that has no elements of its own: those of the next one say it, too. */
+  readonly isWithNext?: true;
 }
 
 /** The messages of a body. */
@@ -77,6 +79,19 @@ export function wireMessages(
     });
   }
   return { cut, lead, messages };
+}
+
+/** A message with other facts; one of a class of its own keeps what it knows. */
+export function changedMessage(message: WireMessage, changes: Partial<WireMessage>): WireMessage {
+  const { key, role, index, from, to, written, isLogged, isWithNext } = message;
+  const input = () => message.input();
+  return {
+    ...{ key, role, index, from, to, input },
+    ...(written && { written }),
+    ...(isLogged && { isLogged }),
+    ...(isWithNext && { isWithNext }),
+    ...changes,
+  };
 }
 
 /** The same as it is kept, with a copy of its bytes: nothing of the request is held on to. */

@@ -2,7 +2,7 @@ import { overlap } from "../../conversation/align.ts";
 import type { LineMessage } from "../../conversation/known-line.ts";
 import type { MessageInput } from "../../index.ts";
 import type { JsonObject } from "../api/api.ts";
-import type { Reading, WireMessage, WireMessages } from "../body/wire-message.ts";
+import { changedMessage, type Reading, type WireMessage, type WireMessages } from "../body/wire-message.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import type { FoundCompaction, FoundCompactions } from "./find-compactions.ts";
 import { summaryElement } from "./summary.ts";
@@ -70,17 +70,10 @@ function joined(
   before: readonly WireMessage[],
   after: readonly WireMessage[],
 ): WireMessages {
-  const messages = [...before, ...after].map((message, index) => placedAt(message, index));
+  const messages = [...before, ...after].map((message, index) => changedMessage(message, { index }));
   const sent = new Set(messages.flatMap(({ from, to }) => (to > from ? [from] : [])));
   const left = new Set([...dropped].filter((element) => !sent.has(element)));
   return { cut, lead, messages, left };
-}
-
-/** A message of a class of its own keeps what it knows. */
-function placedAt(message: WireMessage, index: number): WireMessage {
-  const { key, role, from, to, written, isLogged } = message;
-  const input = () => message.input();
-  return { key, role, index, from, to, input, ...(written && { written }), ...(isLogged && { isLogged }) };
 }
 
 /** A message without its blocks; undefined if it says nothing else. What stood before a summary is kept, and not sent. */

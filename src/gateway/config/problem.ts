@@ -8,21 +8,27 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
+/** A configuration that cannot be used, and all that is wrong with it. */
+export class ConfigInvalidError extends LonghaulError {
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(message: string, problems: readonly ConfigProblem[], path: string | undefined) {
+    const keys = problems.map(({ key }) => key).join(", ");
+    const details = { problems: problems.length, keys, ...(path !== undefined && { path }) };
+    super("CONFIG_INVALID", message, { details });
+    this.problems = problems;
+  }
+}
+
 /** All problems as one error. */
-export function configInvalid(problems: readonly ConfigProblem[], path?: string): LonghaulError {
+export function configInvalid(problems: readonly ConfigProblem[], path?: string): ConfigInvalidError {
   const [first] = problems;
   const place = path === undefined ? "" : ` (${path})`;
   const message =
     problems.length === 1
       ? `The configuration is not valid${place}: ${first?.message}`
       : `The configuration has ${problems.length} problems${place}:\n${problems.map((one) => `- ${one.message}`).join("\n")}`;
-  return new LonghaulError("CONFIG_INVALID", message, {
-    details: {
-      problems: problems.length,
-      keys: problems.map(({ key }) => key).join(", "),
-      ...(path !== undefined && { path }),
-    },
-  });
+  return new ConfigInvalidError(message, problems, path);
 }
 
 /** A path into the configuration as it is written: upstreams[1].baseUrl. */

@@ -4,12 +4,15 @@ import { checkConfig } from "./check-config.ts";
 import type { GatewayConfig } from "./config.ts";
 import { candidateFiles } from "./find-file.ts";
 import { type ConfigRequest, type LoadedConfig, loadConfig } from "./load-config.ts";
+import { ConfigInvalidError, type ConfigProblem } from "./problem.ts";
 
 /** What came of looking at the configuration again. */
 export interface Reloaded {
   readonly outcome: "unchanged" | "changed" | "refused";
   /** What to tell people; empty where nothing has changed. */
   readonly messages: readonly string[];
+  /** What is wrong, where it was refused for that. */
+  readonly problems?: readonly ConfigProblem[];
 }
 
 /** A configuration that follows its file. */
@@ -25,9 +28,7 @@ export interface LiveConfig {
 export interface WatchConfigOptions {
   readonly request: ConfigRequest;
   readonly loaded: LoadedConfig;
-  /** Told the new configuration, valid and in force. */
-  readonly onChange?: (config: GatewayConfig) => void;
-  /** Told what came of every look that found something. */
+  /** Told what came of every look that found something; what was refused is told once, until a file is saved again. */
   readonly onReload?: (reloaded: Reloaded) => void;
   /** How often the files are looked at; every second unless given. */
   readonly everyMs?: number;
@@ -39,13 +40,18 @@ const FIXED = ["host", "port"] as const;
 
 /** Follows the files that the configuration comes, or could come, from. One that is not valid changes nothing. */
 export function watchConfig(options: WatchConfigOptions): LiveConfig {
-  const { request, loaded, onChange, onReload, everyMs = LOOK_EVERY_MS } = options;
+  const { request, loaded, onReload, everyMs = LOOK_EVERY_MS } = options;
   let { config } = loaded;
+  /** State of the files at the last look, and at the last one that was refused. */
+  let seen: string | undefined;
+  let refused: string | undefined;
 
   const reload = (): Reloaded => {
+    seen = stampOfAll(request);
     const reloaded = look();
-    if (reloaded.outcome === "changed") onChange?.(config);
-    if (reloaded.outcome !== "unchanged") onReload?.(reloaded);
+    const isRefused = reloaded.outcome === "refused";
+    if (reloaded.outcome !== "unchanged" && !(isRefused && refused === seen)) onReload?.(reloaded);
+    refused = isRefused ? seen : undefined;
     return reloaded;
   };
   const look = (): Reloaded => {
@@ -54,7 +60,9 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
       next = loadConfig(request);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return { outcome: "refused", messages: [`The configuration stays as it was. ${why}`] };
+      const problems =
+        error instanceof ConfigInvalidError ? error.problems : [{ key: "the file", message: why }];
+      return { outcome: "refused", messages: [`The configuration stays as it was. ${why}`], problems };
     }
     const changed = changedKeys(config, next.config);
     if (changed.length === 0) return { outcome: "unchanged", messages: [] };
@@ -63,7 +71,8 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
     const merged = { ...next.config, host: config.host, port: config.port };
     // What is fine for the address in the file may not be for the one that is listened on: tokens, above all.
     const problems = checkConfig(merged, request.env);
-    if (problems.length > 0) return { outcome: "refused", messages: problems.map(({ message }) => message) };
+    if (problems.length > 0)
+      return { outcome: "refused", messages: problems.map(({ message }) => message), problems };
     config = merged;
     return {
       outcome: rest.length > 0 ? "changed" : "refused",
@@ -76,12 +85,8 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
   };
   // Editors replace files, and a store's folder changes all the time: asking for each file is cheaper than being told. The
   // first look is for what was saved since the configuration was loaded.
-  let seen = "";
   const timer = setInterval(() => {
-    const now = candidateFiles(request).map(stampOf).join("\n");
-    if (now === seen) return;
-    seen = now;
-    reload();
+    if (stampOfAll(request) !== seen) reload();
   }, everyMs);
   timer.unref();
   return {
@@ -95,6 +100,10 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
 export function changedKeys(one: GatewayConfig, other: GatewayConfig): readonly (keyof GatewayConfig)[] {
   const keys = Object.keys(one) as (keyof GatewayConfig)[];
   return keys.filter((key) => !isDeepStrictEqual(one[key], other[key]));
+}
+
+function stampOfAll(request: ConfigRequest): string {
+  return candidateFiles(request).map(stampOf).join("\n");
 }
 
 /** What tells one state of a file from another; that of a file which cannot be looked at is like that of none. */

@@ -59,7 +59,9 @@ export async function converse(
   const reader = rounds && joinedReader(api, parts.kernel, rounds);
   const name = nameReply(admitted.principal.id, parts, conversing.read, call);
   const recorder = call.recorder(reader, name);
-  const mostTokens = isEditing(call) ? parts.rooms.clientWindow(destination) : undefined;
+  // What was cut out or put in is not to make a client believe that its own window is full.
+  const isOurs = isEditing(call) || recalled !== undefined;
+  const mostTokens = isOurs ? parts.rooms.clientWindow(destination) : undefined;
   const told = await tellSummary(admitted, parts, call);
   const answering = { api, recorder, mostTokens, change: tellEdits(call, told), behind: told?.behind };
   if (rounds) await answerRounds(admitted, parts, answered, answering, rounds);

@@ -43,7 +43,8 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   let call: Call;
   let found: LookedBack | undefined;
   try {
-    const own = { ...(compacted?.askedOf(thread) ?? plain), chain };
+    const heard = compacted?.askedOf(thread) ?? plain;
+    const own = { ...heard, chain, said: chain ? heard.said : await thread.asLogged(heard.said) };
     stopLoops(thread.session.id, thread.kind, own.said.messages.length, parts);
     const asked = withOfferedTools(own, read, parts.config(), thread.kind);
     found = await lookBack(admitted, parts, asked, thread);

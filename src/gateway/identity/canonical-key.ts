@@ -1,4 +1,6 @@
 import { createHash, hash } from "node:crypto";
+import { objectOf } from "../../formats/content/fields.ts";
+import { soundIn } from "../../formats/content/openai-chat-media-fields.ts";
 import type { DataSource, Message, MessageInput, Part, PartInput } from "../../index.ts";
 import { isCompactionBlock } from "../api/anthropic/compaction-block.ts";
 import { canonicalJson } from "./canonical-json.ts";
@@ -20,14 +22,14 @@ const UNSTEADY: ReadonlySet<string> = new Set(["cache_control", "id", "call_id",
 
 /**
  * What a message says, as a key: messages of the same key say the same. Left out is what clients change on the way:
- * cache markers, string or block form, white space around texts, ids of calls, reasoning. The key of a message in the
+ * cache markers, string or block form, white space around texts, ids of calls, reasoning, media of the model. The key of a message in the
  * log is that of the message that was appended, if large parts moved out at `largeBytes`.
  */
 export function canonicalKey(message: MessageInput | Message, largeBytes = LARGE_BYTES): string {
-  const parts: readonly AnyPart[] = message.parts ?? [];
   const text = "text" in message && message.text !== undefined ? [message.text] : [];
   const pieces: Piece[] = [roleClass(message.role)];
-  addParts(pieces, text, parts, largeBytes);
+  if (message.role === "assistant") addReply(pieces, text, message.parts ?? [], largeBytes);
+  else addParts(pieces, text, message.parts ?? [], largeBytes);
   const rest = pieces.filter((piece) => typeof piece === "string");
   if (rest.length === pieces.length) return digestOf(rest).slice(0, 2 * HALF);
   const whole = digestOf(pieces.map((piece) => (typeof piece === "string" ? piece : piece.input)));
@@ -42,6 +44,29 @@ export function isAlike(key: string, other: string): boolean {
 /** Anthropic has no role for tool results: they come from the user. */
 function roleClass(role: MessageInput["role"]): string {
   return role === "tool" ? "user" : role;
+}
+
+/** Of media that the model made, clients send back what they like; what it said aloud they name by its id alone. */
+function addReply(
+  pieces: Piece[],
+  before: readonly string[],
+  parts: readonly AnyPart[],
+  largeBytes: number,
+): void {
+  const said = parts.filter((part) => !isMedia(part));
+  const id = said.map((part) => soundIn(part)?.id).find((one) => typeof one === "string");
+  if (id === undefined) {
+    addParts(pieces, before, said, largeBytes);
+    return;
+  }
+  pieces.push("aloud", id);
+  const others = said.filter((part) => part.type !== "text" && !soundIn(part));
+  addParts(pieces, [], others, largeBytes);
+}
+
+function isMedia(part: AnyPart): boolean {
+  if (part.type === "raw") return objectOf(part.value)?.type === "image_url";
+  return part.type === "data" || (part.type === "blob" && part.of === undefined);
 }
 
 /** Texts first, then the others in their order: clients join texts around calls. */

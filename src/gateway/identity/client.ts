@@ -50,7 +50,7 @@ const LEADS: readonly (readonly [RegExp, string])[] = [
 
 const LEAD_HEAD = 1_000;
 
-/** The name of the client that asks; for labels only. `lead` is its system prompt. */
+/** The name of the client that asks, for labels, and to tell what its cache keys mean. `lead` is its system prompt. */
 export function clientOf(headers: Headers, lead = ""): string | undefined {
   const said = ["originator", "user-agent", "x-title", "x-openrouter-title", "x-client-name"]
     .map((name) => headerOf(headers, name) ?? "")

@@ -64,9 +64,9 @@ export function explicitIdOf(request: {
   readonly fields: JsonObject;
 }): ExplicitId | undefined {
   const { headers, fields } = request;
-  const found = namedId(headers, fields);
-  if (!found) return undefined;
   const client = clientOf(headers);
+  const found = namedId(headers, fields, client !== undefined);
+  if (!found) return undefined;
   const parent = PARENT_HEADERS.map((name) => plainId(headerOf(headers, name))).find(isDefined);
   const purpose = plainId(headerOf(headers, "x-openai-subagent"));
   const agent = agentOf(headers, found.id, purpose);
@@ -81,7 +81,7 @@ export function explicitIdOf(request: {
 
 type Named = Pick<ExplicitId, "id" | "source">;
 
-function namedId(headers: Headers, fields: JsonObject): Named | undefined {
+function namedId(headers: Headers, fields: JsonObject, isKnownClient: boolean): Named | undefined {
   const own = plainId(headerOf(headers, SESSION_HEADER));
   if (own !== undefined) return { id: own, source: SESSION_HEADER };
   const people = new Set([fields.user, fields.safety_identifier, objectOf(fields.metadata).user_id]);
@@ -101,7 +101,7 @@ function namedId(headers: Headers, fields: JsonObject): Named | undefined {
     first(BODY_FIELDS, (name) => fields[name]) ??
     first(METADATA_FIELDS, (name) => metadata[name], "metadata.") ??
     first(METADATA_FIELDS, (name) => objectOf(fields.client_metadata)[name], "client_metadata.") ??
-    take("prompt_cache_key", uniqueOnly(fields.prompt_cache_key))
+    (isKnownClient ? take("prompt_cache_key", uniqueOnly(fields.prompt_cache_key)) : undefined)
   );
 }
 
@@ -118,7 +118,10 @@ function sessionInUserId(value: unknown): unknown {
   return /_session_([0-9a-z-]{8,})$/i.exec(value)?.[1];
 }
 
-/** A cache key may be one word for all requests of a program; only what looks unique names a conversation. */
+/**
+ * A cache key may be one for all requests of a program: agents that are known name a conversation by it if it looks unique,
+ * and from all others it says nothing, for what was said tells their conversations apart.
+ */
 function uniqueOnly(value: unknown): unknown {
   if (typeof value !== "string") return undefined;
   const digits = value.match(/\d/g)?.length ?? 0;

@@ -34,7 +34,9 @@ export function likenessOf(line: Said, request: Said): Likeness {
   const alike = alikePrefix(line.keys, request.keys, prefix);
   const known = request.roles.lastIndexOf("assistant") + 1;
   const isWhole = alike === line.keys.length;
-  const isAnotherEnd = !isWhole && known > 0 && known <= alike;
+  // What a client begins to say for the model stands last, and is none of the replies that it knows.
+  const answered = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
+  const isAnotherEnd = !isWhole && answered > 0 && answered <= alike;
   if (isWhole || known === 0) {
     const isNext = isWhole && known > 0 && alike >= known;
     const isBeyond = isWhole && alike > 0 && alike < known;

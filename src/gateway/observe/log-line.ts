@@ -27,7 +27,7 @@ const FIELDS = {
     "count",
   ],
   flags: ["isStreamed", "isEdited", "isDryRun"],
-  words: ["error", "message", "content"],
+  words: ["key", "error", "message", "content"],
 } as const;
 
 type Name<Group extends keyof typeof FIELDS> = (typeof FIELDS)[Group][number];

@@ -84,7 +84,7 @@ export class Call {
   static async #begin(thread: Thread, asked: Asked): Promise<Call> {
     const sent = await sentBefore(thread, asked);
     if (sent) {
-      thread.asks(asked.said.messages.length);
+      thread.asks(asked.said);
       return new Call(thread, asked, undefined, sent);
     }
     const call = new Call(thread, asked, await thread.take(asked));

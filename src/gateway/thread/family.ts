@@ -133,11 +133,13 @@ export class Family {
     if (elsewhere) await this.#adopt(elsewhere);
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
-    const candidates = await Promise.all(this.#threads.map((thread) => thread.candidate(explicit, firstKey)));
     const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, request.opening()));
     const kind = kindOf({ ...facts, isBesideMain });
     const continues = summary?.of.session.id;
     const said = { keys: this.#isExplicit ? keys : withOpening(keys, firstKey), roles };
+    const candidates = await Promise.all(
+      this.#threads.map((thread) => thread.candidate(explicit, firstKey, said)),
+    );
     const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));

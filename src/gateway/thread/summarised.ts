@@ -29,7 +29,7 @@ export async function quotedThread(threads: readonly Thread[], words: string): P
 export async function repeatedThread(threads: readonly Thread[], request: Said): Promise<Thread | undefined> {
   let best: { readonly thread: Thread; readonly same: number } | undefined;
   for (const thread of threads.slice(0, MOST_LOOKED)) {
-    const candidate = await thread.candidate(undefined);
+    const candidate = await thread.candidate(undefined, undefined, request);
     const { isNext, same } = likenessOf(candidate, request);
     if (isNext && !candidate.isInFlight && same > (best?.same ?? 0)) best = { thread, same };
   }

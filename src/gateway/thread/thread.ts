@@ -4,11 +4,13 @@ import { type Blobs, callIdsOf, type MessageInput, type Session } from "../../in
 import type { Base64Of, LoggedBytes } from "../api/api.ts";
 import type { CutBody } from "../body/cut.ts";
 import type { WireMessage, WireMessages } from "../body/wire-message.ts";
+import type { Said } from "../identity/align-request.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Candidate, ThreadKind } from "../identity/choose-thread.ts";
 import { withOpening } from "../identity/opening-key.ts";
 import type { Asked } from "./asked.ts";
 import { EphemeralTail } from "./ephemeral-tail.ts";
+import { JoinedReplies, withRunsApart, withRunsJoined } from "./joined-replies.ts";
 import { WrittenMessages } from "./outgoing.ts";
 import { type LoggedCalls, withLoggedIds } from "./renamed-calls.ts";
 import type { Home } from "./response-place.ts";
@@ -44,6 +46,7 @@ export class Thread {
   readonly written = new WrittenMessages();
   readonly #parts: ThreadParts;
   readonly #tail = new EphemeralTail();
+  readonly #joined: JoinedReplies;
   readonly #tails = new WeakMap<WireMessages, readonly WireMessage[]>();
   #kind: ThreadKind;
   #inFlight = 0;
@@ -64,6 +67,7 @@ export class Thread {
     this.#kind = mark.kind;
     this.#isOurs = mark.isOurs === true;
     this.conversation = new Conversation(session, keyOf);
+    this.#joined = new JoinedReplies(session, (part) => parts.blobs.restore(part));
     this.windows = new WindowSet(session);
   }
 
@@ -122,14 +126,19 @@ export class Thread {
   }
 
   /** What says whether a request belongs to it; `opening` is the key that it was looked for by. */
-  async candidate(explicit: string | undefined, opening?: string): Promise<Candidate> {
+  async candidate(
+    explicit: string | undefined,
+    opening: string | undefined,
+    request: Said,
+  ): Promise<Candidate> {
     const { shape, agent, firstKey } = this.#parts.mark;
-    const { keys, roles } = await this.#lineSeen();
+    const { keys, roles, messages } = await this.#lineSeen();
     const isAlike = explicit === undefined && opening === firstKey;
+    const line = { keys: isAlike ? withOpening(keys, firstKey) : keys, roles };
+    const runs = await this.#joined.runs({ ...line, messages }, request);
     return {
       id: this.session.id,
-      keys: isAlike ? withOpening(keys, firstKey) : keys,
-      roles,
+      ...(runs.length > 0 ? withRunsJoined(line, request, runs) : line),
       shape,
       kind: this.#kind,
       explicit,
@@ -139,6 +148,16 @@ export class Thread {
       lastReplyWasDelivered: this.#wasDelivered,
       brokenLength: this.#brokenLength,
     };
+  }
+
+  /** A request as its line has it, where the client has put replies together that are several there. */
+  async asLogged(said: WireMessages): Promise<WireMessages> {
+    const { keys, roles, messages } = await this.#lineSeen();
+    const request = {
+      keys: said.messages.map(({ key }) => key),
+      roles: said.messages.map(({ role }) => role),
+    };
+    return withRunsApart(said, messages, await this.#joined.runs({ keys, roles, messages }, request));
   }
 
   /** Counts a request that will begin: whoever comes meanwhile is to see it. */
@@ -152,11 +171,12 @@ export class Thread {
   /** What its last request became; undefined if that is not to be sent again. */
   sent: Sent | undefined;
 
-  /** Notes a request of so many messages, whose reply is yet to come. */
-  asks(messages: number): void {
-    const isAgain = !this.#wasDelivered && messages >= this.#requestLength;
+  /** Notes a request, whose reply is yet to come. */
+  asks({ messages }: WireMessages): void {
+    const { length } = messages.filter(({ isWithNext }) => !isWithNext);
+    const isAgain = !this.#wasDelivered && length >= this.#requestLength;
     this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
-    this.#requestLength = messages;
+    this.#requestLength = length;
     this.#wasDelivered = false;
   }
 
@@ -166,7 +186,7 @@ export class Thread {
     if (chain?.behind !== undefined) return this.conversation.takeBehind(chain.behind, messages);
     if (chain) return this.conversation.takeNew(messages);
     this.written.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
-    this.asks(messages.length);
+    this.asks(said);
     const tail = this.tailOf(said).length;
     const kept = withLoggedIds(messages.slice(0, messages.length - tail), await this.#lastCalls());
     return this.conversation.takeWhole(kept, this.#tail.align);

@@ -16,6 +16,8 @@ const MESSAGE_TOKENS = 4;
 const CALL_TOKENS = 12;
 /** Bytes of a text, or of media that providers read as text, per token when nothing of it can be seen. */
 const BYTES_PER_TOKEN = 4;
+/** Ten to twenty tokens a second, of sound that is packed; more bytes of one that is not. */
+const SOUND_BYTES_PER_TOKEN = 800;
 
 /** How many tokens a text takes. */
 type Count = (text: string) => number;
@@ -68,7 +70,10 @@ function tokensOfReasoning(text: string, opaque: Json | undefined, count: Count)
 
 function tokensOfBlob(blob: BlobPart, count: Count): number {
   if (blob.of === undefined) {
-    return blob.mime.startsWith("image/") ? IMAGE_TOKENS : Math.ceil(blob.sizeBytes / BYTES_PER_TOKEN);
+    if (blob.mime.startsWith("image/")) return IMAGE_TOKENS;
+    return Math.ceil(
+      blob.sizeBytes / (blob.mime.startsWith("audio/") ? SOUND_BYTES_PER_TOKEN : BYTES_PER_TOKEN),
+    );
   }
   const frame = blob.of === "tool-call" ? CALL_TOKENS + count(blob.toolName ?? "") : 0;
   return frame + tokensOfSpilled(blob, count);

@@ -29,6 +29,22 @@ function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
 }
 
 describe("a configuration that is followed", () => {
+  test("tells once what is wrong, by whatever it is looked at, until it is saved again", async () => {
+    const { live, told, next, write } = follow({ threshold: 50 });
+    write({ threshold: 1, port: -1 });
+    const refused = live.reload();
+    expect(refused.problems?.map(({ key }) => key)).toEqual(["port", "threshold"]);
+    expect(live.reload()).toEqual(refused);
+    expect(told).toEqual([refused]);
+    const seen = next();
+    write({ threshold: 2 });
+    await seen;
+    expect(told.map(({ problems }) => problems?.map(({ key }) => key))).toEqual([
+      ["port", "threshold"],
+      ["threshold"],
+    ]);
+  });
+
   test("takes effect when its file is saved, also by replacing it, made or removed", async () => {
     const { path, live, next, write } = follow();
     let seen = next();

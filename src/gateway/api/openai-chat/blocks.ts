@@ -1,4 +1,5 @@
 import { objectOf } from "../../../formats/content/fields.ts";
+import { soundIn } from "../../../formats/content/openai-chat-media-fields.ts";
 import type { BlobPart } from "../../../index.ts";
 import type { JsonObject } from "../api.ts";
 import type { BlockForm } from "../editing/blocks.ts";
@@ -8,7 +9,8 @@ import { NAME } from "./decode.ts";
 export const userForm: BlockForm = {
   text: (text) => ({ type: "text", text }),
   media: mediaBlock,
-  raw: ({ format, value }) => (format === NAME ? objectOf(value) : undefined),
+  // What was said aloud is named in a field of its own; its words are a text.
+  raw: (part) => (part.format === NAME && !soundIn(part) ? objectOf(part.value) : undefined),
 };
 
 /** Content of everyone else. */

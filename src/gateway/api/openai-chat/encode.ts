@@ -12,6 +12,8 @@ import { type ChatPiece, piecesOf } from "./pieces.ts";
 
 type Edited = EditedPiece<ChatPiece>;
 
+/** Fields that say something beside the content. */
+const OWN_FIELDS = ["refusal", "images", "audio"] as const;
 const REASONING = ["reasoning_content", "reasoning", "reasoning_details"];
 
 /** The element of an edited message, or of a note; several where a note answers several calls. */
@@ -51,6 +53,7 @@ async function assistantMessage(
 ): Promise<readonly JsonObject[]> {
   const blocks: unknown[] = [];
   const calls: unknown[] = [];
+  const images: unknown[] = [];
   const kept = new Set<ChatPiece["field"]>();
   let legacy: JsonObject | undefined;
   for (const piece of edited) {
@@ -59,15 +62,17 @@ async function assistantMessage(
     const call = callOf(piece);
     if (call && field === "function_call") legacy = call;
     else if (call) calls.push(call);
+    else if (piece.type === "own" && field === "images") images.push(piece.piece.block);
     else if (piece.type !== "own" || field === "content") {
       const block = await editedBlock(piece, plainForm, base64Of);
       if (block !== undefined) blocks.push(block);
     }
   }
-  if (blocks.length === 0 && calls.length === 0 && !legacy && !kept.has("refusal")) return [];
+  const isSilent = !OWN_FIELDS.some((field) => kept.has(field));
+  if (blocks.length === 0 && calls.length === 0 && !legacy && isSilent) return [];
   const gone = [
     ...(kept.has("reasoning") ? [] : REASONING),
-    ...(kept.has("refusal") ? [] : ["refusal"]),
+    ...OWN_FIELDS.filter((field) => !kept.has(field)),
     ...(calls.length > 0 ? [] : ["tool_calls"]),
     ...(legacy ? [] : ["function_call"]),
   ];
@@ -82,6 +87,7 @@ async function assistantMessage(
       ...(content !== undefined && { content }),
       ...(calls.length > 0 && { tool_calls: calls }),
       ...(legacy && { function_call: legacy }),
+      ...(images.length > 0 && { images }),
     },
   ];
 }

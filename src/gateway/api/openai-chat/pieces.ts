@@ -1,11 +1,20 @@
 import { arrayOf, objectOf } from "../../../formats/content/fields.ts";
+import { soundOf } from "../../../formats/content/openai-chat-media-fields.ts";
 import type { JsonObject } from "../api.ts";
 import type { OwnBlock } from "../editing/blocks.ts";
 import { messageOf } from "./decode.ts";
 
 /** A piece of a message, and the field that it stands in. */
 export interface ChatPiece extends OwnBlock {
-  readonly field: "reasoning" | "content" | "refusal" | "tool_calls" | "function_call" | "result";
+  readonly field:
+    | "reasoning"
+    | "content"
+    | "refusal"
+    | "tool_calls"
+    | "function_call"
+    | "images"
+    | "audio"
+    | "result";
 }
 
 /** The pieces of a message in the order of its parts. */
@@ -16,10 +25,13 @@ export function piecesOf(element: JsonObject | undefined): readonly ChatPiece[] 
   if (only?.type === "tool-result") return [{ part: only, block: element, field: "result" }];
   const calls = arrayOf(element.tool_calls);
   const legacy = objectOf(element.function_call);
+  const isOfModel = element.role === "assistant";
   const behind: Omit<ChatPiece, "part">[] = [
     ...(typeof element.refusal === "string" ? [{ block: element.refusal, field: "refusal" as const }] : []),
     ...calls.map((block) => ({ block, field: "tool_calls" as const })),
     ...(legacy ? [{ block: legacy, field: "function_call" as const }] : []),
+    ...(isOfModel ? arrayOf(element.images) : []).map((block) => ({ block, field: "images" as const })),
+    ...soundOf(element).map(() => ({ block: element.audio, field: "audio" as const })),
   ];
   const content = contentBlocks(element, calls.length > 0 || legacy !== undefined);
   const hasReasoning = parts.length > content.length + behind.length;

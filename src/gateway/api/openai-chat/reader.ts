@@ -8,6 +8,7 @@ import { type Assembly, replyReader } from "../replies/reply-reader.ts";
 import { messageOf } from "./decode.ts";
 import { StreamCalls } from "./stream-calls.ts";
 import { StreamDetails } from "./stream-details.ts";
+import { StreamMedia } from "./stream-media.ts";
 
 /** A reader of replies of Chat Completions, and of the servers that follow it. */
 export function makeReader(): ReplyReader {
@@ -23,6 +24,7 @@ class ChatAssembly implements Assembly {
   /** The one call of the old field "function_call". */
   readonly #legacy = new StreamCalls();
   readonly #details = new StreamDetails();
+  readonly #media = new StreamMedia();
   #usage: unknown;
   #isEnded = false;
   failure: ProviderFailure | undefined;
@@ -57,6 +59,7 @@ class ChatAssembly implements Assembly {
       ...(refusal !== "" && { refusal }),
       ...(calls.length > 0 && { tool_calls: calls }),
       ...(legacy && { function_call: legacy.function }),
+      ...this.#media.fields(this.#hasEnded),
     });
     return isNothingSaid(message) ? undefined : message;
   }
@@ -67,7 +70,8 @@ class ChatAssembly implements Assembly {
 
   get hasBegun(): boolean {
     const isSaid = Object.values(this.#texts).some((text) => text !== "");
-    return isSaid || this.#calls.hasAny || this.#legacy.hasAny || this.#details.all.length > 0;
+    const isCalled = this.#calls.hasAny || this.#legacy.hasAny;
+    return isSaid || isCalled || this.#details.all.length > 0 || this.#media.hasAny;
   }
 
   get usage(): Usage | undefined {
@@ -107,5 +111,6 @@ class ChatAssembly implements Assembly {
     const legacy = objectOf(delta.function_call);
     if (legacy) this.#legacy.add([{ index: 0, id: "function", function: legacy }]);
     this.#details.add(delta.reasoning_details);
+    this.#media.add(delta);
   }
 }

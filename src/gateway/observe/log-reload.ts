@@ -1,0 +1,14 @@
+import type { Reloaded } from "../config/watch-config.ts";
+import type { GatewayLog } from "./gateway-log.ts";
+
+/** Tells what came of looking at the configuration again: a line for each setting that cannot be so, or one for the change. */
+export function logReload(log: GatewayLog, { outcome, messages, problems }: Reloaded): void {
+  if (problems) {
+    for (const { key, message } of problems)
+      log.error("config.refused", { key, message: `The configuration stays as it was: ${message}` });
+    return;
+  }
+  for (const message of messages)
+    if (outcome === "refused") log.error("config.refused", { message });
+    else log.info("config.changed", { message });
+}
