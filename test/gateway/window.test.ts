@@ -194,36 +194,6 @@ describe("edits", () => {
     expect(answer.text).toContain("clear_tool_uses_20250919");
   });
 
-  it.each([
-    ["keep everything", { edits: [{ type: "clear_thinking_20251015", keep: "all" }] }],
-    ["are none", { edits: [] }],
-  ])(
-    "that %s are taken out for an upstream that may not know the field, and nothing else is",
-    async (_, field) => {
-      const upstream = await startUpstream();
-      const gateway = await startGateway({ upstream: upstream.url });
-      const agent = new TestAgent(gateway);
-      agent.elements = talk(3, 500);
-      const plain = JSON.stringify(agent.body());
-      agent.fields.context_management = field;
-      const answer = await agent.send();
-      expect(answer.text).toContain('"applied_edits":[]');
-      expect(upstream.heard[0]?.body.toString()).toBe(plain);
-      await agent.send({ path: "/v1/messages/count_tokens" });
-      expect(upstream.heard[1]?.json.context_management).toBeUndefined();
-    },
-  );
-
-  it("pass untouched where nothing is to be edited", async () => {
-    const upstream = await startUpstream();
-    const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
-    const agent = new TestAgent(gateway);
-    agent.elements = talk(3, 500);
-    agent.fields.context_management = { edits: [{ type: "clear_thinking_20251015", keep: "all" }] };
-    await agent.send();
-    expect(upstream.heard[0]?.body.toString()).toBe(JSON.stringify(agent.body()));
-  });
-
   it("are left to an upstream that carries them out itself", async () => {
     const upstream = await startUpstream();
     const [one] = small(upstream.url);

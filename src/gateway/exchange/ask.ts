@@ -69,7 +69,9 @@ function policyFor(
   if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, room };
   const { edits } = read;
   const policy = policyOfContextManagement(edits, base, { api: api.name, windowTokens: room.window });
-  if (policy === base) return { policy: name, policyKey: name, room, edits };
+  // Edits that change nothing are left in the request, where only Anthropic's own API has them.
+  if (policy === base)
+    return { policy: name, policyKey: name, room, ...(api.name !== "anthropic" && { edits }) };
   // What the client asks for comes first; the policy behind it only guards the limit.
   const whole = { ...room, threshold: room.window };
   return { policy, policyKey: `${name} ${contextManagementKey(edits)}`, edits, room: whole };
