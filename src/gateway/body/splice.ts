@@ -21,29 +21,6 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
   return pieces;
 }
 
-/** Smaller pieces cost more to be handed over one by one than to be copied. */
-const SMALL_BYTES = 16_384;
-
-/** The same bytes in fewer pieces: small ones that follow each other are copied together. */
-export function gathered(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
-  const fewer: Uint8Array[] = [];
-  let small: Uint8Array[] = [];
-  const close = () => {
-    const [only, ...others] = small;
-    if (only) fewer.push(others.length === 0 ? only : Buffer.concat(small));
-    small = [];
-  };
-  for (const piece of pieces) {
-    if (piece.length < SMALL_BYTES) small.push(piece);
-    else {
-      close();
-      fewer.push(piece);
-    }
-  }
-  close();
-  return fewer;
-}
-
 /** Bytes of all pieces together. */
 export function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);

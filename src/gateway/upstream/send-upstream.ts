@@ -6,7 +6,6 @@ import {
 } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
-import { gathered } from "../body/splice.ts";
 import type { AgentPair, Agents } from "./agents.ts";
 import type { RawHeaders } from "./hop-by-hop.ts";
 import { UpstreamError, upstreamErrorOf } from "./upstream-error.ts";
@@ -105,7 +104,7 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
 
   // In one go, however many pieces there are.
   request.cork();
-  for (const piece of gathered(body)) request.write(piece);
+  for (const piece of body) request.write(piece);
   request.end();
   request.uncork();
   return promise;
