@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/soak/**"],
+    setupFiles: ["test/support/seed.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
     hookTimeout: 60_000,

@@ -43,6 +43,13 @@ function code(step: number): string {
   ).join("\n");
 }
 
+/** Calls and results go together, so that one needs the room of the other. */
+function withTied(kept: readonly Slot[], said: readonly Slot[]): readonly Slot[] {
+  const idsOf = ({ message }: Slot) => [...callIdsOf(message), ...answeredBy(message)];
+  const ids = new Set(kept.flatMap(idsOf));
+  return said.filter((slot) => kept.includes(slot) || idsOf(slot).some((id) => ids.has(id)));
+}
+
 const sizeOf = (slots: readonly Slot[]) => slots.reduce((sum, { tokens }) => sum + tokens, 0);
 
 describe("what is protected", () => {
@@ -63,7 +70,7 @@ describe("what is protected", () => {
             const window = new Map(sent.map((shown) => [shown.isNote ? -1 : shown.seq, shown]));
             const kept = said.filter(({ seq }) => protectedSeqs(said).has(seq));
             // What had to be clipped once stays so until the next rebuild.
-            if (sizeOf(kept) > tokens - 100) return;
+            if (sizeOf(withTied(kept, said)) > tokens - 100) return;
             for (const { seq, message } of kept) {
               // A result whose call left while it was still open can only be sent as words.
               if (answeredBy(message).some((callId) => !calls.has(callId))) continue;

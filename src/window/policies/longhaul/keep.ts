@@ -92,7 +92,9 @@ function keepUsers(
   const isOpen = (index: number) => !kept.has(index) && isSaid(slots[(groups[index] as Group).from] as Slot);
   const users = [...groups.keys()].filter(isOpen).reverse();
   const protectedUsers = [...kept.values()].filter(([first]) => first && isSaid(first));
-  let left = rules.space * rules.users - sizeOf(protectedUsers.flat());
+  // What is protected must not be clipped to make room for what is not.
+  const room = rules.room - sizeOf([...kept.values()].flat());
+  let left = Math.min(room, rules.space * rules.users - sizeOf(protectedUsers.flat()));
   for (const index of users) {
     const share = rules.space * (index === users[0] ? LATEST_SHARE : OTHER_SHARE);
     const characters = Math.floor(Math.min(left, share) * 4);
