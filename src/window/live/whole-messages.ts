@@ -4,9 +4,6 @@ import type { Message } from "../../model/message.ts";
 import type { BlobPart, Part, ToolResultPart } from "../../model/part.ts";
 import type { Slot } from "../slot.ts";
 
-/** Windows are looked at with every call, and hold the same messages, mostly whole ones. */
-const known = new WeakSet<Message>();
-
 /** The messages of a window with parts that were too large for the log in their place again; media stay references. */
 export async function wholeMessages(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
   const messages: Message[] = [];
@@ -14,13 +11,12 @@ export async function wholeMessages(slots: readonly Slot[], blobs: Blobs): Promi
   return messages;
 }
 
-function isWhole(message: Message): boolean {
-  if (known.has(message)) return true;
-  const isCut = message.parts.some(
-    (part) => isSpilled(part) || (part.type === "tool-result" && part.output.some(isSpilled)),
-  );
-  if (!isCut) known.add(message);
-  return !isCut;
+function isWhole({ parts }: Message): boolean {
+  for (const part of parts) {
+    if (isSpilled(part)) return false;
+    if (part.type === "tool-result") for (const inner of part.output) if (isSpilled(inner)) return false;
+  }
+  return true;
 }
 
 function isSpilled(part: Part): part is BlobPart {

@@ -1,4 +1,3 @@
-import type { Message } from "../../model/message.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
@@ -55,20 +54,20 @@ function withoutImages(
   return [replacePart(slot, index, other, "images beyond the budget", context)];
 }
 
-/** Windows are looked at with every call, and hold the same messages, mostly without images. */
-const imageless = new WeakSet<Message>();
-
-/** How many images a window holds. */
+/** How many images a window holds; looked at with every call, where mostly there are none. */
 function imagesOf(slots: readonly Slot[]): { bytes: number; count: number } {
   let bytes = 0;
   let count = 0;
-  for (const { message } of slots) {
-    if (imageless.has(message)) continue;
-    const images = message.parts.flatMap(imagesIn);
-    if (images.length === 0) imageless.add(message);
-    for (const { sizeBytes } of images) bytes += sizeBytes;
-    count += images.length;
-  }
+  const see = (part: Part) => {
+    if (!isImage(part)) return;
+    bytes += part.sizeBytes;
+    count++;
+  };
+  for (const { message } of slots)
+    for (const part of message.parts) {
+      if (part.type === "tool-result") for (const inner of part.output) see(inner);
+      else if (part.type === "blob") see(part);
+    }
   return { bytes, count };
 }
 
