@@ -205,6 +205,7 @@ export class Kernel implements AsyncDisposable {
       scope,
       open: (next, owner) => this.#open(next, owner, fence),
       models: this.#models,
+      paging: { related: (...asked) => this.memory.related(...asked) },
     });
   }
 

@@ -80,15 +80,29 @@ export function coverageOf(
   { statistics }: Pick<RankContext, "statistics">,
 ): number {
   const present = new Set(chunks.flatMap((chunk) => chunk.terms));
-  // Among a handful of chunks every word would look common.
-  const total = Math.max(LEAST_CHUNKS, statistics.chunks);
   let all = 0;
   let covered = 0;
   for (const term of terms) {
-    const frequency = statistics.frequencyOf(term);
-    const weight = Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5));
+    const weight = weightOf(term, statistics);
     all += weight;
     if (present.has(term)) covered += weight;
   }
   return all > 0 ? covered / all : 0;
+}
+
+/** The weight of those terms of a question that were said at all: "go on" names nothing, a name or two do. */
+export function specificityOf(
+  terms: readonly string[],
+  { statistics }: Pick<RankContext, "statistics">,
+): number {
+  let sum = 0;
+  for (const term of terms) if (statistics.frequencyOf(term) > 0) sum += weightOf(term, statistics);
+  return sum;
+}
+
+/** Rare words weigh more. Among a handful of chunks every word would look common. */
+function weightOf(term: string, statistics: RankContext["statistics"]): number {
+  const total = Math.max(LEAST_CHUNKS, statistics.chunks);
+  const frequency = statistics.frequencyOf(term);
+  return Math.log(1 + (total - frequency + 0.5) / (frequency + 0.5));
 }

@@ -1,6 +1,6 @@
 import { toEntry } from "../log/body.ts";
 import type { Log } from "../log/log.ts";
-import type { Entry, EntryId } from "../model/entry.ts";
+import type { Entry, EntryId, SessionId } from "../model/entry.ts";
 import { parseEntryId } from "../model/entry.ts";
 import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
@@ -9,14 +9,16 @@ import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import type { Hit, Recall } from "./hit.ts";
-import { findCandidates } from "./index/candidates.ts";
+import { type CandidateLimits, findCandidates } from "./index/candidates.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { VectorFiller } from "./index/vector-filler.ts";
-import { coverageOf, rankAll, toHit } from "./make-hits.ts";
+import { coverageOf, rankAll, specificityOf, toHit } from "./make-hits.ts";
 import type { TermVectors } from "./rank/candidate.ts";
 import { withoutSpeakers } from "./rank/query.ts";
+import { readAround } from "./read-around.ts";
+import type { Related, RelatedStretch } from "./related.ts";
 import { type MemoryScope, resolveScope } from "./scope.ts";
 import { analyse } from "./text/analyse.ts";
 import { VectorIndex } from "./vectors/vector-index.ts";
@@ -55,6 +57,16 @@ const VECTOR_BYTES = 256 * 1024 * 1024;
 const MOST_TERMS = 96;
 /** Chunks without a vector that a recall embeds itself, before it answers. */
 const EMBEDDED_FIRST = 64;
+/** The same for one conversation that is looked through whole. */
+const EMBEDDED_OF_SESSION = 8_192;
+/** One conversation is small enough for a closer look than everything ever said. */
+const LIMITS_OF_SESSION: CandidateLimits = {
+  byText: 120,
+  byVector: 90,
+  whole: 30,
+  withNeighbours: 30,
+  chunksOfTurn: 4,
+};
 const MOST_SPEAKERS = 64;
 const MOST_CHARACTERS = 20_000;
 const SURE = 0.45;
@@ -83,28 +95,8 @@ export class Memory implements Closable {
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
     const k = wholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw invalidArgument("question", question, "a text");
-    const asked = question.slice(0, MOST_CHARACTERS);
-    const { log, termVectors } = this.#parts;
-    const { store } = log;
     await this.#follower.catchUp(options);
-    const filter = await resolveScope(store, options.scope);
-    const state = await this.#text.refresh();
-    await this.#texts.refresh(state.stamp);
-    const speakers = await store.memory.speakers(MOST_SPEAKERS);
-    const { vector, reason } = await this.#embedQuestion(withoutSpeakers(asked, speakers), options.signal);
-    throwIfAborted(options.signal);
-    const terms = termsOf(asked);
-    const found = await findCandidates(
-      { store: store.memory, text: this.#text, vectors: this.#vectors },
-      { terms, filter, ...(vector && { vector }) },
-    );
-    const context = {
-      statistics: found.statistics,
-      nowMs: log.clock.now(),
-      speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
-      vectors: termVectors?.() ?? null,
-    };
-    const ranked = rankAll(asked, found, context);
+    const { found, ranked, terms, context, reason } = await this.#search(question, options);
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
@@ -129,6 +121,78 @@ export class Memory implements Closable {
       isSure: hits.length > 0 && certainty >= SURE,
       ...(reason !== undefined && { withoutVectors: reason }),
     };
+  }
+
+  /**
+   * Stretches of some sessions that are related to a question, best first, for a window that has lost them. Only these
+   * sessions are indexed first, however much else waits for that.
+   */
+  async related(
+    question: string,
+    sessions: readonly SessionId[],
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<Related> {
+    const stop = signal ? { signal } : {};
+    for (const session of sessions) await this.#follower.catchUpSession(session, stop);
+    const { ranked, terms, context } = await this.#search(question, {
+      scope: { sessions },
+      limits: LIMITS_OF_SESSION,
+      embeddedFirst: EMBEDDED_OF_SESSION,
+      ...stop,
+    });
+    const stretches: RelatedStretch[] = [];
+    for (const { chunk, score } of ranked) {
+      const source = await this.#texts.sourceOf(chunk.source);
+      if (source?.kind !== "session" || chunk.author === "none") continue;
+      const read = (maxCharacters: number) => readAround(this.#texts, chunk, maxCharacters);
+      stretches.push({
+        session: source.name,
+        seq: chunk.seq,
+        author: chunk.author,
+        at: chunk.at,
+        score,
+        read,
+      });
+    }
+    return { stretches, specificity: specificityOf(terms, context) };
+  }
+
+  /** Ranks what is indexed by a question. */
+  async #search(
+    question: string,
+    options: {
+      readonly scope?: MemoryScope;
+      readonly limits?: CandidateLimits;
+      readonly embeddedFirst?: number;
+      readonly signal?: AbortSignal;
+    },
+  ) {
+    const asked = question.slice(0, MOST_CHARACTERS);
+    const { log, termVectors } = this.#parts;
+    const { store } = log;
+    const filter = await resolveScope(store, options.scope);
+    const state = await this.#text.refresh();
+    await this.#texts.refresh(state.stamp);
+    const speakers = await store.memory.speakers(MOST_SPEAKERS);
+    const { vector, reason } = await this.#embedQuestion(
+      withoutSpeakers(asked, speakers),
+      options.embeddedFirst ?? EMBEDDED_FIRST,
+      options.signal,
+    );
+    throwIfAborted(options.signal);
+    const terms = termsOf(asked);
+    const found = await findCandidates(
+      { store: store.memory, text: this.#text, vectors: this.#vectors },
+      { terms, filter, ...(vector && { vector }) },
+      options.limits,
+    );
+    const context = {
+      statistics: found.statistics,
+      nowMs: log.clock.now(),
+      speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
+      vectors: termVectors?.() ?? null,
+    };
+    return { found, ranked: rankAll(asked, found, context), terms, context, reason };
   }
 
   /** The entries around a hit of a session, in order, the hit's own in their middle. */
@@ -185,6 +249,7 @@ export class Memory implements Closable {
   /** The question's vector, and the vectors it can be compared with; without them a reason, and recall goes by words. */
   async #embedQuestion(
     question: string,
+    embeddedFirst: number,
     signal: AbortSignal | undefined,
   ): Promise<{ vector?: ArrayLike<number>; reason?: string }> {
     const { embedder, log } = this.#parts;
@@ -192,7 +257,7 @@ export class Memory implements Closable {
     try {
       const space = await this.#filler.space(signal);
       if (!this.#background) {
-        const atMost = EMBEDDED_FIRST;
+        const atMost = embeddedFirst;
         const filled = embedder.isInstant
           ? await this.#filler.fill({ atMost, ...(signal && { signal }) })
           : atMost;

@@ -46,6 +46,8 @@ export interface Summarizing<M = Message> extends FromLog {
   readonly ranges: readonly SeqRange[];
   readonly messages?: readonly M[];
   readonly entry?: number;
+  /** Entries that the messages quote word for word, where they do not stand in place of them. */
+  readonly quotes?: readonly Place[];
   /** Summaries of parts that the summary was made of. */
   readonly parts?: readonly { readonly ranges: readonly SeqRange[]; readonly text: string }[];
 }

@@ -42,6 +42,8 @@ export interface BlobPart extends BlobRef {
   readonly type: "blob";
   readonly of?: SpillableType;
   readonly preview?: string;
+  /** Characters of a spilled text that a window shows, its head and its tail; the whole text unless given. */
+  readonly shownCharacters?: number;
   /** File name, for media that had one. */
   readonly name?: string;
   /** Call id and tool of a spilled tool call, so that groups can be formed without loading it. */

@@ -23,6 +23,7 @@ import type { Freed } from "../store/freed.ts";
 import type { SessionRecord } from "../store/session-store.ts";
 import type { SessionWindow } from "../window/live/window.ts";
 import { Overlays } from "../window/overlays.ts";
+import type { Paging } from "../window/paging/paging.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
 import { ReadableSession } from "./readable-session.ts";
 import { redactWithTraces } from "./redact-with-traces.ts";
@@ -43,6 +44,7 @@ export interface SessionParts {
   /** Opens another session of the same kernel, owned by `scope`. */
   readonly open: OpenSession<Session>;
   readonly models: SessionModels;
+  readonly paging?: Paging;
 }
 
 /**
@@ -63,7 +65,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   readonly #windows: Windows;
   readonly #closing: AbortController;
 
-  constructor({ id, log, owner, scope: parentScope, open, models }: SessionParts) {
+  constructor({ id, log, owner, scope: parentScope, open, models, paging }: SessionParts) {
     const scope = new Scope("session", parentScope.census);
     const lines = new Lines(log, id);
     const closing = new AbortController();
@@ -78,7 +80,10 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.edits = scope.own(new PendingEdits(log, lines));
     this.overlays = new Overlays(log, lines, id);
     this.#family = new Family(log, lines, id, open);
-    this.#windows = scope.own(new Windows({ session: id, log, lines, models, flush: () => this.flush() }));
+    const flush = () => this.flush();
+    this.#windows = scope.own(
+      new Windows({ session: id, log, lines, models, flush, ...(paging && { paging }) }),
+    );
     parentScope.own(this);
   }
 

@@ -35,10 +35,15 @@ function hasWords({ edit, receipt }: Entry<OverlayBody>): boolean {
 
 function standsFor({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
   return singlesOf(edit).some((single) => {
-    if (single.type !== "replace")
-      return single.ranges.some(
-        (range) => range.session === place.session && range.from <= place.seq && place.seq <= range.to,
+    if (single.type !== "replace") {
+      const quotes = single.type === "summarize" ? (single.quotes ?? []) : [];
+      return (
+        quotes.some(({ session: own, seq }) => own === place.session && seq === place.seq) ||
+        single.ranges.some(
+          (range) => range.session === place.session && range.from <= place.seq && place.seq <= range.to,
+        )
       );
+    }
     if ("callId" in single.target) return false;
     const { seq, session: own = session } = single.target;
     return own === place.session && seq === place.seq;

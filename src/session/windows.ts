@@ -14,6 +14,7 @@ import type { Provider } from "../provider/provider.ts";
 import type { WindowOptions } from "../window/live/options.ts";
 import { SessionWindow } from "../window/live/window.ts";
 import type { ModelCatalogue } from "../window/models/model-catalogue.ts";
+import type { Paging } from "../window/paging/paging.ts";
 
 /** What is known of models, and how they are reached. */
 export interface SessionModels {
@@ -53,6 +54,8 @@ export interface WindowsParts {
   readonly lines: Lines;
   readonly models: SessionModels;
   readonly flush: () => Promise<void>;
+  /** Finds what has left a window again. */
+  readonly paging?: Paging;
 }
 
 /** The windows of one session, and its summaries. */
@@ -66,7 +69,7 @@ export class Windows {
   }
 
   make({ compaction, memories: agent, ...options }: SessionWindowOptions): SessionWindow {
-    const { session, log, lines, flush, models } = this.#parts;
+    const { session, log, lines, flush, models, paging } = this.#parts;
     const compacting = compaction && this.#compacting(compaction);
     const memories = agent === undefined ? undefined : new Memories(log, agent);
     const window = new SessionWindow(
@@ -78,6 +81,7 @@ export class Windows {
         catalogue: models.catalogue,
         ...(memories && { memories: () => memories.pinSection() }),
         ...(compacting && { compacting }),
+        ...(paging && { paging }),
       },
       options,
     );

@@ -5,7 +5,7 @@ import type { WindowOptions } from "./live/options.ts";
 import { cachePricesOf, type Settings, settingsOf } from "./live/settings.ts";
 import { type ModelCatalogue, modelCatalogue } from "./models/model-catalogue.ts";
 import type { Budget } from "./policy.ts";
-import { protectedSeqs } from "./protected.ts";
+import { protectedSeqs, verbatimSeqs } from "./protected.ts";
 import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
 
@@ -49,12 +49,11 @@ function budgetOf(
   slots: readonly Slot[],
   meter: Meter,
 ): Budget {
-  const kept = protectedSeqs(slots);
+  const kept = isClipping ? verbatimSeqs(slots) : protectedSeqs(slots);
   const floor = system + tools + sizeOf(slots.filter(({ seq }) => kept.has(seq)));
   const counted = meter.counted(floor);
-  if (counted > limits.most && !isClipping) throw floorError(counted, limits.most, model);
-  const cautious = meter.estimatedWithin(limits.from);
-  const tokens = isClipping ? cautious : Math.max(cautious, floor);
+  if (counted > limits.most) throw floorError(counted, limits.most, model, isClipping);
+  const tokens = Math.max(meter.estimatedWithin(limits.from), floor);
   return {
     tokens,
     window: Math.max(meter.estimatedWithin(limits.window), tokens),

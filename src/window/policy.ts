@@ -39,6 +39,8 @@ export interface Course {
 export interface Moment {
   /** False when the provider's cache of the last request has run out: then changing the prefix costs nothing more. */
   readonly isHot: boolean;
+  /** Tokens that are needed beside the window, to bring back what the newest message asks for; none unless given. */
+  readonly pageTokens?: number;
 }
 
 /** One session under one policy. */

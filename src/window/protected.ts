@@ -1,20 +1,22 @@
 import type { Part } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
+import { hasOwnWords, isToldOutput } from "./told-output.ts";
 import { windowIndex } from "./window-index.ts";
 
 /**
- * Seqs of the slots that no edit may touch: the first user message, what is pinned, the last exchange, the latest
- * message of the assistant with the results that answer it, and the last summary that only its provider can read.
+ * Seqs of the slots that no edit may hide: the first user message, what is pinned, the newest user message, the last
+ * exchange, the latest message of the assistant with the results that answer it, and the last summary that only its
+ * provider can read.
  */
 export function protectedSeqs(
   slots: readonly Slot[],
   pins: ReadonlySet<number> = new Set(),
 ): ReadonlySet<number> {
-  const seqs = new Set(pins);
+  const seqs = new Set(verbatimSeqs(slots, pins));
   const first = slots.find(isUsers);
   if (first) seqs.add(first.seq);
   const { groups } = windowIndex(slots);
-  const latest = slots.findLastIndex(({ message }) => message.role === "assistant");
+  const latest = latestReply(slots);
   const spared = [groups.at(-1), groups.findLast(({ from, to }) => from <= latest && latest <= to)];
   for (const group of spared) {
     if (!group) continue;
@@ -23,6 +25,36 @@ export function protectedSeqs(
   const sealed = slots.findLast(isSealed);
   if (sealed) seqs.add(sealed.seq);
   return seqs;
+}
+
+/**
+ * Seqs of the slots that are sent word for word or not at all: what is pinned, the newest user message, which is the
+ * question of the running turn, and the latest message of the assistant.
+ */
+export function verbatimSeqs(
+  slots: readonly Slot[],
+  pins: ReadonlySet<number> = new Set(),
+): ReadonlySet<number> {
+  const seqs = new Set(pins);
+  const question = slots[newestQuestion(slots)];
+  if (question) seqs.add(question.seq);
+  const reply = slots[latestReply(slots)];
+  if (reply) seqs.add(reply.seq);
+  return seqs;
+}
+
+/** Index of the newest message in which a person speaks; -1 if there is none. */
+export function newestQuestion(slots: readonly Slot[]): number {
+  return slots.findLastIndex((slot, index) => {
+    if (slot.isNote) return false;
+    const said = slot.original ?? slot.message;
+    const before = slots[index - 1];
+    return hasOwnWords(said) && !isToldOutput(said, before?.original ?? before?.message);
+  });
+}
+
+function latestReply(slots: readonly Slot[]): number {
+  return slots.findLastIndex(({ message, isNote }) => message.role === "assistant" && !isNote);
 }
 
 const SEALED = /^(?:context_)?compaction(?:_summary)?$/;

@@ -1,149 +1,113 @@
 import type { Message } from "../model/message.ts";
-import type { Part, ToolResultPart } from "../model/part.ts";
-import { rawAnswerId, rawCallId } from "../model/raw-calls.ts";
+import type { Part } from "../model/part.ts";
 import type { TokensOf } from "./apply-edits.ts";
-import { clipText } from "./clip.ts";
-import { isSealedPart } from "./protected.ts";
+import { type ClippedPart, charactersIn, clipPartTo, isClippable } from "./clip-part.ts";
 import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
 
+/** Tells whether a part of a slot stays as it is. */
+export type IsFixed = (slot: Slot, part: Part) => boolean;
+
 /** Characters that a clipped part keeps at least; only if that is not enough, nothing but a notice stays. */
 const FLOORS = [200, 0] as const;
-/** Most that a clipped part keeps, so that the next message does not need the next clip. */
-const KEPT_SHARE = 0.7;
-const NOTICE_CHARACTERS = 40;
+/** Clipping frees more than it must by this share, so that the next message does not need the next clip. */
+const SLACK = 0.05;
+const NOTICE_CHARACTERS = 60;
+/** Estimates of parts may not add up to those of messages: the rest is clipped in further rounds. */
+const MAX_ROUNDS = 4;
 
 interface Candidate {
   readonly slot: number;
   readonly part: number;
   readonly source: Part;
-  /** Of the part as it is now. */
-  tokens: number;
-  characters: number;
+  readonly characters: number;
+  readonly tokens: number;
 }
 
 /**
- * The last resort, the same for every policy: what may not leave is clipped, the largest part first, until all of it
- * takes no more than so many tokens. Reasoning is never touched, and calls keep their id and name; where these alone
- * take more, so does the window. The latest message of the assistant comes after all others. Slots that are not clipped
- * stay the very same objects; those that are fixed always do.
+ * The last resort, the same for every policy: parts are clipped to one common size, so that the largest give most, until
+ * all slots together take no more than so many tokens. Reasoning is never touched, and calls keep their id and name;
+ * where these and what is fixed take more, so does the window. Slots that are not clipped stay the very same objects.
  */
 export function rescue(
   slots: readonly Slot[],
-  most: number,
+  maxTokens: number,
   tokensOf: TokensOf,
-  isFixed: (slot: Slot) => boolean = () => false,
+  isFixed: IsFixed = () => false,
 ): readonly Slot[] {
-  let excess = sizeOf(slots) - most;
-  if (excess <= 0) return slots;
-  const window = [...slots];
-  const latest = slots.findLast(({ message }) => message.role === "assistant");
-  const clipAll = (isLeftAlone: (slot: Slot) => boolean) => {
-    for (const floor of FLOORS) {
-      const candidates = candidatesIn(window, tokensOf, isLeftAlone);
-      while (excess > 0) {
-        const largest = largestOf(candidates, floor);
-        if (!largest) break;
-        const slot = window[largest.slot] as Slot;
-        const clipped = clip(slot, largest, excess, floor, tokensOf);
-        excess -= slot.tokens - clipped.tokens;
-        window[largest.slot] = clipped;
-      }
+  let window = slots;
+  for (const floor of FLOORS) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const excess = sizeOf(window) - maxTokens;
+      if (excess <= 0) return window;
+      const next = clipAll(window, excess + maxTokens * SLACK, floor, tokensOf, isFixed);
+      if (next === window) break;
+      window = next;
     }
-  };
-  clipAll((slot) => slot === latest || isFixed(slot));
-  if (excess > 0) clipAll(isFixed);
+  }
   return window;
+}
+
+/** The window with its largest parts clipped so that about so many tokens are freed; the very same if nothing can be. */
+function clipAll(
+  slots: readonly Slot[],
+  wantedTokens: number,
+  floor: number,
+  tokensOf: TokensOf,
+  isFixed: IsFixed,
+): readonly Slot[] {
+  const candidates = candidatesIn(slots, floor, tokensOf, isFixed);
+  const level = commonSize(candidates, wantedTokens);
+  const clipped = new Map<number, Map<number, ClippedPart>>();
+  for (const { slot, part, source, characters, tokens } of candidates) {
+    if (tokens <= level) continue;
+    const wanted = Math.floor((characters * level) / tokens) - NOTICE_CHARACTERS;
+    const parts = clipped.get(slot) ?? new Map<number, ClippedPart>();
+    clipped.set(slot, parts.set(part, clipPartTo(source, Math.max(floor, wanted))));
+  }
+  let isChanged = false;
+  const window = slots.map((slot, index) => {
+    const parts = clipped.get(index);
+    if (!parts) return slot;
+    const message: Message = {
+      ...slot.message,
+      parts: slot.message.parts.map((own, at) => parts.get(at) ?? own),
+    };
+    const tokens = tokensOf(message);
+    if (tokens >= slot.tokens) return slot;
+    isChanged = true;
+    return { ...slot, message, original: slot.original ?? slot.message, tokens };
+  });
+  return isChanged ? window : slots;
 }
 
 function candidatesIn(
   slots: readonly Slot[],
+  floor: number,
   tokensOf: TokensOf,
-  isFixed: (slot: Slot) => boolean,
+  isFixed: IsFixed,
 ): readonly Candidate[] {
-  return slots.flatMap((own, slot) => {
-    if (isFixed(own)) return [];
+  const candidates: Candidate[] = [];
+  for (const [slot, own] of slots.entries()) {
     const { role, parts } = own.message;
-    return parts.flatMap((source, part): readonly Candidate[] => {
-      const characters = isBound(source) ? undefined : wordsOf(source)?.length;
-      if (characters === undefined) return [];
-      return [{ slot, part, source, characters, tokens: tokensOf({ role, parts: [source] }) }];
-    });
-  });
-}
-
-function largestOf(candidates: readonly Candidate[], floor: number): Candidate | undefined {
-  let largest: Candidate | undefined;
-  for (const candidate of candidates) {
-    const isClippable = candidate.characters > floor || hasMedia(candidate.source);
-    if (isClippable && candidate.tokens > (largest?.tokens ?? 0)) largest = candidate;
+    for (const [part, source] of parts.entries()) {
+      if (!isClippable(source, floor) || isFixed(own, source)) continue;
+      const tokens = tokensOf({ role, parts: [source] });
+      candidates.push({ slot, part, source, characters: charactersIn(source), tokens });
+    }
   }
-  return largest;
+  return candidates;
 }
 
-/** The slot with one part clipped. A part that clipping would not make smaller stays, and is no candidate any more. */
-function clip(slot: Slot, candidate: Candidate, excess: number, floor: number, tokensOf: TokensOf): Slot {
-  const { source, tokens, characters } = candidate;
-  const share = Math.min(KEPT_SHARE, 1 - excess / Math.max(tokens, 1));
-  const wanted = Math.floor(characters * share) - NOTICE_CHARACTERS;
-  const kept = hasMedia(source) && characters <= floor ? characters : Math.max(floor, wanted);
-  const part = clippedTo(source, kept);
-  const message: Message = { ...slot.message, parts: slot.message.parts.with(candidate.part, part) };
-  const next = tokensOf(message);
-  const isSmaller = next < slot.tokens;
-  candidate.characters = kept;
-  candidate.tokens = isSmaller ? tokensOf({ role: message.role, parts: [part] }) : 0;
-  return isSmaller ? { ...slot, message, original: slot.original ?? slot.message, tokens: next } : slot;
-}
-
-/** True for a call, the answer to one, or a summary of which only its format knows what may be cut. */
-function isBound(part: Part): boolean {
-  return rawCallId(part) !== undefined || rawAnswerId(part) !== undefined || isSealedPart(part);
-}
-
-/** What can be clipped of a part; undefined where nothing may be. */
-function wordsOf(part: Part): string | undefined {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "tool-result":
-      return part.output.map((inner) => wordsOf(inner) ?? "").join("\n");
-    case "tool-call":
-      return JSON.stringify(part.input);
-    case "raw":
-      return JSON.stringify(part.value);
-    case "blob":
-      return part.of === "reasoning" ? undefined : wordsOfBlob(part);
-    case "reasoning":
-      return undefined;
+/** The size that no part may exceed so that so many tokens are freed; 0 if even that does not free enough. */
+function commonSize(candidates: readonly Candidate[], wantedTokens: number): number {
+  const sizes = candidates.map(({ tokens }) => tokens).sort((one, other) => other - one);
+  let freed = 0;
+  for (const [index, size] of sizes.entries()) {
+    const next = sizes[index + 1] ?? 0;
+    const step = (size - next) * (index + 1);
+    if (freed + step >= wantedTokens) return size - (wantedTokens - freed) / (index + 1);
+    freed += step;
   }
-}
-
-function wordsOfBlob(part: Extract<Part, { type: "blob" }>): string {
-  return part.of === undefined ? "" : (part.preview ?? "");
-}
-
-/** True for what takes tokens beyond its words: media, and what has spilled out of the log. */
-function hasMedia(part: Part): boolean {
-  if (part.type === "tool-result") return part.output.some(hasMedia);
-  return part.type === "blob";
-}
-
-function clippedTo(part: Part, characters: number): Part {
-  const text = withNotice(part, clipText(wordsOf(part) ?? "", characters));
-  if (part.type === "tool-result") {
-    const output: ToolResultPart["output"] = [{ type: "text", text }];
-    return { ...part, output };
-  }
-  if (part.type === "tool-call") return { ...part, input: { cut: text } };
-  if (part.type === "blob" && part.of === "tool-call" && part.callId !== undefined)
-    return { type: "tool-call", callId: part.callId, name: part.toolName ?? "unknown", input: { cut: text } };
-  return { type: "text", text };
-}
-
-function withNotice(part: Part, text: string): string {
-  if (!hasMedia(part)) return text;
-  const isImage = (one: Part) => one.type === "blob" && one.of === undefined;
-  const media = part.type === "tool-result" ? part.output.some(isImage) : isImage(part);
-  return [text, media ? "[image removed]" : "[the rest was cut]"].filter((line) => line !== "").join("\n");
+  return 0;
 }

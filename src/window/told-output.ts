@@ -17,6 +17,10 @@ const NOT_CARRIED_OUT = /^\s*Tool \[(\w[\w.:-]{0,80})\] /;
 const WORDS = /^[ \t]*<(task|feedback|answer|user_\w+|user-\w+)>/m;
 /** Elements that a program adds: the state of the machine, of the editor, reminders. */
 const ADDED = /^\s*<((?:environment|system|ide|editor|workspace)[-_]\w+)>[\s\S]*<\/\1>\s*$/i;
+/** The same among other words. Each opening searches to the end of the text, so that texts have to be short. */
+const ADDED_ELEMENT =
+  /<((?:environment|system|ide|editor|workspace|local-command)[-_]\w+|user_instructions|command-(?:name|message))>[\s\S]*?<\/\1>/gi;
+const MAX_OWN_CHARACTERS = 8_000;
 const MOST_ABOUT = 100;
 const CLOSING = /<\/([A-Za-z][\w-]*)>\s*$/;
 
@@ -42,6 +46,22 @@ export function isToldOutput(message: Message, before: Message | undefined): boo
     else if (text === undefined || !isAdded(text)) return false;
   }
   return hasOutput;
+}
+
+/** True for a message of the user in which a person speaks or shows something, beside what tools and programs add. */
+export function hasOwnWords({ role, parts }: Message): boolean {
+  if (role !== "user") return false;
+  return parts.some((part) => part.type !== "tool-result" && !isAdded(textOf(part) ?? "an attachment"));
+}
+
+/** What a person says in a message, without elements that a program has added to it. */
+export function ownText({ parts }: Message): string {
+  return parts
+    .flatMap((part) => (part.type === "tool-result" ? [] : [textOf(part) ?? ""]))
+    .map((text) => text.slice(0, MAX_OWN_CHARACTERS))
+    .map((text) => text.replace(ADDED_ELEMENT, " ").trim())
+    .filter((text) => text !== "")
+    .join("\n\n");
 }
 
 /** The message with the output in it clipped, each part of it to so many characters; what a person says stays. */
@@ -90,11 +110,23 @@ function isAdded(text: string): boolean {
 }
 
 /** True for a message of the assistant that ends with a call: of the provider's kind, or a tag in its words. */
-function endsWithCall({ role, parts }: Message): boolean {
-  if (role !== "assistant") return false;
-  if (parts.some(({ type }) => type === "tool-call")) return true;
+function endsWithCall(message: Message): boolean {
+  if (message.role !== "assistant") return false;
+  return message.parts.some(({ type }) => type === "tool-call") || tagCallOf(message) !== undefined;
+}
+
+/** What an assistant says before a call that it writes as a tag in its words; undefined if it ends with no such call. */
+export function wordsBeforeTagCall(message: Message): string | undefined {
+  const call = tagCallOf(message);
+  if (!call) return undefined;
+  const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return [...texts.slice(0, -1), call.text.slice(0, call.at)].join("\n").trim();
+}
+
+function tagCallOf({ parts }: Message): { readonly text: string; readonly at: number } | undefined {
   const last = parts.findLast(({ type }) => type === "text");
-  if (last?.type !== "text") return false;
+  if (last?.type !== "text") return undefined;
   const name = CLOSING.exec(last.text.slice(-200))?.[1];
-  return name !== undefined && last.text.includes(`<${name}>`);
+  const at = name === undefined ? -1 : last.text.indexOf(`<${name}>`);
+  return at < 0 ? undefined : { text: last.text, at };
 }

@@ -12,11 +12,47 @@ test("the largest part is clipped, and nothing else is touched", () => {
   expect(second?.original).toBe(slots[1]?.message);
 });
 
-test("the latest message of the assistant is clipped only if all else is not enough", () => {
+test("large parts are clipped to one common size", () => {
+  const slots = slotsOf([says("user", 900), says("assistant", 5_000), says("user", 3_000)]);
+  const [first, second, third] = rescue(slots, 4_000, charactersAsTokens);
+  expect(first).toBe(slots[0]);
+  expect(Math.abs((second?.tokens ?? 0) - (third?.tokens ?? 0))).toBeLessThan(50);
+});
+
+test("what is fixed stays, even if the rest cannot make room for it", () => {
   const slots = slotsOf([says("user", 900), says("assistant", 2_000)]);
-  expect(rescue(slots, 2_400, charactersAsTokens)[1]).toBe(slots[1]);
-  const [, second] = rescue(slots, 1_000, charactersAsTokens);
-  expect(second?.tokens).toBeLessThan(1_000);
+  const window = rescue(slots, 1_000, charactersAsTokens, ({ message }) => message.role === "assistant");
+  expect(window[1]).toBe(slots[1]);
+  expect(window[0]?.tokens).toBeLessThan(100);
+});
+
+test("thousands of parts are clipped in one go", () => {
+  const part = (index: number) => ({ type: "text" as const, text: `part ${index} `.repeat(40) });
+  const parts = Array.from({ length: 20_000 }, (_, index) => part(index));
+  const slots = slotsOf([{ role: "user", parts }], estimateMessage);
+  const counted = { calls: 0 };
+  const tokensOf = (message: Parameters<typeof estimateMessage>[0]) => {
+    counted.calls += message.parts.length;
+    return estimateMessage(message);
+  };
+  expect(sizeOf(rescue(slots, 500_000, tokensOf))).toBeLessThanOrEqual(500_000);
+  expect(counted.calls).toBeLessThan(20_000 * 12);
+});
+
+test("text outside the log is clipped to characters of its own, not of its preview", () => {
+  const blob = {
+    type: "blob",
+    of: "text",
+    digest: "0".repeat(64),
+    sizeBytes: 600_000,
+    mime: "text/plain",
+    preview: "words ".repeat(100),
+  } as const;
+  const slots = slotsOf([{ role: "user", parts: [blob] }], estimateMessage);
+  const [clipped] = rescue(slots, 60_000, estimateMessage);
+  expect(clipped?.message.parts[0]).toMatchObject({ type: "blob", digest: blob.digest });
+  const shown = (clipped?.message.parts[0] as { shownCharacters?: number }).shownCharacters ?? 0;
+  expect(shown).toBeGreaterThan(150_000);
 });
 
 test("what fits stays the very same", () => {

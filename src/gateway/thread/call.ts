@@ -63,7 +63,7 @@ export class Call {
     this.#placed = placed;
     this.#sent = sent;
     if (sent?.fitted) {
-      const { plan: _, ...fitted } = sent.fitted;
+      const { plan: _plan, page: _page, ...fitted } = sent.fitted;
       this.#fitted = fitted;
     }
     this.#pieces = sent?.pieces;
@@ -117,7 +117,8 @@ export class Call {
 
   get #became(): Pick<Sent, "fitted" | "seenSeq" | "pieces" | "violations"> {
     const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
-    const seenSeq = Math.max(seq, this.#fitted?.plan?.overlay ?? 0, this.#sent?.seenSeq ?? 0);
+    const { plan, page } = this.#fitted ?? {};
+    const seenSeq = Math.max(seq, plan?.overlay ?? 0, page?.overlay ?? 0, this.#sent?.seenSeq ?? 0);
     return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
   }
 

@@ -37,7 +37,7 @@ export async function fittedPieces(
   const written = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
   const pieces = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
   // A plan is looked at when it is made, until it is right: what it makes of later requests is the same and more of it.
-  const isLooked = fitted.plan || said.messages[0]?.isLogged || thread.isSuspect;
+  const isLooked = fitted.plan || fitted.page || said.messages[0]?.isLogged || thread.isSuspect;
   if (!isLooked || isUnchanged(asked, pieces)) return { pieces, violations: [] };
   const violations = brokenRules(api.name, said.cut, pieces);
   thread.isSuspect = violations.length > 0;

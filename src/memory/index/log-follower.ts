@@ -59,6 +59,17 @@ export class LogFollower {
     return running;
   }
 
+  /** Indexes what is committed of one session, and nothing else; it waits for no other catch-up. */
+  async catchUpSession(session: SessionId, options: FollowOptions = {}): Promise<void> {
+    const { stamp } = await this.#log.store.memory.state();
+    if (stamp !== this.#stamp) this.#cursors.clear();
+    this.#stamp = stamp;
+    const { createdAt } = (await this.#log.store.sessions.get(session)) ?? {};
+    if (createdAt === undefined) return;
+    const { seq } = await this.#log.store.entries.head(session);
+    await this.#followSession({ session, createdAt, seq, place: 0 }, options);
+  }
+
   async #follow(options: FollowOptions): Promise<void> {
     const { store } = this.#log;
     const version = await store.entries.version();

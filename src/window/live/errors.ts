@@ -8,10 +8,10 @@ export function floorError(
   isClipping = false,
 ): LonghaulError {
   const what = isClipping
-    ? "system prompt, tools, pins"
+    ? "system prompt, tools, pins, the newest user message, the latest reply"
     : "system prompt, tools, pins, the first request, the last exchange";
   const remedy = isClipping
-    ? "Unpin something"
+    ? "Unpin something, shorten the newest message"
     : 'Unpin something, shorten the last message, set oversize: "clip"';
   return new LonghaulError(
     "WINDOW_FLOOR",

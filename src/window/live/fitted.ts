@@ -28,4 +28,6 @@ export interface Fitted {
   readonly cache: CacheState;
   /** Set if the window was edited for this call. */
   readonly plan?: Planned;
+  /** Set if something that had left the window was brought back for this call. */
+  readonly page?: Planned;
 }

@@ -4,6 +4,7 @@ import type { SessionId } from "../../model/entry.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { ModelCatalogue } from "../models/model-catalogue.ts";
+import type { Paging } from "../paging/paging.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { cacheStateOf } from "./cache-state.ts";
@@ -17,12 +18,16 @@ import { makeReceipt } from "./make-receipt.ts";
 import { measured } from "./measured.ts";
 import { Meter } from "./meter.ts";
 import type { FitOptions, WindowOptions } from "./options.ts";
+import { Pager } from "./pager.ts";
 import { Planning, type Proposed } from "./planning.ts";
 import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
 import { type Settings, settingsOf } from "./settings.ts";
-import { storePlan } from "./store-plan.ts";
+import { storePage, storePlan } from "./store-plan.ts";
 import { wholeMessages } from "./whole-messages.ts";
+
+/** Tokens that a full window makes room for at least, so that what is asked for can be brought back. */
+const PAGE_RESERVE_TOKENS = 4_000;
 
 /** What a window is made of. */
 export interface FittingParts {
@@ -35,6 +40,8 @@ export interface FittingParts {
   /** What the agent was told to remember, as a section of the prompt. */
   readonly memories?: () => Promise<string | undefined>;
   readonly compacting?: Compacting;
+  /** Finds what has left the window again. */
+  readonly paging?: Paging;
 }
 
 /** Follows a session, lets the policy plan its window, and carries out what it wants; one call at a time. */
@@ -45,6 +52,7 @@ export class Fitting {
   readonly #parts: FittingParts;
   readonly #follower: Follower;
   readonly #progress = new Progress();
+  readonly #pager: Pager | undefined;
   #settings: Settings;
   #memories: string | undefined;
   #sent: readonly Slot[] = [];
@@ -55,6 +63,10 @@ export class Fitting {
     this.#parts = parts;
     this.#settings = settingsOf(options, parts.catalogue);
     this.meter = new Meter(this.#settings.model);
+    const { paging } = parts;
+    const windowTokens = this.#settings.limits.window;
+    this.#pager =
+      paging && this.#settings.isPaging ? new Pager({ session, log, paging, windowTokens }) : undefined;
     this.planning = new Planning(this.#settings, this.meter, session);
     this.#follower = new Follower({
       session,
@@ -86,8 +98,8 @@ export class Fitting {
     const isForgetful = this.planning.isForgetful(compacted, this.refusals.forcedTokens);
     if (isForgetful) this.readAnew();
     const window = isForgetful ? await this.follow() : compacted;
-    const proposed = this.planning.fit(window, cache, this.refusals.forcedTokens);
-    if (!proposed.isEdited) return this.#fitted(window, cache, options);
+    const proposed = this.planning.fit(window, cache, this.refusals.forcedTokens, this.#pageTokens(window));
+    if (!proposed.isEdited) return this.#fitted(await this.#pagedIn(window, cache, options), cache, options);
     const planned = this.#plan(window, proposed, cache);
     if (options.isDryRun) {
       this.planning.forget();
@@ -102,7 +114,9 @@ export class Fitting {
       return this.fit(options);
     }
     this.#follower.carriedOut(overlay, proposed.slots);
-    return this.#fitted({ ...window, slots: proposed.slots }, cache, options, { ...planned, overlay });
+    const edited = { ...window, slots: proposed.slots, head: overlay };
+    const paged = await this.#pagedIn(edited, cache, options, true);
+    return this.#fitted(paged, cache, options, { ...planned, overlay });
   }
 
   /** The window as log and overlays make it now, whether it fits or not. */
@@ -141,7 +155,41 @@ export class Fitting {
   forget(): void {
     this.#follower.forget();
     this.planning.forget();
+    this.#pager?.forget();
     this.#sent = [];
+  }
+
+  /** Tokens to leave free for a page: only what has left can be asked for. */
+  #pageTokens(window: LoadedWindow): number {
+    if (!this.#pager || window.overlays.length === 0) return 0;
+    return Math.min(PAGE_RESERVE_TOKENS, this.#pager.wantedTokens(window.slots));
+  }
+
+  /** The window with what its newest message asks for and what had left it, stored as an overlay. */
+  async #pagedIn(
+    window: LoadedWindow,
+    cache: CacheState,
+    { isDryRun, signal }: FitOptions,
+    hasLeft = window.overlays.length > 0,
+  ): Promise<LoadedWindow & { readonly page?: Planned }> {
+    if (!this.#pager || isDryRun || !hasLeft) return window;
+    const most = this.meter.estimatedWithin(this.#settings.limits.most);
+    const room = Math.min(most, this.planning.budgetTokens) - this.estimated(window.slots);
+    const page = await this.#pager.find(window, room, signal);
+    if (!page) return window;
+    const slot = { ...page.slot, tokens: this.#settings.tokensOf(page.slot.message) };
+    const slots = [...window.slots, slot];
+    const planned = this.#plan(
+      window,
+      { slots, isForced: false, isEdited: true, reason: page.reason },
+      cache,
+    );
+    const { log, session } = this.#parts;
+    const overlay = await storePage(log, session, window, page.edit, planned);
+    if (overlay === undefined) return window;
+    this.planning.observe(slot);
+    this.#follower.pagedIn(overlay, slots);
+    return { ...window, slots, page: { ...planned, overlay } };
   }
 
   /** The window after a summary, where one was due. */
@@ -207,7 +255,7 @@ export class Fitting {
   }
 
   async #fitted(
-    window: LoadedWindow,
+    window: LoadedWindow & { readonly page?: Planned },
     cache: CacheState,
     { isDryRun }: FitOptions,
     plan?: Planned,
@@ -223,6 +271,7 @@ export class Fitting {
       cache,
       ...(this.#memories !== undefined && { memories: this.#memories }),
       ...(plan && { plan }),
+      ...(window.page && { page: window.page }),
     };
   }
 }

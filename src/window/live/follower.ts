@@ -81,6 +81,12 @@ export class Follower {
     if (this.#window) this.#window = { ...this.#window, slots, past: [], unread: undefined };
   }
 
+  /** Takes over a page of ours at the end of the window. */
+  pagedIn(overlay: number, slots: readonly Slot[]): void {
+    this.#own.add(overlay);
+    if (this.#window) this.#window = { ...this.#window, slots };
+  }
+
   /** Reads everything anew next time. */
   forget(): void {
     this.#window = undefined;

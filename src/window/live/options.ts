@@ -21,6 +21,8 @@ export interface WindowOptions extends LimitOptions {
   readonly oversize?: "error" | "clip";
   /** What holds for single models, over what the kernel was told; by id, or by a beginning of ids that ends in "*". */
   readonly models?: ModelTable;
+  /** False to leave out what has left the window even where the newest message asks for it; it is brought back by default. */
+  readonly paging?: boolean;
   /** Counts exactly instead of estimating; see `loadTokenizer`. */
   readonly tokenizer?: Tokenizer;
 }

@@ -51,7 +51,7 @@ function kindOf(
   { seq, isNote, message }: Slot,
   { pins, summaries }: { readonly pins: ReadonlySet<number>; readonly summaries: ReadonlySet<number> },
 ) {
-  if (isNote || summaries.has(seq)) return "summaries";
   if (message.meta?.longhaul === RECALLED) return "recalled";
+  if (isNote || summaries.has(seq)) return "summaries";
   return pins.has(seq) ? "pins" : "history";
 }

@@ -3,7 +3,7 @@ import { applyEdits } from "../apply-edits.ts";
 import { staleImages } from "../passes/stale-images.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
 import type { Budget, PolicyRun } from "../policy.ts";
-import { protectedSeqs } from "../protected.ts";
+import { protectedSeqs, verbatimSeqs } from "../protected.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { checkProposed } from "./check-proposed.ts";
@@ -52,6 +52,11 @@ export class Planning {
     return this.#calls;
   }
 
+  /** Estimated tokens that a whole request may take, as of the last fit. */
+  get budgetTokens(): number {
+    return this.#budget.tokens;
+  }
+
   /** Sets the tokens that come before the messages. */
   setSystem(tokens: number): void {
     this.#budget.system = tokens;
@@ -61,6 +66,11 @@ export class Planning {
   take(followed: Followed): void {
     if (followed.isNew) this.forget();
     else for (const slot of followed.arrived) this.#run?.observe(slot);
+  }
+
+  /** Tells the policy of a message that was put at the end of the window. */
+  observe(slot: Slot): void {
+    this.#run?.observe(slot);
   }
 
   /** Does what the policy has put off, if the window is large enough for that to be needed some day. */
@@ -82,7 +92,7 @@ export class Planning {
   }
 
   /** Throws WINDOW_FLOOR if what may not be cut does not fit. */
-  fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number): Proposed {
+  fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number, pageTokens = 0): Proposed {
     const { slots } = window;
     const floor = this.floorTokens(window);
     this.#setBudget(floor, forcedTokens);
@@ -91,7 +101,7 @@ export class Planning {
       window.unread !== undefined || this.#budget.system + sizeOf(slots) > most || slots.length > messages;
     if (this.#hasChanged()) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
-    const fitted = run.fit({ isHot: cache !== "cold" });
+    const fitted = run.fit({ isHot: cache !== "cold", ...(pageTokens > 0 && { pageTokens }) });
     const next = this.#withinImageBudget(this.#whole(window, fitted), window);
     this.#calls++;
     if (next !== fitted) this.#run = undefined;
@@ -105,12 +115,21 @@ export class Planning {
     };
   }
 
-  /** Estimated tokens of what may not be cut; where the rest may be clipped, only what is pinned or summarised. */
+  /**
+   * Estimated tokens of what may not be cut. Where the rest may be clipped that is only what is pinned or summarised, the
+   * newest question and the latest reply; results of tools that came with the question can be clipped.
+   */
   floorTokens({ slots, pins, summaries }: LoadedWindow): number {
+    const { isClipping, tokensOf } = this.#settings;
     const fixed = new Set([...pins, ...summaries]);
-    const kept = this.#settings.isClipping ? fixed : protectedSeqs(slots, fixed);
+    const kept = isClipping ? verbatimSeqs(slots, fixed) : protectedSeqs(slots, fixed);
     let tokens = this.#budget.system;
-    for (const slot of slots) if (!slot.isNote && kept.has(slot.seq)) tokens += slot.tokens;
+    for (const { seq, isNote, message, tokens: own } of slots) {
+      if (isNote || !kept.has(seq)) continue;
+      const said = message.parts.filter(({ type }) => type !== "tool-result");
+      const isClipped = isClipping && !fixed.has(seq) && said.length < message.parts.length;
+      tokens += isClipped ? tokensOf({ ...message, parts: said }) : own;
+    }
     return tokens;
   }
 
@@ -149,7 +168,7 @@ export class Planning {
     const counted = isClipping ? floor : this.#meter.counted(floor);
     if (counted > limits.most) throw floorError(counted, limits.most, model, isClipping);
     const tokens = this.#meter.estimatedWithin(limits.from);
-    this.#budget.tokens = isClipping ? tokens : Math.max(tokens, floor);
+    this.#budget.tokens = Math.max(tokens, floor);
     this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
     if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
   }

@@ -26,6 +26,7 @@ export interface Settings {
   readonly memories: number;
   readonly images: ImageBudget;
   readonly isClipping: boolean;
+  readonly isPaging: boolean;
   readonly tokensOf: TokensOf;
 }
 
@@ -47,6 +48,7 @@ export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Set
     memories: 0,
     images: checkedImages(options.images ?? {}),
     isClipping: isClipping(options.oversize ?? "error"),
+    isPaging: options.paging ?? true,
     tokensOf: tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage,
   };
 }

@@ -1,5 +1,6 @@
 import type { Log } from "../../log/log.ts";
 import type { OverlayBody, SessionId } from "../../model/entry.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
 import type { Slot } from "../slot.ts";
 import { appendOverlay } from "./append-overlay.ts";
 import { editsOf } from "./edits-of.ts";
@@ -31,6 +32,26 @@ export function storePlan(
       ...(lasting.length > 0 && { lasting }),
       edits: edits.map((edit) => storedEdit(edit, session, window.places)),
     },
+  };
+  return appendOverlay(log, session, body, window.head);
+}
+
+/** Stores what was brought back at the end of a window; its seq, or undefined if others have edited the window meanwhile. */
+export function storePage(
+  log: Log,
+  session: SessionId,
+  window: LoadedWindow,
+  edit: SingleEdit,
+  { reason, receipt }: Planned,
+): Promise<number | undefined> {
+  const body: OverlayBody = {
+    kind: "overlay",
+    author: "longhaul",
+    reason,
+    tokensBefore: receipt.tokens.without,
+    tokensAfter: receipt.tokens.with,
+    receipt,
+    edit: { type: "plan", edits: [storedEdit(edit, session, window.places)] },
   };
   return appendOverlay(log, session, body, window.head);
 }

@@ -2,6 +2,7 @@ import type { Blobs } from "../../log/blobs.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import type { BlobPart, Part, ToolResultPart } from "../../model/part.ts";
+import { clipText } from "../clip.ts";
 import type { Slot } from "../slot.ts";
 
 /** The messages of a window with parts that were too large for the log in their place again; media stay references. */
@@ -40,7 +41,10 @@ async function whole(message: Message, blobs: Blobs): Promise<Message> {
 async function restored(part: Part, blobs: Blobs): Promise<Part> {
   if (!isSpilled(part)) return part;
   try {
-    return await blobs.restore(part);
+    const whole = await blobs.restore(part);
+    const { shownCharacters } = part;
+    if (whole.type !== "text" || shownCharacters === undefined) return whole;
+    return { ...whole, text: clipText(whole.text, shownCharacters) };
   } catch (error) {
     if (!isLonghaulError(error, "BLOB_TOO_LARGE")) throw error;
     return { type: "text", text: part.preview ?? "" };

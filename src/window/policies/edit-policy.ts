@@ -1,8 +1,10 @@
 import type { TokensOf } from "../apply-edits.ts";
+import { isPage, withoutOldPages } from "../paging/page-note.ts";
 import { applyProposals, type Pass, type PassContext } from "../pass.ts";
 import { historyLimit } from "../passes/history-limit.ts";
 import type { Head } from "../passes/truncate.ts";
 import type { Budget, Course, Moment, Policy, PolicyRun } from "../policy.ts";
+import { newestQuestion } from "../protected.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { withoutLostCalls } from "./lost-calls.ts";
@@ -59,7 +61,8 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: 
         (now, step) => carryOut(now, step(now, context)),
         slots as readonly Slot[],
       );
-      window = withoutLostCalls(edited, tokensOf);
+      const isCut = edited !== slots;
+      window = withoutLostCalls(isCut ? withoutOldPages(edited, newestQuestion(edited)) : edited, tokensOf);
     }
     if (budget.messages !== undefined) window = carryOut(window, historyLimit(budget.messages));
     window = withinBudget(window, budget.tokens - budget.system, rules.head, carryOut, passContext);
@@ -69,7 +72,11 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: 
   }
 
   return {
-    observe: (slot) => void arrived.push(slot),
+    observe(slot) {
+      // A page goes out with the window that was just fitted: it is no reason to edit that.
+      if (isPage(slot) && arrived.length === 0) window = [...window, slot];
+      else arrived.push(slot);
+    },
     fit,
     get reason() {
       return reason;

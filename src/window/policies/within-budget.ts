@@ -1,6 +1,6 @@
 import type { Pass, PassContext } from "../pass.ts";
 import { type Head, truncate } from "../passes/truncate.ts";
-import { protectedSeqs } from "../protected.ts";
+import { protectedSeqs, verbatimSeqs } from "../protected.ts";
 import { rescue } from "../rescue.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
@@ -8,7 +8,7 @@ import type { Slot } from "../slot.ts";
 /**
  * The window in at most so many tokens: half of it leaves again and again, then all of the beginning but what the user
  * said first, then the oldest notes; what still is too much is clipped, what is protected only if nothing else helps, and
- * what is pinned never.
+ * pins, the newest question and the latest reply never.
  */
 export function withinBudget(
   slots: readonly Slot[],
@@ -29,7 +29,10 @@ export function withinBudget(
   const kept = protectedSeqs(window, pins);
   const rest = withoutNotes(window, kept, most);
   const spared = rescue(rest, most, tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
-  return rescue(spared, most, tokensOf, ({ seq, isNote }) => !isNote && (pins?.has(seq) ?? false));
+  const verbatim = verbatimSeqs(spared, pins);
+  return rescue(spared, most, tokensOf, ({ seq, isNote }, { type }) => {
+    return !isNote && verbatim.has(seq) && (type !== "tool-result" || (pins?.has(seq) ?? false));
+  });
 }
 
 /** Without as many of the oldest notes as have to leave. */

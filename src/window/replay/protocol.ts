@@ -43,7 +43,9 @@ function partTokens(part: Part): number {
       return part.output.reduce((sum, inner) => sum + partTokens(inner), 0);
     case "blob":
       if (part.of === undefined) return part.mime.startsWith("image/") ? IMAGE_TOKENS : 0;
-      return Math.ceil(part.sizeBytes / 4) + (part.of === "tool-call" ? CALL_TOKENS : 0);
+      return (
+        Math.ceil((part.shownCharacters ?? part.sizeBytes) / 4) + (part.of === "tool-call" ? CALL_TOKENS : 0)
+      );
     default:
       return 0;
   }

@@ -80,8 +80,10 @@ function tokensOfBlob(blob: BlobPart, count: Count): number {
 }
 
 /** The preview of a spilled part stands for the whole: as many tokens per byte. */
-function tokensOfSpilled({ of, preview, sizeBytes }: BlobPart, count: Count): number {
-  if (!preview) return Math.ceil(sizeBytes / BYTES_PER_TOKEN);
+function tokensOfSpilled({ of, preview, sizeBytes, shownCharacters }: BlobPart, count: Count): number {
+  if (shownCharacters !== undefined && preview)
+    return Math.ceil((count(preview) * Math.min(shownCharacters, sizeBytes)) / preview.length);
+  if (!preview) return Math.ceil(Math.min(shownCharacters ?? sizeBytes, sizeBytes) / BYTES_PER_TOKEN);
   const picture = of === "raw" ? preview.search(PICTURE) : -1;
   if (picture >= 0) return count(preview.slice(0, picture)) + IMAGE_TOKENS;
   return Math.ceil((count(preview) * sizeBytes) / utf8Length(preview));

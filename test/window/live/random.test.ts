@@ -104,14 +104,16 @@ async function fitAndCheck(
   expectPairs(fitted.messages);
   const again = await window.fit();
   expect(again.plan).toBeUndefined();
+  expect(again.page).toBeUndefined();
   expect(shown(again)).toBe(shown(fitted));
   const other = await session.window(options).look();
   expect(shown(other)).toBe(shown(fitted));
-  if (fitted.plan?.overlay === undefined) return;
-  await session.overlays.revert(fitted.plan.overlay);
+  const made = [fitted.page?.overlay, fitted.plan?.overlay].filter((seq) => seq !== undefined);
+  if (made.length === 0) return;
+  const reverts: number[] = [];
+  for (const overlay of made) reverts.push((await session.overlays.revert(overlay)).seq);
   expect(shown(await session.window(options).look())).toBe(shown(before));
-  const [revert] = await session.overlays.list(1);
-  await session.overlays.revert(revert?.entry.seq as number);
+  for (const revert of reverts) await session.overlays.revert(revert);
   expect(shown(await window.look())).toBe(shown(fitted));
 }
 

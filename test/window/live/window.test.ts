@@ -31,7 +31,7 @@ describe("the window of a session", () => {
       plans++;
       expect(plan.receipt.tokens.with).toBeLessThan(plan.receipt.tokens.without);
       expect(plan.receipt.left.entries).toBeGreaterThan(0);
-      expect(plan.receipt.left.named.length).toBeGreaterThan(0);
+      expect(plan.receipt.left.identifiers).toBe(plan.receipt.left.named.length);
       const stored = await session.entry(plan.overlay as number);
       expect(stored).toMatchObject({ kind: "overlay", author: "longhaul", receipt: plan.receipt });
     }
@@ -228,8 +228,14 @@ describe("limits", () => {
     const { seq } = await session.head();
     await expect(session.window(SMALL).fit()).rejects.toMatchObject({ code: "WINDOW_FLOOR" });
     expect((await session.head()).seq).toBe(seq);
+    await expect(session.window({ ...SMALL, oversize: "clip" }).fit()).rejects.toMatchObject({
+      code: "WINDOW_FLOOR",
+    });
+    await session.append({ role: "assistant", text: "I see." });
+    await session.append({ role: "user", text: "And what follows from it?" });
     const clipped = await session.window({ ...SMALL, oversize: "clip" }).fit();
     expect(clipped.tokens).toBeLessThanOrEqual(clipped.limits.most);
+    expect(JSON.stringify(clipped.messages)).toContain("And what follows from it?");
   });
 
   test("a threshold makes edits begin earlier, for single models too", async () => {

@@ -83,14 +83,15 @@ describe("what is protected", () => {
     );
   });
 
-  test("is clipped where it could not be sent otherwise, but a pin never", () => {
+  test("is clipped where it could not be sent otherwise, but the newest question, the latest reply and pins never", () => {
     const slots = slotsOf(
-      [says("user", 20_000), says("assistant", 200), says("user", 150_000)],
+      [says("user", 200_000), says("user", 20_000), says("assistant", 200), says("user", 30_000)],
       estimateMessage,
     );
-    const window = fitAll(start({ pins: new Set([1]) }), slots);
-    expect(window.find(({ seq }) => seq === 1)?.message).toBe(slots[0]?.message);
-    expect(window.find(({ seq }) => seq === 3)?.tokens).toBeLessThan(slots[2]?.tokens ?? 0);
+    const window = fitAll(start({ pins: new Set([2]) }), slots);
+    for (const seq of [2, 3, 4])
+      expect(window.find((slot) => slot.seq === seq)?.message).toBe(slots[seq - 1]?.message);
+    expect(window.find(({ seq }) => seq === 1)?.tokens).toBeLessThan(slots[0]?.tokens ?? 0);
     expect(sizeOf(window)).toBeLessThanOrEqual(39_000);
   });
 

@@ -2,6 +2,7 @@ import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
 import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
 import { groupsOf } from "../../../src/window/group.ts";
+import { newestQuestion, verbatimSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 /** Tokens that add up part by part, so that a message of some parts takes no less than one of fewer. */
@@ -19,7 +20,7 @@ export function partTokens(part: Part): number {
     case "tool-result":
       return part.output.reduce((sum, inner) => sum + partTokens(inner), 5);
     case "blob":
-      return part.of === undefined ? 300 : Math.ceil(part.sizeBytes / 4);
+      return part.of === undefined ? 300 : Math.ceil((part.shownCharacters ?? part.sizeBytes) / 4);
     case "raw":
       return Math.ceil(JSON.stringify(part.value).length / 4);
   }
@@ -63,7 +64,7 @@ export function withoutCall(slots: readonly Slot[]): ReadonlySet<number> {
   return seqs;
 }
 
-/** Seqs of what is never touched: the first message of the user, the last group, the latest reply, and pins. */
+/** Seqs of what is never hidden: the first and the newest message of the user, the last group, the latest reply, and pins. */
 export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): ReadonlySet<number> {
   const seqs = new Set(slots.filter(({ seq }) => pins.has(seq)).map(({ seq }) => seq));
   const first = slots.find(({ message, original = message, isNote }) => {
@@ -71,6 +72,8 @@ export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): 
     return original.role === "user" && isSaid && !isNote;
   });
   if (first) seqs.add(first.seq);
+  const question = slots[newestQuestion(slots)];
+  if (question) seqs.add(question.seq);
   const groups = groupsOf(slots);
   const reply = slots.findLastIndex(({ message }) => message.role === "assistant");
   for (const { from, to } of groups) {
@@ -96,8 +99,16 @@ export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): Readonl
   return tied;
 }
 
-/** True if nothing can be made smaller: pins, reasoning, ids and names of calls, and notices of what was clipped. */
+/**
+ * True if nothing can be made smaller: pins, the newest question, the latest reply, reasoning, ids and names of calls, and
+ * notices of what was clipped.
+ */
 export function isBare(slots: readonly Slot[], pins: ReadonlySet<number>): boolean {
+  const verbatim = verbatimSeqs(slots, pins);
   const isBarePart = (part: Part) => part.type === "reasoning" || partTokens(part) <= 45;
-  return slots.every(({ seq, message }) => pins.has(seq) || message.parts.every(isBarePart));
+  return slots.every(
+    ({ seq, message }) =>
+      pins.has(seq) ||
+      message.parts.every((part) => isBarePart(part) || (verbatim.has(seq) && part.type !== "tool-result")),
+  );
 }

@@ -1,65 +1,133 @@
+import { textOfMessage } from "../../../model/message.ts";
 import { answersOf } from "../../answer.ts";
 import type { TokensOf } from "../../apply-edits.ts";
 import { bondsBetween } from "../../bonds.ts";
-import { charactersOf, clipPart, withoutImages } from "../../clip.ts";
 import { type Group, groupsOf } from "../../group.ts";
-import { protectedSeqs } from "../../protected.ts";
-import { rescue } from "../../rescue.ts";
+import { newestQuestion, protectedSeqs } from "../../protected.ts";
 import { sizeOf } from "../../size.ts";
 import type { Slot } from "../../slot.ts";
-import { clipToldOutput } from "../../told-output.ts";
+import { relateTexts } from "./relate.ts";
+import { type Words, withoutExtras } from "./words.ts";
 
 /** What a rebuild may keep. */
 export interface KeepRules {
-  /** Tokens that the rebuilt window is to have, and those it must not exceed. */
+  /** Tokens that the rebuilt window is to have. */
   readonly space: number;
-  readonly room: number;
   /** Messages it is to have. */
   readonly places: number;
-  /** Shares of the space: for what the user said, and for a verbatim tail. */
-  readonly users: number;
+  /** Share of the space for a verbatim tail of tool calls with their results. */
   readonly tail: number;
+  /** Tokens that what was said may make of the window together with all else; more of it has to leave. */
+  readonly saidSpace: number;
+  /** Tokens of that for an extract of tool output, as far as there is any. */
+  readonly extractTokens: number;
   readonly pins: ReadonlySet<number>;
-  /** Seqs of messages in the user's name that only tools speak in. */
-  readonly outputs: ReadonlySet<number>;
   readonly tokensOf: TokensOf;
 }
 
 /** What stays of a window, in order, and what leaves it. */
 export interface Kept {
   readonly shown: readonly Slot[];
+  /** What was said in messages that leave otherwise, because they call tools. */
+  readonly quoted: readonly Slot[];
   readonly left: readonly Slot[];
 }
 
-const LEAST_CHARACTERS = 200;
 const LEAST_TAIL_TOKENS = 4_000;
 const LEAST_TAIL_SHARE = 0.7;
-/** Shares of the space that one message of the user may take: the latest, and any other. */
-const LATEST_SHARE = 0.2;
-const OTHER_SHARE = 0.05;
-/** If what may not leave is too much, it is clipped to this share of the room, so that the next message does not clip it again. */
-const CLIPPED_SHARE = 0.85;
+/** Share of the window that is left for words at least, however much work there is. */
+const MIN_SAID_SHARE = 0.15;
+/** Of what may stay of the words, the shares for the latest of the user, and for those related to the newest question. */
+const USER_SHARE = 0.4;
+const RELATED_SHARE = 0.3;
 
-/** Decides what stays word by word: what is protected, then what the user said, then a tail. Groups stay whole. */
-export function keepGroups(slots: readonly Slot[], rules: KeepRules): Kept {
+/**
+ * Decides what stays word by word: what is protected, a tail of tool calls, and what was said. Groups stay whole. Where
+ * the limit forces words out, the oldest and least related leave first.
+ */
+export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules: KeepRules): Kept {
   const groups = groupsOf(slots);
+  const wordsAt = new Map(said.map((words) => [words.slot.seq, words]));
+  const isSaid = (index: number) => {
+    const slot = slots[(groups[index] as Group).from] as Slot;
+    return slot.isNote === true || wordsAt.get(slot.seq)?.isWhole === true;
+  };
   const kept = keepProtected(slots, groups, rules);
-  keepUsers(slots, groups, kept, rules);
-  keepTail(slots, groups, kept, rules);
+  keepTail(slots, groups, kept, isSaid, rules);
+  const shownSeqs = new Set([...kept.values()].flat().map(({ seq }) => seq));
+  const open = [...groups.keys()].filter((index) => !kept.has(index) && isSaid(index));
+  const busy = said.filter(({ slot, isWhole }) => !isWhole && !shownSeqs.has(slot.seq));
+  const items = [
+    ...open.map((index) => ({
+      index,
+      slots: slotsIn(slots, groups[index]).map((slot) => withoutExtras(slot, rules.tokensOf)),
+    })),
+    ...busy.map(({ slot }) => ({ index: undefined, slots: [slot] })),
+  ].sort((one, other) => seqOf(one) - seqOf(other));
+  const question = slots[newestQuestion(slots)];
+  const maxTokens = saidTokens(slots, [...kept.values()].flat(), items, rules);
+  const staying = chooseItems(items, question ? textOfMessage(question.message) : "", maxTokens);
+  const quoted: Slot[] = [];
+  for (const { index, slots: own } of staying) {
+    if (index === undefined) quoted.push(...own);
+    else if (own.length < placesLeft(kept, rules)) kept.set(index, own);
+  }
   const shown = [...kept].sort(([one], [other]) => one - other).flatMap(([, own]) => own);
   const left = groups.flatMap((group, index) => (kept.has(index) ? [] : slotsIn(slots, group)));
-  return { shown, left };
-}
-
-/** True for what a person said; output of tools comes in the user's name in some formats. Summaries count as said. */
-export function isUsers({ message, seq }: Slot, outputs: ReadonlySet<number>): boolean {
-  if (message.role !== "user" || outputs.has(seq)) return false;
-  return !message.parts.some((part) => part.type === "tool-result");
+  return { shown, quoted, left };
 }
 
 type KeptGroups = Map<number, readonly Slot[]>;
 
-/** What is protected stays as it is; only if it could not fit otherwise is the largest of it clipped, and pins never. */
+interface Item {
+  /** Of the group, for words that make up a message. */
+  readonly index: number | undefined;
+  readonly slots: readonly Slot[];
+}
+
+/** Tokens that what was said may take: what other messages and an extract of those that leave do not need. */
+function saidTokens(
+  slots: readonly Slot[],
+  kept: readonly Slot[],
+  items: readonly Item[],
+  { saidSpace, extractTokens }: KeepRules,
+): number {
+  const keptTokens = sizeOf(kept);
+  const said = items.reduce((sum, item) => sum + sizeOf(item.slots), 0);
+  const leaving = Math.max(0, sizeOf(slots) - keptTokens - said);
+  const rest = saidSpace - keptTokens - Math.min(extractTokens, leaving);
+  return Math.max(rest, Math.min(saidSpace * MIN_SAID_SHARE, saidSpace - keptTokens));
+}
+
+/** The items that stay within so many tokens: what the user said lately, what is related to the question, and the newest. */
+function chooseItems(items: readonly Item[], question: string, maxTokens: number): readonly Item[] {
+  const sizes = items.map(({ slots }) => sizeOf(slots));
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  if (all <= maxTokens) return items;
+  const staying = new Set<number>();
+  let left = maxTokens;
+  const take = (index: number, room: number) => {
+    const size = sizes[index] as number;
+    if (staying.has(index) || size > Math.min(room, left)) return 0;
+    staying.add(index);
+    left -= size;
+    return size;
+  };
+  let usersRoom = maxTokens * USER_SHARE;
+  for (let index = items.length - 1; index >= 0; index--)
+    if (items[index]?.slots[0]?.message.role === "user") usersRoom -= take(index, usersRoom);
+  const related = relateTexts(
+    question,
+    items.map(({ slots }) => slots.map(({ message }) => textOfMessage(message)).join("\n")),
+  );
+  const byRelation = [...items.keys()].sort((one, other) => (related[other] ?? 0) - (related[one] ?? 0));
+  let room = maxTokens * RELATED_SHARE;
+  for (const index of byRelation) if ((related[index] ?? 0) > 0) room -= take(index, room);
+  for (let index = items.length - 1; index >= 0; index--) take(index, left);
+  return items.filter((_, index) => staying.has(index));
+}
+
+/** What is protected stays as it is, with everything that calls and results tie to it. */
 function keepProtected(slots: readonly Slot[], groups: readonly Group[], rules: KeepRules): KeptGroups {
   const seqs = protectedSeqs(slots, rules.pins);
   const bonds = bondsBetween(answersOf(slots));
@@ -71,38 +139,7 @@ function keepProtected(slots: readonly Slot[], groups: readonly Group[], rules: 
     const own = slotsIn(slots, group);
     if (own.some((_, offset) => indexes.has(group.from + offset))) kept.set(index, own);
   }
-  const all = [...kept.values()].flat();
-  if (sizeOf(all) <= rules.room) return kept;
-  const clipped = rescue(all, rules.room * CLIPPED_SHARE, rules.tokensOf, ({ seq }) => rules.pins.has(seq));
-  let from = 0;
-  for (const [index, { length }] of kept) {
-    kept.set(index, clipped.slice(from, from + length));
-    from += length;
-  }
   return kept;
-}
-
-function keepUsers(
-  slots: readonly Slot[],
-  groups: readonly Group[],
-  kept: KeptGroups,
-  rules: KeepRules,
-): void {
-  const isSaid = (slot: Slot) => isUsers(slot, rules.outputs);
-  const isOpen = (index: number) => !kept.has(index) && isSaid(slots[(groups[index] as Group).from] as Slot);
-  const users = [...groups.keys()].filter(isOpen).reverse();
-  const protectedUsers = [...kept.values()].filter(([first]) => first && isSaid(first));
-  // What is protected must not be clipped to make room for what is not.
-  const room = rules.room - sizeOf([...kept.values()].flat());
-  let left = Math.min(room, rules.space * rules.users - sizeOf(protectedUsers.flat()));
-  for (const index of users) {
-    const share = rules.space * (index === users[0] ? LATEST_SHARE : OTHER_SHARE);
-    const characters = Math.floor(Math.min(left, share) * 4);
-    if (characters < LEAST_CHARACTERS || placesLeft(kept, rules) < 2) return;
-    const shown = slotsIn(slots, groups[index]).map((slot) => shortened(slot, characters, rules.tokensOf));
-    kept.set(index, shown);
-    left -= sizeOf(shown);
-  }
 }
 
 /** A bulky group inside the tail goes to the extract and the tail goes on. */
@@ -110,13 +147,14 @@ function keepTail(
   slots: readonly Slot[],
   groups: readonly Group[],
   kept: KeptGroups,
+  isSaid: (group: number) => boolean,
   rules: KeepRules,
 ): void {
   const room = rules.space - sizeOf([...kept.values()].flat());
   const share = Math.max(0, room * rules.tail, Math.min(room * LEAST_TAIL_SHARE, LEAST_TAIL_TOKENS));
   let left = share;
   for (let index = groups.length - 1; index >= 0 && left > 0; index--) {
-    if (kept.has(index) || isUsers(slots[(groups[index] as Group).from] as Slot, rules.outputs)) continue;
+    if (kept.has(index) || isSaid(index)) continue;
     const own = slotsIn(slots, groups[index]);
     const size = sizeOf(own);
     if (size > share) continue;
@@ -132,13 +170,8 @@ function placesLeft(kept: KeptGroups, { places }: KeepRules): number {
   return places - [...kept.values()].reduce((sum, own) => sum + own.length + 1, 0);
 }
 
-function shortened(slot: Slot, characters: number, tokensOf: TokensOf): Slot {
-  const isLong = slot.message.parts.reduce((sum, part) => sum + charactersOf(part), 0) > characters;
-  let message = withoutImages(isLong ? clipToldOutput(slot.message, LEAST_CHARACTERS) : slot.message);
-  for (const [index, part] of message.parts.entries())
-    if (charactersOf(part) > characters) message = clipPart(message, index, characters);
-  if (message === slot.message) return slot;
-  return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
+function seqOf({ slots }: Item): number {
+  return slots[0]?.seq ?? 0;
 }
 
 function slotsIn(slots: readonly Slot[], group: Group | undefined): readonly Slot[] {

@@ -37,7 +37,13 @@ export function withNotes(
   return window;
 }
 
-/** True for a note that holds an extract: it is made anew by each rebuild. */
+/** What was said in a message that leaves otherwise, as a line of the extract: it stays whole. */
+export function quotedLine({ seq, cite = `#${seq}`, message }: Slot): ExtractLine {
+  const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return { text: `${text}\n`, source: { seq, cite, heading: message.role }, order: -1 };
+}
+
+/** True for a note that holds an extract: each rebuild makes it again. */
 export function isExtract({ isNote, message }: Slot): boolean {
   const [part] = message.parts;
   return isNote === true && part?.type === "text" && part.text.startsWith(TITLE);
@@ -52,7 +58,7 @@ function noteOf(lines: readonly ExtractLine[], isFirst: boolean, at: number, tok
   const texts = [title];
   let source: Source | undefined;
   for (const line of lines) {
-    if (line.source !== source) texts.push(`[${line.source.cite} ${line.source.heading}]`);
+    if (line.source.seq !== source?.seq) texts.push(`[${line.source.cite} ${line.source.heading}]`);
     source = line.source;
     if (line.text !== "") texts.push(line.text.slice(0, -1));
   }

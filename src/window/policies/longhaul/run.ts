@@ -1,9 +1,11 @@
 import { answeredBy, callIdsOf } from "../../../model/calls.ts";
 import type { Message } from "../../../model/message.ts";
+import type { Part } from "../../../model/part.ts";
 import type { TokensOf } from "../../apply-edits.ts";
 import { breakEvenCalls, DEFAULT_CACHE_PRICES, expectedCalls } from "../../money/break-even.ts";
+import { isPage, withoutOldPages } from "../../paging/page-note.ts";
 import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
-import { protectedSeqs } from "../../protected.ts";
+import { newestQuestion, protectedSeqs, verbatimSeqs } from "../../protected.ts";
 import { rescue } from "../../rescue.ts";
 import { sizeOf } from "../../size.ts";
 import type { Slot } from "../../slot.ts";
@@ -11,11 +13,18 @@ import { isToldOutput } from "../../told-output.ts";
 import { withoutLostCalls } from "../lost-calls.ts";
 import { withoutLostResults } from "../lost-results.ts";
 import { Extract } from "./extract.ts";
-import { isUsers, keepGroups } from "./keep.ts";
+import { keepGroups } from "./keep.ts";
 import { highMark, lowMark } from "./marks.ts";
-import { isExtract, withNotes } from "./notes.ts";
+import { isExtract, quotedLine, withNotes } from "./notes.ts";
 import type { LonghaulOptions } from "./options.ts";
-import { Users } from "./users.ts";
+import { SaidWords, type Words } from "./words.ts";
+
+/** If what may not leave is too much, it is clipped to this share of the room, so that the next message does not clip it again. */
+const CLIPPED_SHARE = 0.85;
+/** Where the limit forces out what was said, so many tokens are left for what comes next, and no more than it takes. */
+const SAID_GROWTH_TOKENS = 24_000;
+/** A cold cache makes a rebuild free, but not useful: so much of the window must be new since the last one. */
+const NEW_SHARE = 0.1;
 
 /** One session under the policy: the window as it was sent last, what has come since, and what has left. */
 export class LonghaulRun implements PolicyRun {
@@ -26,7 +35,7 @@ export class LonghaulRun implements PolicyRun {
   readonly #pins: ReadonlySet<number>;
   readonly #low: number;
   readonly #extract: Extract;
-  readonly #users: Users;
+  readonly #words: SaidWords;
   /** Messages of the window in the user's name that only tools speak in. */
   readonly #outputs = new Set<number>();
   #before: Message | undefined;
@@ -38,6 +47,8 @@ export class LonghaulRun implements PolicyRun {
   /** What was said, and in how many replies: what a call adds. */
   #saidTokens = 0;
   #replies = 0;
+  /** Tokens that have come since the last rebuild; all that was there before counts for the first. */
+  #newTokens: number;
   reason: string | undefined;
   /** True if the window has not been fitted as it is: fitting it once more must change nothing. */
   #isNew = true;
@@ -51,14 +62,17 @@ export class LonghaulRun implements PolicyRun {
     this.#prices = course.prices ?? DEFAULT_CACHE_PRICES;
     this.#pins = course.pins ?? new Set();
     this.#low = lowMark(budget, options.low, options.target);
-    this.#users = new Users(budget.tokens * options.users * 2);
+    this.#words = new SaidWords(budget.tokens, tokensOf);
     this.#window = [...(course.window ?? [])];
     this.#tokens = budget.system + sizeOf(this.#window);
+    this.#newTokens = this.#tokens;
     this.#calls = course.calls ?? 0;
     const said = this.#window.filter((slot) => !isExtract(slot)).map((slot) => this.#asSaid(slot));
     const earlier = [...(course.past ?? []), ...said];
-    for (const slot of earlier.toSorted((one, other) => one.seq - other.seq)) this.#hear(slot);
-    for (const slot of earlier) this.#count(slot);
+    const sorted = earlier.toSorted((one, other) => one.seq - other.seq);
+    for (const slot of sorted) this.#hear(slot);
+    for (const slot of sorted) this.#count(slot);
+    this.#forceOutPast(course.past ?? []);
     this.#extract = new Extract(this.#low - budget.system, earlier, course.isPatient === true);
   }
 
@@ -67,18 +81,20 @@ export class LonghaulRun implements PolicyRun {
   }
 
   observe(slot: Slot): void {
-    this.#isNew = true;
+    // A page goes out with the window that was just fitted.
+    if (!isPage(slot)) this.#isNew = true;
     this.#hear(slot);
     this.#count(slot);
     this.#extract.observe(slot);
     this.#window.push(slot);
     this.#tokens += slot.tokens;
+    this.#newTokens += slot.tokens;
     for (const callId of callIdsOf(slot.message)) this.#called?.add(callId);
     // A result without its call has to become words.
     if (answeredBy(slot.message).some((callId) => !this.#called?.has(callId))) this.#called = undefined;
   }
 
-  fit({ isHot }: Moment): readonly Slot[] {
+  fit({ isHot, pageTokens = 0 }: Moment): readonly Slot[] {
     if (!this.#isNew) {
       this.reason = undefined;
       return [...this.#window];
@@ -88,23 +104,34 @@ export class LonghaulRun implements PolicyRun {
     const sent = this.#window;
     // What comes before the messages may have changed.
     this.#tokens = this.#budget.system + sizeOf(sent);
-    const why = this.#whyRebuild(isHot);
-    if (why !== undefined) this.#rebuild();
+    const isForced = this.#isOver(pageTokens);
+    const why = isForced ? "over the limit" : this.#whyRebuild(isHot);
+    if (why !== undefined) this.#rebuild(isForced);
     else if (!this.#called) this.#settle(this.#window, new Set());
     const isChanged = sent.some((slot, index) => slot !== this.#window[index]);
     this.reason = why !== undefined && isChanged ? why : undefined;
     return [...this.#window];
   }
 
+  #isOver(pageTokens: number): boolean {
+    const { tokens, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    return this.#tokens + pageTokens > tokens || this.#window.length > messages;
+  }
+
+  /** Only what can be had again is worth an early rebuild: what was said stays whatever that costs. */
   #whyRebuild(isHot: boolean): string | undefined {
-    const { tokens: most, messages = Number.POSITIVE_INFINITY, system } = this.#budget;
-    if (this.#tokens > most || this.#window.length > messages) return "over the limit";
-    if (!isHot) return this.#tokens > this.#low * this.#options.cold ? "the cache is cold" : undefined;
-    const high = highMark(this.#low, this.#saidTokens / Math.max(1, this.#replies), this.#prices);
+    const { system } = this.#budget;
+    const low = this.#lowBesideWords();
+    const work = low - system - this.#words.stayingTokens;
+    if (!isHot) {
+      const isBulky = this.#tokens - low + work > work * this.#options.cold;
+      return isBulky && this.#newTokens > low * NEW_SHARE ? "the cache is cold" : undefined;
+    }
+    const high = highMark(low, this.#saidTokens / Math.max(1, this.#replies), this.#prices);
     if (this.#tokens <= high) return undefined;
     const needed = breakEvenCalls({
-      removedTokens: this.#tokens - this.#low,
-      survivingTokens: this.#low - system,
+      removedTokens: this.#tokens - low,
+      survivingTokens: low - system,
       prices: this.#prices,
     });
     const expected = expectedCalls(this.#calls);
@@ -112,38 +139,55 @@ export class LonghaulRun implements PolicyRun {
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
   }
 
-  #rebuild(): void {
-    const { tokens, system, messages = Number.POSITIVE_INFINITY } = this.#budget;
-    const { low, users, tail } = this.#options;
-    const slots = this.#slotsAsSaid();
-    const room = tokens - system;
+  /** The size that an early rebuild can go down to: all that was said, and some space for tail and extract. */
+  #lowBesideWords(): number {
+    const { system } = this.#budget;
     const space = this.#low - system;
-    const places = Math.floor(messages * low);
-    const [pins, outputs] = [this.#pins, this.#outputs];
-    const rules = { space, room, places, users, tail, pins, outputs, tokensOf: this.#tokensOf };
-    const { shown, left } = keepGroups(slots, rules);
-    for (const { seq } of left) outputs.delete(seq);
+    return Math.max(this.#low, system + this.#words.stayingTokens + space * this.#options.work);
+  }
+
+  #rebuild(isForced: boolean): void {
+    const { tokens, system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const { low, tail, least, extract } = this.#options;
+    const asSaid = this.#slotsAsSaid();
+    const said = this.#words.beside(asSaid, this.#outputs, isForced);
+    const here = new Set(asSaid.map(({ seq }) => seq));
+    const returning = said.flatMap(({ slot, isWhole }) => (isWhole && !here.has(slot.seq) ? [slot] : []));
+    const slots = [...asSaid, ...returning].sort((one, other) => one.seq - other.seq);
+    const room = tokens - system;
+    const space = (isForced ? this.#low : this.#lowBesideWords()) - system;
+    const { shown, quoted, left } = keepGroups(slots, said, {
+      space,
+      places: Math.floor(messages * low),
+      tail,
+      saidSpace: isForced ? Math.max(space, room * low, room - SAID_GROWTH_TOKENS) : room,
+      extractTokens: space * extract,
+      pins: this.#pins,
+      tokensOf: this.#tokensOf,
+    });
+    if (isForced) this.#words.forceOutOthers(new Set([...shown, ...quoted].map(({ seq }) => seq)));
+    this.#newTokens = 0;
+    for (const { seq } of left) this.#outputs.delete(seq);
     const called = new Set(shown.flatMap(({ message }) => callIdsOf(message)));
     for (const callId of this.#answered) if (!called.has(callId)) this.#answered.delete(callId);
-    const size = sizeOf(shown);
-    const notes = 1 + shown.filter((slot) => isUsers(slot, outputs)).length;
-    const lines = this.#extract.replace(left, shown, {
-      room: Math.min(Math.max(space - size, room * this.#options.least), room - size),
+    const size = sizeOf(shown) + sizeOf(quoted);
+    const notes = 1 + shown.filter(({ message }) => message.role === "user").length;
+    const lines = this.#extract.replace(left, [...shown, ...quoted], {
+      room: Math.min(Math.max(space - size, room * least), room - size),
       notes,
       tokensOf: this.#tokensOf,
     });
-    const window = withNotes(shown, lines, this.#tokensOf);
+    const window = withNotes(shown, [...lines, ...quoted.map(quotedLine)], this.#tokensOf);
     let excess = window.length - messages;
     const fewer = window.filter((slot) => !isExtract(slot) || excess-- <= 0);
     this.#settle(fewer, protectedSeqs(slots, this.#pins));
   }
 
-  /** The messages of the window as they were said, with those of the user that had left it; summaries in their places. */
+  /** The messages of the window as they were said; summaries in their places. */
   #slotsAsSaid(): readonly Slot[] {
     const bySeq = new Map<number, Slot>();
     const summaries: Slot[] = [];
-    for (const slot of this.#users.slots) bySeq.set(slot.seq, slot);
-    for (const slot of this.#window) {
+    for (const slot of withoutOldPages(this.#window, newestQuestion(this.#window))) {
       if (!slot.isNote) bySeq.set(slot.seq, this.#asSaid(slot));
       else if (!isExtract(slot)) summaries.push(slot);
     }
@@ -159,10 +203,15 @@ export class LonghaulRun implements PolicyRun {
   #settle(slots: readonly Slot[], kept: ReadonlySet<number>): void {
     const called = withoutLostCalls(slots, this.#tokensOf);
     const paired = withoutLostResults(called, (callId) => this.#answered.has(callId), this.#tokensOf);
-    const most = this.#budget.tokens - this.#budget.system;
-    const isKept = ({ seq, isNote }: Slot) => !isNote && kept.has(seq);
-    const spared = rescue(paired, most, this.#tokensOf, isKept);
-    this.#window = [...rescue(spared, most, this.#tokensOf, ({ seq }) => this.#pins.has(seq))];
+    const room = this.#budget.tokens - this.#budget.system;
+    const spared = rescue(paired, room, this.#tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
+    const verbatim = verbatimSeqs(spared, this.#pins);
+    const isVerbatim = ({ seq, isNote }: Slot, { type }: Part) =>
+      !isNote && verbatim.has(seq) && (type !== "tool-result" || this.#pins.has(seq));
+    const isTooMuch = sizeOf(spared) > room;
+    this.#window = isTooMuch
+      ? [...rescue(spared, room * CLIPPED_SHARE, this.#tokensOf, isVerbatim)]
+      : [...spared];
     this.#tokens = this.#budget.system + sizeOf(this.#window);
     this.#called = new Set(this.#window.flatMap(({ message }) => callIdsOf(message)));
   }
@@ -174,10 +223,18 @@ export class LonghaulRun implements PolicyRun {
     this.#before = message;
   }
 
+  /** Messages that had left before this run began: words that can be shown whole were forced out. */
+  #forceOutPast(past: readonly Slot[]): void {
+    const gone = new Set(past.map(({ seq }) => seq));
+    const isStaying = ({ slot, isWhole }: Words) => !isWhole || !gone.has(slot.seq);
+    this.#words.forceOutOthers(new Set(this.#words.all.filter(isStaying).map(({ slot }) => slot.seq)));
+  }
+
   #count(slot: Slot): void {
     this.#saidTokens += slot.tokens;
     if (slot.message.role === "assistant") this.#replies++;
-    if (isUsers(slot, this.#outputs) && !slot.isNote) this.#users.add(slot);
+    if (this.#outputs.has(slot.seq)) this.#words.lastWasCall();
+    else if (!slot.isNote) this.#words.add(slot);
     // An id may come again: a new call is open, whatever was answered before.
     for (const callId of callIdsOf(slot.message)) this.#answered.delete(callId);
     for (const callId of answeredBy(slot.message)) this.#answered.add(callId);

@@ -1,0 +1,22 @@
+import type { SessionId } from "../model/entry.ts";
+import type { ChunkAuthor } from "../store/memory-store.ts";
+
+/** A stretch of an entry that is related to a question. */
+export interface RelatedStretch {
+  readonly session: SessionId;
+  readonly seq: number;
+  readonly author: ChunkAuthor;
+  readonly at: number;
+  /** Comparable only with scores of the same question. */
+  readonly score: number;
+  /** The whole text around the stretch, or as much of it as fits so many characters; undefined if it is gone. */
+  read(maxCharacters: number): Promise<string | undefined>;
+}
+
+/** What some sessions say about a question. */
+export interface Related {
+  /** Best first; several may be of one entry. */
+  readonly stretches: readonly RelatedStretch[];
+  /** How much the question names that is not said everywhere; "go on" is close to 0. */
+  readonly specificity: number;
+}

@@ -1,0 +1,83 @@
+import type { BlobPart, Part, ToolResultPart } from "../model/part.ts";
+import { rawAnswerId, rawCallId } from "../model/raw-calls.ts";
+import { clipText } from "./clip.ts";
+import { isSealedPart } from "./protected.ts";
+
+/** A part that stands for a longer one. */
+export type ClippedPart = Part;
+
+type Output = ToolResultPart["output"][number];
+
+/** Tells whether a part can be made shorter than it is: it has more words than so many characters, or it is media. */
+export function isClippable(part: Part, characters: number): boolean {
+  if (isBound(part) || part.type === "reasoning") return false;
+  if (part.type === "blob") {
+    if (part.of === "reasoning") return false;
+    return part.of === undefined || charactersIn(part) > characters;
+  }
+  if (part.type === "tool-result" && part.output.some(isMedia)) return true;
+  return charactersIn(part) > characters;
+}
+
+/** Characters of what a part says; of a part that is too large for the log, about as many as it has bytes. */
+export function charactersIn(part: Part): number {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text.length;
+    case "tool-result":
+      return part.output.reduce((sum, inner) => sum + charactersIn(inner), 0);
+    case "tool-call":
+      return JSON.stringify(part.input).length;
+    case "raw":
+      return JSON.stringify(part.value).length;
+    case "blob":
+      return part.of === undefined ? 0 : (part.shownCharacters ?? part.sizeBytes);
+  }
+}
+
+/** A part with its words clipped to about so many characters; media give way to a notice. */
+export function clipPartTo(part: Part, characters: number): ClippedPart {
+  switch (part.type) {
+    case "tool-result":
+      return { ...part, output: clipOutput(part.output, characters) };
+    case "tool-call":
+      return { ...part, input: { cut: clipText(JSON.stringify(part.input), characters) } };
+    case "blob":
+      return clipBlob(part, characters);
+    case "raw":
+      return { type: "text", text: clipText(JSON.stringify(part.value), characters) };
+    default:
+      return { type: "text", text: clipText(part.text, characters) };
+  }
+}
+
+/** Each text of an output keeps its share of the characters. */
+function clipOutput(output: ToolResultPart["output"], characters: number): ToolResultPart["output"] {
+  const all = output.reduce((sum, inner) => sum + charactersIn(inner), 0);
+  const share = all <= characters ? 1 : characters / all;
+  return output.map((inner): Output => {
+    if (isMedia(inner)) return { type: "text", text: "[image removed]" };
+    const own = charactersIn(inner);
+    return share === 1 ? inner : (clipPartTo(inner, Math.floor(own * share)) as Output);
+  });
+}
+
+/** Text outside the log is clipped when it is loaded; of other large parts only the preview is at hand. */
+function clipBlob(part: BlobPart, characters: number): Part {
+  if (part.of === "text") return { ...part, shownCharacters: characters };
+  if (part.of === undefined) return { type: "text", text: "[image removed]" };
+  const text = [clipText(part.preview ?? "", characters), "[the rest was cut]"].join("\n");
+  if (part.of === "tool-call" && part.callId !== undefined)
+    return { type: "tool-call", callId: part.callId, name: part.toolName ?? "unknown", input: { cut: text } };
+  return { type: "text", text };
+}
+
+function isMedia(part: Part): boolean {
+  return part.type === "blob" && part.of === undefined;
+}
+
+/** True for a call, the answer to one, or a summary of which only its format knows what may be cut. */
+function isBound(part: Part): boolean {
+  return rawCallId(part) !== undefined || rawAnswerId(part) !== undefined || isSealedPart(part);
+}

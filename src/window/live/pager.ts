@@ -1,0 +1,201 @@
+import type { Log } from "../../log/log.ts";
+import type { Entry, OverlayBody, SessionId } from "../../model/entry.ts";
+import { closeLine } from "../../model/line.ts";
+import type { Message } from "../../model/message.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { Place } from "../../model/place.ts";
+import { chooseStretches, leastScore, MIN_SPECIFICITY, type Stretch } from "../paging/choose-stretches.ts";
+import { MIN_PAGE_TOKENS, pageBudget } from "../paging/page-budget.ts";
+import { type PageCue, pageCueOf } from "../paging/page-cue.ts";
+import { isPage, type PageText, pageHeading, pageMessage } from "../paging/page-note.ts";
+import type { PagedStretch, Paging } from "../paging/paging.ts";
+import type { Slot } from "../slot.ts";
+import { estimateText } from "../tokens/estimate.ts";
+import { marks } from "./holding-overlays.ts";
+import type { LoadedWindow } from "./load-window.ts";
+
+/** What a pager works with. */
+export interface PagerParts {
+  readonly session: SessionId;
+  readonly log: Log;
+  readonly paging: Paging;
+  /** The model's window, in tokens. */
+  readonly windowTokens: number;
+}
+
+/** What is brought back into a window. */
+export interface Page {
+  /** Place of the message that asked for it. */
+  readonly after: number;
+  readonly slot: Slot;
+  readonly edit: SingleEdit;
+  readonly reason: string;
+}
+
+/** Longest text that is quoted whole; of longer ones the stretch around the hit. */
+const MAX_QUOTED_CHARACTERS = 8_000;
+const MAX_OUTPUT_CHARACTERS = 1_600;
+const MAX_STRETCHES = 80;
+/** What the work itself asks for may take less than what a person asks for, and must name more. */
+const WORK_SHARE = 1 / 8;
+const WORK_SPECIFICITY = 12;
+/** A search that takes longer is given up: the request goes out without a page. */
+const MAX_SEARCH_MS = 4_000;
+const PAGED_IN = "brought back";
+
+/** Brings back what has left a session's window when its newest message asks for it; once for each message. */
+export class Pager {
+  readonly #parts: PagerParts;
+  /** Place of the message that was looked at last. */
+  #seen = 0;
+
+  constructor(parts: PagerParts) {
+    this.#parts = parts;
+  }
+
+  /** Tokens that a page for the end of this window may need; 0 if nothing asks for one. */
+  wantedTokens(slots: readonly Slot[]): number {
+    const cue = this.#cueOf(slots);
+    return cue ? this.#budgetOf(cue) : 0;
+  }
+
+  /** The page for the newest message of a window that something has left, within so many tokens; undefined if there is none. */
+  async find(window: LoadedWindow, roomTokens: number, signal?: AbortSignal): Promise<Page | undefined> {
+    const { slots } = window;
+    const cue = this.#cueOf(slots);
+    const asking = cue && slots[cue.index];
+    if (!cue || !asking) return undefined;
+    this.#seen = asking.seq;
+    const maxTokens = Math.min(this.#budgetOf(cue), roomTokens);
+    if (maxTokens < MIN_PAGE_TOKENS || (await this.#wasPaged(window, asking.seq))) return undefined;
+    const found = await this.#search(cue, window, signal);
+    const texts = await this.#choose(found, window, asking.seq, maxTokens);
+    if (texts.length === 0) return undefined;
+    return pageOf(asking, texts, cue);
+  }
+
+  /** Looks at the newest message again the next time. */
+  forget(): void {
+    this.#seen = 0;
+  }
+
+  #cueOf(slots: readonly Slot[]): PageCue | undefined {
+    const cue = pageCueOf(slots);
+    const asking = cue && slots[cue.index];
+    if (!asking || asking.seq <= this.#seen) return undefined;
+    return slots.some((slot) => isPage(slot) && slot.seq > asking.seq) ? undefined : cue;
+  }
+
+  #budgetOf({ kind }: PageCue): number {
+    const budget = pageBudget(this.#parts.windowTokens);
+    return kind === "question" ? budget : budget * WORK_SHARE;
+  }
+
+  /** True if a page was made for a message before, also if it was taken back: it is not made twice. */
+  async #wasPaged({ places, head, line }: LoadedWindow, place: number): Promise<boolean> {
+    const { entries } = this.#parts.log.store;
+    for (const range of places.rangesOf({ from: place, to: line.to }).toReversed()) {
+      const closed = closeLine([range], head);
+      for await (const entry of marks(entries, closed, "overlay"))
+        if (isPageOverlay(entry as Entry<OverlayBody>)) return true;
+    }
+    return false;
+  }
+
+  async #search(
+    { question, kind }: PageCue,
+    window: LoadedWindow,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly PagedStretch[]> {
+    const sessions = [...new Set(window.places.rangesOf(window.line).map(({ session }) => session))];
+    const timeout = AbortSignal.timeout(MAX_SEARCH_MS);
+    try {
+      const { stretches, specificity } = await this.#parts.paging.related(question, sessions, {
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      return specificity < (kind === "question" ? MIN_SPECIFICITY : WORK_SPECIFICITY) ? [] : stretches;
+    } catch (error) {
+      signal?.throwIfAborted();
+      // A page is a help: where it cannot be found, the request goes out without one.
+      if (timeout.aborted) return [];
+      throw error;
+    }
+  }
+
+  async #choose(
+    found: readonly PagedStretch[],
+    window: LoadedWindow,
+    before: number,
+    maxTokens: number,
+  ): Promise<readonly (PageText & { readonly place: number; readonly entry: Place })[]> {
+    const whole = new Set(window.slots.flatMap((slot) => (isWhole(slot) ? [slot.seq] : [])));
+    const notes = window.slots.flatMap(({ isNote, message }) => (isNote ? [textOf(message)] : []));
+    const read: (PageText & Stretch & { readonly place: number; readonly entry: Place })[] = [];
+    const seen = new Set<number>();
+    let least = Number.NEGATIVE_INFINITY;
+    for (const stretch of found) {
+      const { session, seq, author, at, score } = stretch;
+      const place = window.places.of({ session, seq });
+      if (place === undefined || place >= before || seen.has(place) || score < least) continue;
+      if (seen.size === MAX_STRETCHES) break;
+      seen.add(place);
+      const text =
+        (await stretch.read(author === "tool" ? MAX_OUTPUT_CHARACTERS : MAX_QUOTED_CHARACTERS)) ?? "";
+      const isShown = whole.has(place) || notes.some((note) => note.includes(text));
+      if (read.length === 0) least = leastScore({ score, isShown });
+      const cite = session === this.#parts.session ? `#${seq}` : `${session}#${seq}`;
+      const heading = pageHeading({ cite, author, at });
+      const tokens = estimateText(`${heading}\n${text}\n\n`);
+      const entry = { session, seq };
+      read.push({ cite, author, at, text, score, characters: text.length, tokens, isShown, place, entry });
+    }
+    const chosen = chooseStretches(read, maxTokens - MIN_PAGE_TOKENS);
+    return chosen
+      .map((index) => read[index] as (typeof read)[number])
+      .filter(({ text }) => text.trim() !== "")
+      .sort((one, other) => one.place - other.place);
+  }
+}
+
+/** True for an overlay that brings something back. */
+export function isPageOverlay({ reason, edit }: Pick<Entry<OverlayBody>, "reason" | "edit">): boolean {
+  return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGED_IN);
+}
+
+function pageOf(
+  asking: Slot,
+  texts: readonly (PageText & { readonly entry: Place })[],
+  { kind }: PageCue,
+): Page {
+  const message = pageMessage(texts);
+  const after = asking.seq;
+  const slot: Slot = {
+    seq: after + 1,
+    at: asking.at,
+    message,
+    tokens: 0,
+    isNote: true,
+  };
+  const cause = { question: "the question", plan: "the plan", error: "the error" }[kind];
+  const entries = texts.length === 1 ? "1 entry" : `${texts.length} entries`;
+  return {
+    after,
+    slot,
+    edit: {
+      type: "summarize",
+      ranges: [{ session: "", from: after + 1, to: after }],
+      messages: [message],
+      quotes: texts.map(({ entry }) => entry),
+    },
+    reason: `${PAGED_IN}: ${entries} related to ${cause} in ${asking.cite ?? `#${after}`}`,
+  };
+}
+
+/** True for a slot that shows its message as it was said. */
+function isWhole({ isNote, original, message }: Slot): boolean {
+  return !isNote && (!original || original === message);
+}
+
+function textOf({ parts }: Message): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}

@@ -1,0 +1,72 @@
+import type { Json } from "../../model/json.ts";
+import type { Message } from "../../model/message.ts";
+import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
+import { newestQuestion } from "../protected.ts";
+import type { Slot } from "../slot.ts";
+import { ownText } from "../told-output.ts";
+
+/** What asks for a page. */
+export interface PageCue {
+  /** Index of the slot that the page is placed after. */
+  readonly index: number;
+  /** What is looked for. */
+  readonly question: string;
+  /** Who asks: a person, or the work itself, by a plan or by a tool that failed. */
+  readonly kind: "question" | "plan" | "error";
+}
+
+const PLAN_TOOLS = /^(?:todo_?write|update_?plan|write_?todos|update_todo_list|manage_todo_list)$/i;
+const MAX_ERROR_CHARACTERS = 600;
+const MAX_PLAN_CHARACTERS = 1_000;
+const DONE = /^(?:completed|done|cancelled)$/i;
+
+/**
+ * What the end of a window asks for: a new message of a person, a tool that failed, or a plan that the agent has just
+ * written. Undefined if it asks for nothing.
+ */
+export function pageCueOf(slots: readonly Slot[]): PageCue | undefined {
+  const index = slots.findLastIndex(({ isNote }) => !isNote);
+  const last = slots[index];
+  if (!last) return undefined;
+  if (index === newestQuestion(slots)) {
+    const question = ownText(last.original ?? last.message);
+    return question === "" ? undefined : { index, question, kind: "question" };
+  }
+  const results = last.message.parts.filter((part) => part.type === "tool-result");
+  const failed = results.find(({ isError }) => isError);
+  const error = failed && textOf(failed).slice(0, MAX_ERROR_CHARACTERS).trim();
+  if (error) return { index, question: error, kind: "error" };
+  const call = slots[index - 1]?.message;
+  const plan = call && planIn(call, new Set(results.map(({ callId }) => callId)));
+  return plan ? { index, question: plan, kind: "plan" } : undefined;
+}
+
+function textOf({ output }: ToolResultPart): string {
+  return output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** The open steps of a plan, first those that have been begun. */
+function planIn({ parts }: Message, answered: ReadonlySet<string>): string {
+  const isPlan = (part: Message["parts"][number]): part is ToolCallPart =>
+    part.type === "tool-call" && answered.has(part.callId) && PLAN_TOOLS.test(part.name);
+  const steps = parts.filter(isPlan).flatMap(({ input }) => stepsIn(input));
+  const open = steps.filter(({ status }) => !DONE.test(status));
+  const begun = open.filter(({ status }) => /progress/i.test(status));
+  return (begun.length > 0 ? begun : open.slice(0, 3))
+    .map(({ text }) => text)
+    .join("\n")
+    .slice(0, MAX_PLAN_CHARACTERS);
+}
+
+function stepsIn(input: Json): readonly { readonly text: string; readonly status: string }[] {
+  if (input === null || typeof input !== "object" || Array.isArray(input)) return [];
+  const fields = input as { readonly [key: string]: Json };
+  const list = fields.todos ?? fields.plan ?? fields.items;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((step: Json) => {
+    if (step === null || typeof step !== "object" || Array.isArray(step)) return [];
+    const { content, step: words, title, status } = step as { readonly [key: string]: Json };
+    const text = [content, words, title].find((one) => typeof one === "string");
+    return typeof text === "string" ? [{ text, status: String(status ?? "") }] : [];
+  });
+}
