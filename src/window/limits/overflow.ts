@@ -62,7 +62,11 @@ function overflow(
 ): Overflow {
   const limitTokens = countOf(groups.limit) ?? facts.windowTokens;
   const outputTokens = countOf(groups.output) ?? countIn(message, outputWording);
-  const inputTokens = countOf(groups.input) ?? facts.promptTokens ?? countIn(message, inputWording);
+  const inputTokens =
+    countOf(groups.input) ??
+    facts.promptTokens ??
+    countIn(message, inputWording) ??
+    sumOf(limitTokens, countOf(groups.excess));
   const sum = inputTokens === undefined ? undefined : inputTokens + (outputTokens ?? 0);
   const requestedTokens = countIn(message, totalWording) ?? sum;
   return {
@@ -89,6 +93,10 @@ function countOf(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
   const count = Number(digits.replaceAll(",", ""));
   return Number.isSafeInteger(count) ? count : undefined;
+}
+
+function sumOf(limit: number | undefined, excess: number | undefined): number | undefined {
+  return limit === undefined || excess === undefined ? undefined : limit + excess;
 }
 
 /** No window is small enough when the output alone would fill the model's. */
