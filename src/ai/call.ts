@@ -1,11 +1,13 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Conversation, Placed } from "../conversation/conversation.ts";
+import { ranServerTools } from "../conversation/server-tools.ts";
 import type { EntryId, Fitted, Json, MessageInput, UsageBody } from "../index.ts";
 import { isLonghaulError, textOfMessage } from "../index.ts";
 import { usageOf } from "../provider/ai-sdk/usage-of.ts";
 import { conversationOf, type GivenMessage, givenMessages } from "./conversation.ts";
 import { failureOf } from "./failure-of.ts";
 import { fittedPrompt } from "./fitted-prompt.ts";
+import { withMaxOutput } from "./lowered-output.ts";
 import { checked, type LonghaulModelOptions, windowOptionsOf } from "./options.ts";
 import type { Media } from "./plain-message.ts";
 import { retrieved } from "./retrieval.ts";
@@ -82,6 +84,7 @@ export class Call {
   #prompt: readonly SdkMessage[] = [];
   #last: EntryId | undefined;
   #healed = 0;
+  #maxOutputTokens: number | undefined;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
@@ -95,7 +98,8 @@ export class Call {
 
   /** The same in place of the prompt of a call's parameters; all else stays as it is. */
   paramsWith(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
-    return { ...params, prompt: this.#prompt as LanguageModelV4CallOptions["prompt"] };
+    const prompt = this.#prompt as LanguageModelV4CallOptions["prompt"];
+    return withMaxOutput({ ...params, prompt }, this.#maxOutputTokens);
   }
 
   /** Takes in what the caller said and fits the window. */
@@ -114,6 +118,7 @@ export class Call {
       const fitted = await this.#window.window.heal(failureOf(error));
       if (!fitted) return false;
       this.#healed++;
+      this.#maxOutputTokens = fitted.maxOutputTokens ?? this.#maxOutputTokens;
       await this.#use(fitted, placed);
       return true;
     });
@@ -133,17 +138,21 @@ export class Call {
       }
       const used = usage && usageOf(usage);
       if (!used) return;
-      await this.#window.window.report(used, { model: this.#parts.frame.model });
+      const options = { model: this.#parts.frame.model, ranServerTools: ranServerTools(reply) };
+      await this.#window.window.report(used, options);
       this.#window.giveBack();
     });
   }
 
   /** Ends a call whose reply and usage are stored by someone else; returns the report to store. */
-  reportOf(usage: LanguageModelV4Usage | undefined): UsageReported | undefined {
+  reportOf(
+    usage: LanguageModelV4Usage | undefined,
+    reply: MessageInput | undefined,
+  ): UsageReported | undefined {
     const used = usage && usageOf(usage);
     if (!used) return undefined;
     const { model } = this.#parts.frame;
-    const report = this.#window.window.reportOf(used, { model });
+    const report = this.#window.window.reportOf(used, { model, ranServerTools: ranServerTools(reply) });
     this.#window.giveBack();
     return { ...report, model };
   }

@@ -20,10 +20,20 @@ export interface Overflow {
  * overflow would cost history, an overflow missed costs one error.
  */
 export function overflowOf(failure: ProviderFailure): Overflow | undefined {
+  const found = findOverflow(failure);
+  return found && isOutputTooLarge(found) ? undefined : found;
+}
+
+/** The overflow of a request whose output alone would fill the model's window: no other messages would mend that. */
+export function outputOverflowOf(failure: ProviderFailure): Overflow | undefined {
+  const found = findOverflow(failure);
+  return found && isOutputTooLarge(found) ? found : undefined;
+}
+
+function findOverflow(failure: ProviderFailure): Overflow | undefined {
   const facts = factsOf(failure);
   if (isRefusal(facts)) return undefined;
-  const found = overflowInTexts(facts) ?? overflowInCodes(facts) ?? overflowInStatus(facts);
-  return found && isOutputTooLarge(found) ? undefined : found;
+  return overflowInTexts(facts) ?? overflowInCodes(facts) ?? overflowInStatus(facts);
 }
 
 function overflowInTexts(facts: FailureFacts): Overflow | undefined {

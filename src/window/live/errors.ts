@@ -28,6 +28,15 @@ export function overflowError(message: string, model: string, cause?: unknown): 
   });
 }
 
+/** The prompt fits, and the caller still asks for more output than there is room for. */
+export function outputError(maxOutputTokens: number, model: string): LonghaulError {
+  return new LonghaulError(
+    "WINDOW_OVERFLOW",
+    `The messages fit ${model}, the output that was asked for does not. Ask for at most ${maxOutputTokens} tokens of output.`,
+    { details: { model, maxOutputTokens } },
+  );
+}
+
 /** Edits that free nothing are stopped. */
 export function stuckError(edits: number, tokens: number, mostTokens: number): LonghaulError {
   return new LonghaulError(

@@ -6,6 +6,7 @@ import type { CacheState } from "../../model/receipt.ts";
 import type { ModelCatalogue } from "../models/model-catalogue.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
+import { maxCountOf } from "../tokens/plausible.ts";
 import { cacheStateOf } from "./cache-state.ts";
 import type { Compacting } from "./compacting.ts";
 import { estimatedTokens } from "./estimated-tokens.ts";
@@ -125,6 +126,12 @@ export class Fitting {
   /** Estimated tokens of a request with these messages. */
   estimated(slots: readonly Slot[]): number {
     return estimatedTokens(this.#settings, slots);
+  }
+
+  /** The most tokens that the provider can honestly count for what was sent last; `besides` is what else was sent. */
+  maxCount(besides: number): number {
+    const messages = this.#sent.map(({ message }) => message);
+    return maxCountOf(messages, this.#sentTokens + besides, this.#settings.isFrameKnown);
   }
 
   /** Lets the policy do what it has put off. */

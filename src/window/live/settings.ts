@@ -18,10 +18,14 @@ export interface Settings {
   readonly model: string;
   readonly facts: ModelFacts;
   readonly limits: WindowLimits;
+  /** Output that requests ask for, as far as the caller has told. */
+  readonly askedTokens: number | undefined;
   readonly policy: Policy;
   /** Estimated tokens. */
   readonly system: number;
   readonly tools: number;
+  /** True if the caller has told both, so that nothing goes before the messages that is not estimated. */
+  readonly isFrameKnown: boolean;
   /** Of remembered facts that go with the system prompt; changes as they do. */
   readonly memories: number;
   readonly images: ImageBudget;
@@ -41,9 +45,11 @@ export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Set
     model,
     facts,
     limits: limitsOf(facts, options),
+    askedTokens: options.maxOutputTokens,
     policy: policyOf(options.policy ?? "longhaul"),
     system: tokensOfSetting("system", options.system, model),
     tools: tokensOfSetting("tools", options.tools, model),
+    isFrameKnown: options.system !== undefined && options.tools !== undefined,
     memories: 0,
     images: checkedImages(options.images ?? {}),
     isClipping: isClipping(options.oversize ?? "error"),
