@@ -25,3 +25,8 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
 export function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }
+
+/** True if two bodies in pieces hold the same bytes. */
+export function isSameBody(one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean {
+  return lengthOf(one) === lengthOf(other) && Buffer.concat(one).equals(Buffer.concat(other));
+}

@@ -85,6 +85,9 @@ export const configSchema = z.strictObject(
           compactions: whole(1, 1_000_000)
             .default(5)
             .describe("compactions in a row before they are stopped"),
+          overflows: whole(1, 1_000_000)
+            .default(4)
+            .describe("overflow errors in a row that a client gets before it is stopped"),
           withinMs: milliseconds().default(600_000).describe("that come within this time"),
           coolMs: milliseconds().default(60_000).describe("how long it stays stopped"),
         },

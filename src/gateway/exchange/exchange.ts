@@ -3,6 +3,7 @@ import { apiOf } from "../api/apis.ts";
 import { OddBodyError } from "../body/cut.ts";
 import { rememberCompactions } from "../compaction/find-compactions.ts";
 import { readCompacted } from "../compaction/read-compacted.ts";
+import { familyOf } from "../loops/family-of.ts";
 import { timeAt } from "../loops/time-at.ts";
 import type { Trace } from "../observe/trace.ts";
 import { type LookedBack, lookBack } from "../recall/look-back.ts";
@@ -95,7 +96,7 @@ function nameOf({ fields: { model, all }, said }: ReadRequest): string | undefin
 
 /** A client that runs in a circle is told so, instead of paying for it. */
 function stopLoops(session: string, kind: string, messages: number, { loops }: ExchangeParts): void {
-  const family = session.split("/").slice(0, 2).join("/");
+  const family = familyOf(session);
   const own = kind === "compaction" ? loops.compacts(family, messages) : loops.fault(family);
   const fault = own ?? loops.fault(session);
   if (kind === "main") loops.said(family, messages);
@@ -105,7 +106,9 @@ function stopLoops(session: string, kind: string, messages: number, { loops }: E
 function afterReply({ trace }: Admitted, parts: ExchangeParts, call: Call, recorder: Recorder): void {
   const { reader, completedMs = performance.now() } = recorder;
   traceReply(trace, reader);
-  if (reader.isComplete) countReply(parts, call, trace, completedMs);
+  if (!reader.isComplete) return;
+  if (call.thread.kind === "main") parts.loops.accepted(familyOf(call.thread.session.id));
+  countReply(parts, call, trace, completedMs);
 }
 
 /** Counts a request that was answered completely, if it can be a step of a circle. */

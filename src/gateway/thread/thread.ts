@@ -10,6 +10,7 @@ import type { Candidate, ThreadKind } from "../identity/choose-thread.ts";
 import { withOpening } from "../identity/opening-key.ts";
 import type { Asked } from "./asked.ts";
 import { EphemeralTail } from "./ephemeral-tail.ts";
+import { InVain } from "./in-vain.ts";
 import { JoinedReplies, withRunsApart, withRunsJoined } from "./joined-replies.ts";
 import { WrittenMessages } from "./outgoing.ts";
 import { type LoggedCalls, withLoggedIds } from "./renamed-calls.ts";
@@ -169,6 +170,9 @@ export class Thread {
   /** True if its window as edited broke a rule of the provider. */
   isSuspect = false;
 
+  /** Requests that no other window has helped. */
+  readonly inVain = new InVain();
+
   /** What its last request became; undefined if that is not to be sent again. */
   sent: Sent | undefined;
 
@@ -195,6 +199,7 @@ export class Thread {
 
   /** Notes a reply that was just written down. */
   called(message: MessageInput | undefined): void {
+    this.inVain.forget();
     if (message) this.#calls = { key: canonicalKey(message), ids: callIdsOf(message) };
   }
 

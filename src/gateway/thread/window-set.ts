@@ -1,4 +1,4 @@
-import { isLonghaulError, type Session, type SessionWindow, type SessionWindowOptions } from "../../index.ts";
+import type { Session, SessionWindow } from "../../index.ts";
 import type { Asked } from "./asked.ts";
 
 /** Windows that wait for the next request; more requests at once open more. */
@@ -6,8 +6,6 @@ const MOST_IDLE = 2;
 /** Share by which system prompt and tools may differ from those that a window was made with: dates and counters do. */
 const CHANGED_SHARE = 0.02;
 const CHANGED_BYTES = 400;
-/** A client that asks for more than this share of the window leaves no room to say anything; the usual reserve holds then. */
-const LARGEST_RESERVE = 0.25;
 
 /** What a window was made for. */
 export type Made = Pick<Asked, "policyKey" | "room"> & {
@@ -55,8 +53,7 @@ export class WindowSet {
   #open({ frame, room, policy }: Asked): SessionWindow {
     const { model, maxTokens } = frame;
     const { window, threshold } = room;
-    const reserve = maxTokens !== undefined && maxTokens <= window * LARGEST_RESERVE ? maxTokens : undefined;
-    const options: SessionWindowOptions = {
+    return this.#session.window({
       model,
       policy,
       system: frame.lead(),
@@ -64,15 +61,8 @@ export class WindowSet {
       oversize: "clip",
       threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
       models: { [model]: { window } },
-      ...(reserve !== undefined && { reserveTokens: reserve }),
-    };
-    try {
-      return this.#session.window(options);
-    } catch (error) {
-      if (!isLonghaulError(error, "ARGUMENT_INVALID") || reserve === undefined) throw error;
-      const { reserveTokens: _, ...rest } = options;
-      return this.#session.window(rest);
-    }
+      ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    });
   }
 }
 
