@@ -70,9 +70,20 @@ export class KnownLine {
 
   /** Takes in that the line was just made to end with its message at `place`, so that it need not be read again. */
   rewound(seen: LineSeen, place: number, chosen: Entry<LineBody>): void {
+    this.#shortened(seen, seen.messages.slice(0, place + 1), chosen);
+  }
+
+  /** Notes that the messages at `places` were just taken off the line, so that the line need not be read again. */
+  dropped(seen: LineSeen, places: readonly number[], chosen: Entry<LineBody>): void {
+    const gone = new Set(places);
+    const kept = seen.messages.filter((_, place) => !gone.has(place));
+    this.#shortened(seen, kept, chosen);
+  }
+
+  #shortened(seen: LineSeen, kept: readonly LineMessage[], chosen: Entry<LineBody>): void {
     if (this.#seen !== seen || chosen.seq !== this.#head + 1) return;
     const shorter = new Seen(chosen.seq);
-    for (const message of seen.messages.slice(0, place + 1)) shorter.add(message);
+    for (const message of kept) shorter.add(message);
     this.#seen = shorter;
     this.#head = chosen.seq;
   }

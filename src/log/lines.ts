@@ -16,6 +16,7 @@ import {
   lineAfter,
   type SeqRange,
   substitute,
+  without,
 } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { NewSession } from "../store/session-store.ts";
@@ -123,9 +124,9 @@ export class Lines {
     return this.#change(reason, (line) => keepThrough(line, place));
   }
 
-  /** Takes one entry off the line. */
-  remove(place: Place, reason = "remove"): Promise<Entry<LineBody>> {
-    return this.#change(reason, (line, head) => closeLine(substitute(line, place, []), head));
+  /** Takes entries off the line, all in one step. */
+  remove(places: readonly Place[], reason = "remove"): Promise<Entry<LineBody>> {
+    return this.#change(reason, (line, head) => without(closeLine(line, head), places));
   }
 
   /** Comes back to a line chosen earlier, as far as it had come. */

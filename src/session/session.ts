@@ -126,9 +126,14 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#lines.rewind(await this.#placeOf(which));
   }
 
-  /** Takes an entry off the line; it stays in the log. */
-  async remove(which: number | EntryId): Promise<Entry<LineBody>> {
-    return this.#lines.remove(await this.#placeOf(which));
+  /** Takes an entry off the line, or several in one step; they stay in the log. `reason` is shown by `lines()`. */
+  async remove(
+    which: number | EntryId | readonly (number | EntryId)[],
+    options: { readonly reason?: string } = {},
+  ): Promise<Entry<LineBody>> {
+    const all = typeof which === "object" ? which : [which];
+    if (all.length === 0) throw invalidArgument("entries", all, "at least one entry");
+    return this.#lines.remove(await Promise.all(all.map((one) => this.#placeOf(one))), options.reason);
   }
 
   /** Says something else in place of an entry and drops what followed from the line. */

@@ -33,7 +33,7 @@ export async function lookBack(
 ): Promise<LookedBack | undefined> {
   if (!recallSettings(config(), api.name, thread.kind).context) return undefined;
   const { messages } = said;
-  const last = messages.at(-1 - thread.tailOf(said).length);
+  const last = messages.at(-1 - thread.remindersIn(said));
   if (last?.role !== "user" || threadRecall(thread).told.knows(messages, last)) return undefined;
   const words = ownWords(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;

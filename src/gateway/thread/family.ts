@@ -72,7 +72,29 @@ export class Family {
    * where nothing is known that the request could go on with.
    */
   threadFor(request: Request, continued: Continued): Promise<Thread> {
-    return this.#inTurn(() => this.#threadFor(request, continued));
+    return this.#inTurn(() => this.#threadFor(request, continued, "any"));
+  }
+
+  /** The same, but undefined where the request would begin a conversation of its own. */
+  knownThreadFor(request: Request, continued: Continued): Promise<Thread | undefined> {
+    return this.#inTurn(() => this.#threadFor(request, continued, "known"));
+  }
+
+  /** The thread that a request goes on with although its client has left the beginning out, reserved for it. */
+  trimmedThreadFor(request: Request): Promise<Thread | undefined> {
+    return this.#inTurn(async () => {
+      await this.#look(this.#firstKey);
+      await this.#reopenClosed();
+      const { keys, roles, shape, caller } = request;
+      const { explicit, agent } = caller;
+      const candidates = await Promise.all(
+        this.#threads.map((thread) => thread.candidate(explicit, undefined, request)),
+      );
+      const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", explicit, agent });
+      const thread = choice.type === "continue" ? this.#thread(choice.id) : undefined;
+      thread?.reserve();
+      return thread;
+    });
   }
 
   /** The thread of a reply that a request goes on behind, reserved for it; a fork while another request is under way. */
@@ -117,13 +139,16 @@ export class Family {
     await Promise.allSettled([...own, ...this.#roots].map((thread) => thread.close()));
   }
 
-  async #threadFor(request: Request, continued: Continued): Promise<Thread> {
+  #threadFor(request: Request, continued: Continued, which: "any"): Promise<Thread>;
+  #threadFor(request: Request, continued: Continued, which: "known"): Promise<Thread | undefined>;
+  async #threadFor(
+    request: Request,
+    continued: Continued,
+    which: "any" | "known",
+  ): Promise<Thread | undefined> {
     const { keys, firstKey, roles, shape, facts, caller } = request;
     await this.#look(firstKey);
-    // One that was adopted may have been let go with its own family.
-    const closed = this.#threads.filter(({ isClosed }) => isClosed);
-    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
-    for (const { session } of closed) await this.#reopen(session.id);
+    await this.#reopenClosed();
     const main = request.isMain ? this.#main : undefined;
     if (main) {
       main.reserve();
@@ -141,11 +166,19 @@ export class Family {
       this.#threads.map((thread) => thread.candidate(explicit, firstKey, said)),
     );
     const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
+    if (which === "known" && choice.type === "new-main") return undefined;
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
     if (summary?.of === thread && !(await isStillSaid(thread, keys))) await this.#link(summary);
     thread.reserve();
     return thread;
+  }
+
+  /** Opens threads again that were let go with the family they were adopted from. */
+  async #reopenClosed(): Promise<void> {
+    const closed = this.#threads.filter(({ isClosed }) => isClosed);
+    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
+    for (const { session } of closed) await this.#reopen(session.id);
   }
 
   get #main(): Thread | undefined {

@@ -29,11 +29,10 @@ export async function fittedPieces(
 ): Promise<FittedPieces> {
   const { api, said } = asked;
   const session = thread.session.id;
-  const ephemeral = thread.tailOf(said);
-  const given = ephemeral.length === 0 ? said.messages : said.messages.slice(0, -ephemeral.length);
+  const given = thread.takenOf(said);
   if (!said.left && isAsSaid(fitted, { given, last: placed.last }, session)) return AS_IT_CAME;
-  const tail = ephemeral.map(({ index }) => ({ type: "same", index }) as const);
-  const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf }), ...tail];
+  const notes = said.messages.slice(given.length).map(({ index }) => ({ type: "same", index }) as const);
+  const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf }), ...notes];
   const written = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
   const pieces = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
   // A plan is looked at when it is made, until it is right: what it makes of later requests is the same and more of it.
