@@ -1,10 +1,11 @@
 import type { EntryId, Kernel, MessageInput, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
-import { isContinuedFrom } from "../identity/continued.ts";
 import { kindOf } from "../identity/kind.ts";
+import { knownConversation } from "../identity/known-conversation.ts";
 import { withOpening } from "../identity/opening-key.ts";
 import { lastWords } from "../identity/request-facts.ts";
-import { type ClientSummary, linkSummary } from "./client-summary.ts";
+import { ClientSummaries } from "./client-summaries.ts";
+import type { ClientSummary } from "./client-summary.ts";
 import { forkThread } from "./fork-thread.ts";
 import { type Caller, freeChildId, rootId } from "./names.ts";
 import type { Request } from "./request.ts";
@@ -31,7 +32,6 @@ export type Continued = () => Promise<ClientSummary | undefined>;
 /** More conversations that begin alike are not found again after a restart. */
 const MOST_ALIKE = 32;
 const MOST_CHILDREN = 100;
-const MOST_SUMMARIES = 4;
 
 /** Conversations of one caller that may belong together: those of one explicit id, or those that begin alike. */
 export class Family {
@@ -43,7 +43,7 @@ export class Family {
   /** First messages whose conversations have been looked for in the store. */
   readonly #looked = new Set<string>();
   #roots: Session[] = [];
-  #summaries: ClientSummary[] = [];
+  readonly #summaries = new ClientSummaries();
   #turn: Promise<unknown> = Promise.resolve();
   /** Requests that look for their thread. */
   #waiting = 0;
@@ -131,7 +131,7 @@ export class Family {
     this.#roots.push(await putSign(of.session, id));
     this.#threads.unshift(of);
     this.#adopted.add(of);
-    this.#remember({ of, text });
+    this.#summaries.add({ of, text });
   }
 
   async close(): Promise<void> {
@@ -158,18 +158,22 @@ export class Family {
     if (elsewhere) await this.#adopt(elsewhere);
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
-    const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, request.opening()));
-    const kind = kindOf({ ...facts, isBesideMain });
+    const summary = this.#summaries.find(request.opening);
     const continues = summary?.of.session.id;
     const said = { keys: this.#isExplicit ? keys : withOpening(keys, firstKey), roles };
     const candidates = await Promise.all(
       this.#threads.map((thread) => thread.candidate(explicit, firstKey, said)),
     );
+    const known = knownConversation(candidates, request, said);
+    const kind = kindOf({ ...facts, isBesideMain, ...(known && { known }) });
     const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
     if (which === "known" && choice.type === "new-main") return undefined;
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
-    if (summary?.of === thread && !(await isStillSaid(thread, keys))) await this.#link(summary);
+    const isAnew = choice.type === "continue" && choice.keep === 0;
+    const told = summary ?? (isAnew ? this.#summaries.findReply(thread, request.opening) : undefined);
+    if (told?.of === thread && !(await isStillSaid(thread, keys)))
+      await this.#summaries.link(told, this.#caller.client ?? "client");
     thread.reserve();
     return thread;
   }
@@ -278,23 +282,14 @@ export class Family {
 
   async #replied(kind: ThreadKind, text: string, of: Thread | undefined): Promise<void> {
     const main = of ?? this.#main;
+    if (kind === "main" && main) this.#summaries.addReply({ text, of: main });
     if (kind === "compaction") {
-      if (main) this.#remember({ text, of: main });
+      if (main) this.#summaries.add({ text, of: main });
       this.#parts.onSummary({ text, ...(main && { of: main }) });
     }
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
       if (title !== "") await (await this.#root(1)).update({ title });
     }
-  }
-
-  #remember(summary: ClientSummary): void {
-    this.#summaries = [summary, ...this.#summaries].slice(0, MOST_SUMMARIES);
-  }
-
-  /** Where a client goes on with a summary of its own, that is linked to what it was made of. */
-  async #link(summary: ClientSummary): Promise<void> {
-    this.#summaries = this.#summaries.filter(({ of }) => of !== summary.of);
-    await linkSummary(summary, this.#caller.client ?? "client");
   }
 }
