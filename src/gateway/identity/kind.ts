@@ -40,6 +40,9 @@ function isProbe(facts: RequestFacts): boolean {
 const TITLE_SCORE = 3;
 const NAMES =
   /\b(?:generat|creat|writ|provid|suggest|extract|come up with|giv|summari[sz]|repl|output|produc)\w*\b[^.]{0,80}\b(?:title|headline|slug|(?:session|thread|chat|branch) name|name for)|\btitles?(?:[- ]generat| for)|标题/i;
+const NAMES_THIS_TALK =
+  /^\W*(?:please )?(?:generat|creat|writ|provid|suggest|giv)\w*\b[^.\n]{0,60}\b(?:title|name|headline|slug)\b[^.\n]{0,20}\b(?:for|of) (?:this|the following) (?:conversation|chat|session|thread|discussion)\b/i;
+const NAMING_HEAD = 200;
 const SHORT_NAME =
   /\b(?:summar|descri|label|name)\w*[^.]{0,60}\b(?:under|less than|at most|max\w*|no more than|up to) \d+ (?:words?|char)|\b\d+ (?:words?|char\w*) or (?:less|fewer)[^.]{0,30}\b(?:description|summary|name|label)/i;
 const OF_A_TALK =
@@ -53,10 +56,15 @@ function isTitle(facts: RequestFacts): boolean {
   if (facts.toolNames.length > 0) return false;
   const lead = facts.lead.slice(0, READ);
   const isAskedByLead = hasOwnLead(facts) && asksForName(lead);
-  if (!isAskedByLead && !isAskedAside(facts)) return false;
+  if (!isAskedByLead && !isAskedAside(facts) && !namesMissingTalk(facts)) return false;
   const asked = `${lead}\n${lastWords(facts.messages).slice(0, READ)}\n${firstWords(facts)}`;
   if (!asksForName(asked)) return false;
   return 1 + [OF_A_TALK, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(asked)).length >= TITLE_SCORE;
+}
+
+/** True if a request begins by asking for the name of "this conversation" while it repeats none: only a program asks so. */
+function namesMissingTalk(facts: RequestFacts): boolean {
+  return !hasHistory(facts) && NAMES_THIS_TALK.test(lastWords(facts.messages).slice(0, NAMING_HEAD));
 }
 
 function asksForName(text: string): boolean {

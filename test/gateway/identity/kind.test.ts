@@ -167,6 +167,7 @@ describe("what a client asks for itself is told apart", () => {
     ["You are a title generator. You output only a title.", "Generate a title for this conversation:"],
     ["Write a short title (3-7 words) for the session. Return JSON.", "fix the login"],
     ["Give a description of the session in at most 4 words. Reply with only the description.", "hi"],
+    ["", "Generate a concise 3-7 word title for this conversation, without punctuation."],
   ])("a title: %s %s", (lead, text) => {
     expect(kindOf(alone(lead, text))).toBe("title");
   });
@@ -181,7 +182,7 @@ describe("what a client asks for itself is told apart", () => {
     const text = "Generate a concise 3-7 word title for this conversation, without punctuation.";
     expect(kindOf(alone("", text, { maxTokens: 32 }))).toBe("title");
     expect(kindOf(alone("", text, { isBesideMain: true }))).toBe("title");
-    expect(kindOf(alone("", text))).toBe("main");
+    expect(kindOf(later(text))).toBe("main");
   });
 
   test("probes", () => {
