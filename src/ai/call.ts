@@ -170,8 +170,8 @@ export class Call {
   }
 
   async #use(fitted: Fitted, placed: Placed<GivenMessage>): Promise<void> {
-    const { instructions, media, options } = this.#parts;
-    const source = { session: options.session.id, placed, media, blobs: options.blobs };
+    const { instructions, given, media, options } = this.#parts;
+    const source = { session: options.session.id, placed, given, media, blobs: options.blobs };
     const { memories } = fitted;
     const remembered: readonly SdkMessage[] =
       memories === undefined ? [] : [{ role: "system", content: memories }];

@@ -1,10 +1,12 @@
 import {
+  alternateRoles,
   fitMessages as fitWindow,
   type Message,
   type Slot,
   textOfMessage,
   type WindowOptions,
 } from "../index.ts";
+import { alternatePrompt, type OutgoingMessage, type RoleMerging, roleMerging } from "./alternate-prompt.ts";
 import { type DialectName, dialectOf, type ForeignMessage, messageOf } from "./dialect.ts";
 import { withResults } from "./fitted-prompt.ts";
 import { type Media, plainMessage } from "./plain-message.ts";
@@ -43,6 +45,15 @@ interface SaidMessage {
   readonly message: Message;
 }
 
+function mergingOf(dialect: DialectName): RoleMerging<ForeignMessage> {
+  if (dialect !== "longhaul") return roleMerging(dialect);
+  const merge = (first: ForeignMessage, second: ForeignMessage) => {
+    const [merged, ...others] = alternateRoles([first, second] as unknown as readonly Message[]);
+    return others.length === 0 ? (merged as unknown as ForeignMessage) : undefined;
+  };
+  return { canMerge: (first, second) => merge(first, second) !== undefined, merge };
+}
+
 /** A window in the caller's format. */
 async function written(
   slots: readonly Slot[],
@@ -52,13 +63,17 @@ async function written(
 ): Promise<readonly ForeignMessage[]> {
   const toolNames = new Map<string, string>();
   const bytesOf = async ({ digest }: { readonly digest: string }) => media.get(digest);
-  const fitted: ForeignMessage[] = [];
+  const outgoing: OutgoingMessage<ForeignMessage>[] = [];
   for (const { message, seq, isNote } of slots) {
     for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
     const own = isNote ? undefined : spoken[seq - 1];
-    if (own?.message === message) fitted.push(own.foreign);
-    else fitted.push(...(await foreignMessages(message, { dialect, own, toolNames, bytesOf })));
+    const written =
+      own?.message === message
+        ? [own.foreign]
+        : await foreignMessages(message, { dialect, own, toolNames, bytesOf });
+    for (const one of written) outgoing.push({ message: one, index: isNote ? undefined : seq - 1 });
   }
+  const fitted = alternatePrompt(outgoing, mergingOf(dialect), (index) => spoken[index]?.foreign);
   if (dialect !== "ai-sdk") return fitted;
   // Words in place of missing results were left out when the messages were read.
   return withResults(fitted as unknown as readonly SdkMessage[]) as unknown as readonly ForeignMessage[];

@@ -3,6 +3,7 @@ import type { Fitted } from "../../index.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { isAsSaid, planOutgoing } from "../edits/render.ts";
 import type { Violation } from "../edits/violation.ts";
+import { alternatePieces } from "./alternate-pieces.ts";
 import type { Asked } from "./asked.ts";
 import { brokenRules } from "./broken-rules.ts";
 import { movedMarkers } from "./moved-markers.ts";
@@ -35,7 +36,8 @@ export async function fittedPieces(
   const tail = ephemeral.map(({ index }) => ({ type: "same", index }) as const);
   const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf }), ...tail];
   const written = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
-  const pieces = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
+  const marked = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
+  const pieces = alternatePieces(api.name, said, marked);
   // A plan is looked at when it is made, until it is right: what it makes of later requests is the same and more of it.
   const isLooked = fitted.plan || said.messages[0]?.isLogged || thread.isSuspect;
   if (!isLooked || isUnchanged(asked, pieces)) return { pieces, violations: [] };
