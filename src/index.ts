@@ -166,7 +166,7 @@ export { modelFacts } from "./window/models/model-facts.ts";
 export type { ListedOverlay, Overlays } from "./window/overlays.ts";
 export { POLICIES } from "./window/policies/index.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/policies/longhaul.ts";
-export type { Budget, Moment, Policy, PolicyRun } from "./window/policy.ts";
+export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "./window/policy.ts";
 export { asConversation, type SaidMessage } from "./window/replay/conversation.ts";
 export { PROTOCOL, type Protocol, protocolTokens } from "./window/replay/protocol.ts";
 export { type ReplayedRequest, type ReplayScore, type Retention, replay } from "./window/replay/replay.ts";

@@ -59,6 +59,11 @@ function budgetOf(
     tokens,
     window: Math.max(meter.estimatedWithin(limits.window), tokens),
     system: system + tools,
+    provider: {
+      window: limits.window,
+      tokens: limits.most,
+      counted: (estimated) => meter.counted(estimated),
+    },
     ...(limits.messages !== undefined && { messages: limits.messages }),
   };
 }

@@ -44,7 +44,13 @@ export class Planning {
     this.#settings = settings;
     this.#meter = meter;
     this.#session = session;
-    this.#budget = { tokens: limits.most, window: limits.window, system: system + tools };
+    const counted = (estimated: number) => meter.counted(estimated);
+    this.#budget = {
+      tokens: limits.most,
+      window: limits.window,
+      system: system + tools,
+      provider: { window: limits.window, tokens: limits.most, counted },
+    };
     if (limits.messages !== undefined) this.#budget.messages = limits.messages;
   }
 
@@ -92,17 +98,16 @@ export class Planning {
     if (this.#hasChanged()) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit({ isHot: cache !== "cold" });
-    const next = this.#withinImageBudget(this.#whole(window, fitted), window);
+    const whole = this.#whole(window, fitted);
+    const next = this.#withinImageBudget(whole, window);
     this.#calls++;
     if (next !== fitted) this.#run = undefined;
     const isEdited = window.unread !== undefined || !isSameWindow(slots, next);
     this.#hasEdited ||= isEdited;
-    return {
-      slots: next,
-      isEdited,
-      isForced,
-      reason: next === fitted ? (run.reason ?? this.#settings.policy.name) : "images beyond the budget",
-    };
+    const reasons: string[] = [];
+    if (next === whole || !isSameWindow(slots, whole)) reasons.push(run.reason ?? this.#settings.policy.name);
+    if (next !== whole) reasons.push("images beyond the budget");
+    return { slots: next, isEdited, isForced, reason: reasons.join(", ") };
   }
 
   /** Estimated tokens of what may not be cut; where the rest may be clipped, only what is pinned or summarised. */
