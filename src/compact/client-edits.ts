@@ -80,14 +80,13 @@ class ClientEditsRun implements PolicyRun {
     const { budget } = this.#parts;
     this.reason = undefined;
     if (this.#arrived.length === 0 && budget.tokens === this.#fittedTokens) return this.#window;
-    const sent = this.#window;
     this.#calls++;
     this.#fittedTokens = budget.tokens;
     this.#reasons = new Set();
-    const slots = [...sent, ...this.#arrived];
+    const slots = [...this.#window, ...this.#arrived];
     this.#arrived = [];
     this.#window = this.#guarded(withoutLostCalls(this.#edited(slots), this.#parts.tokensOf), moment);
-    const isChanged = sent.some(({ message }, index) => this.#window[index]?.message !== message);
+    const isChanged = slots.some(({ message }, index) => this.#window[index]?.message !== message);
     if (isChanged) this.reason = [...this.#reasons].join(", ") || "results without their call as words";
     return this.#window;
   }
