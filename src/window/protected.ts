@@ -1,9 +1,10 @@
 import type { Part } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
+import { isSystem } from "./speaker.ts";
 import { windowIndex } from "./window-index.ts";
 
 /**
- * Seqs of the slots that no edit may touch: the first user message, what is pinned, the last exchange, the latest
+ * Seqs of the slots that no edit may touch: system messages, the first user message, what is pinned, the last exchange, the latest
  * message of the assistant with the results that answer it, and the last summary that only its provider can read.
  */
 export function protectedSeqs(
@@ -11,6 +12,7 @@ export function protectedSeqs(
   pins: ReadonlySet<number> = new Set(),
 ): ReadonlySet<number> {
   const seqs = new Set(pins);
+  for (const slot of slots) if (isSystem(slot)) seqs.add(slot.seq);
   const first = slots.find(isUsers);
   if (first) seqs.add(first.seq);
   const { groups } = windowIndex(slots);

@@ -6,6 +6,7 @@ import { clipText } from "./clip.ts";
 import { isSealedPart } from "./protected.ts";
 import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
+import { isSystem } from "./speaker.ts";
 
 /** Characters that a clipped part keeps at least; only if that is not enough, nothing but a notice stays. */
 const FLOORS = [200, 0] as const;
@@ -26,7 +27,7 @@ interface Candidate {
  * The last resort, the same for every policy: what may not leave is clipped, the largest part first, until all of it
  * takes no more than so many tokens. Reasoning is never touched, and calls keep their id and name; where these alone
  * take more, so does the window. The latest message of the assistant comes after all others. Slots that are not clipped
- * stay the very same objects; those that are fixed always do.
+ * stay the very same objects; those that are fixed, and system messages, always do.
  */
 export function rescue(
   slots: readonly Slot[],
@@ -62,7 +63,7 @@ function candidatesIn(
   isFixed: (slot: Slot) => boolean,
 ): readonly Candidate[] {
   return slots.flatMap((own, slot) => {
-    if (isFixed(own)) return [];
+    if (isFixed(own) || isSystem(own)) return [];
     const { role, parts } = own.message;
     return parts.flatMap((source, part): readonly Candidate[] => {
       const characters = isBound(source) ? undefined : wordsOf(source)?.length;

@@ -6,6 +6,7 @@ import type { Budget, PolicyRun } from "../policy.ts";
 import { protectedSeqs } from "../protected.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
+import { isSystem } from "../speaker.ts";
 import { checkProposed } from "./check-proposed.ts";
 import { floorError } from "./errors.ts";
 import type { Followed } from "./follower.ts";
@@ -110,9 +111,10 @@ export class Planning {
     return { slots: next, isEdited, isForced, reason: reasons.join(", ") };
   }
 
-  /** Estimated tokens of what may not be cut; where the rest may be clipped, only what is pinned or summarised. */
+  /** Estimated tokens of what may not be cut; where the rest may be clipped, only what is pinned, summarised or of the system. */
   floorTokens({ slots, pins, summaries }: LoadedWindow): number {
     const fixed = new Set([...pins, ...summaries]);
+    for (const slot of slots) if (isSystem(slot)) fixed.add(slot.seq);
     const kept = this.#settings.isClipping ? fixed : protectedSeqs(slots, fixed);
     let tokens = this.#budget.system;
     for (const slot of slots) if (!slot.isNote && kept.has(slot.seq)) tokens += slot.tokens;

@@ -63,9 +63,10 @@ export function withoutCall(slots: readonly Slot[]): ReadonlySet<number> {
   return seqs;
 }
 
-/** Seqs of what is never touched: the first message of the user, the last group, the latest reply, and pins. */
+/** Seqs of what is never touched: system messages, the first message of the user, the last group, the latest reply, and pins. */
 export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): ReadonlySet<number> {
-  const seqs = new Set(slots.filter(({ seq }) => pins.has(seq)).map(({ seq }) => seq));
+  const isFixed = ({ seq, message, isNote }: Slot) => pins.has(seq) || (message.role === "system" && !isNote);
+  const seqs = new Set(slots.filter(isFixed).map(({ seq }) => seq));
   const first = slots.find(({ message, original = message, isNote }) => {
     const isSaid = original.parts.some(({ type }) => type !== "tool-result");
     return original.role === "user" && isSaid && !isNote;
@@ -96,8 +97,10 @@ export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): Readonl
   return tied;
 }
 
-/** True if nothing can be made smaller: pins, reasoning, ids and names of calls, and notices of what was clipped. */
+/** True if nothing can be made smaller: pins, system messages, reasoning, ids and names of calls, and notices of what was clipped. */
 export function isBare(slots: readonly Slot[], pins: ReadonlySet<number>): boolean {
   const isBarePart = (part: Part) => part.type === "reasoning" || partTokens(part) <= 45;
-  return slots.every(({ seq, message }) => pins.has(seq) || message.parts.every(isBarePart));
+  return slots.every(
+    ({ seq, message }) => pins.has(seq) || message.role === "system" || message.parts.every(isBarePart),
+  );
 }
