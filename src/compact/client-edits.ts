@@ -37,6 +37,7 @@ export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}
   const { base = longhaul(), windowTokens } = options;
   return {
     name: `client+${base.name}`,
+    isStrict: true,
     start: (budget, tokensOf, course = {}) =>
       new ClientEditsRun({ edits, base, windowTokens, budget, tokensOf, course }),
   };

@@ -56,5 +56,7 @@ export interface PolicyRun {
 /** A way to keep a window within its budget. */
 export interface Policy {
   readonly name: string;
+  /** True if its edits are carried out however little they free, as those that a client has ordered. */
+  readonly isStrict?: boolean;
   start(budget: Budget, tokensOf: TokensOf, course?: Course): PolicyRun;
 }

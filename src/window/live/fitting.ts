@@ -8,6 +8,8 @@ import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { cacheStateOf } from "./cache-state.ts";
 import type { Compacting } from "./compacting.ts";
+import { isStuck } from "./edit-guard.ts";
+import { stuckError } from "./errors.ts";
 import { estimatedTokens } from "./estimated-tokens.ts";
 import type { Fitted, Planned } from "./fitted.ts";
 import { Follower } from "./follower.ts";
@@ -18,7 +20,6 @@ import { measured } from "./measured.ts";
 import { Meter } from "./meter.ts";
 import type { FitOptions, WindowOptions } from "./options.ts";
 import { Planning, type Proposed } from "./planning.ts";
-import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 import { storePlan } from "./store-plan.ts";
@@ -44,7 +45,6 @@ export class Fitting {
   readonly refusals = new Refusals();
   readonly #parts: FittingParts;
   readonly #follower: Follower;
-  readonly #progress = new Progress();
   #settings: Settings;
   #memories: string | undefined;
   #sent: readonly Slot[] = [];
@@ -94,7 +94,7 @@ export class Fitting {
       this.#follower.forget();
       return this.#fitted({ ...window, slots: proposed.slots }, cache, options, planned);
     }
-    this.#progress.check(planned, proposed, this.#settings.limits.most);
+    this.#checkProgress(planned);
     const { log, session } = this.#parts;
     const overlay = await storePlan(log, session, window, proposed.slots, planned);
     if (overlay === undefined) {
@@ -176,6 +176,12 @@ export class Fitting {
       model: this.#settings.model,
       ...(lastSaidAt !== undefined && { lastSaidAt }),
     });
+  }
+
+  #checkProgress({ receipt: { tokens } }: Planned): void {
+    const { limits, policy } = this.#settings;
+    if (!isStuck({ before: tokens.without, after: tokens.with }, limits.most)) return;
+    throw stuckError(policy.name, tokens, limits.most);
   }
 
   #plan(window: LoadedWindow, { slots, isForced, reason }: Proposed, cache: CacheState): Planned {

@@ -7,6 +7,7 @@ import { protectedSeqs } from "../protected.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { checkProposed } from "./check-proposed.ts";
+import { isWorthEditing } from "./edit-guard.ts";
 import { floorError } from "./errors.ts";
 import type { Followed } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
@@ -38,6 +39,8 @@ export class Planning {
   #startedWith = 0;
   /** True once something has left the window since it was read: only the policy at work knows of it. */
   #hasEdited = false;
+  /** Why the policy wants an edit that was not worth carrying out yet. */
+  #deferredReason: string | undefined;
 
   constructor(settings: Settings, meter: Meter, session: string) {
     const { limits, system, tools } = settings;
@@ -95,14 +98,41 @@ export class Planning {
     const next = this.#withinImageBudget(this.#whole(window, fitted), window);
     this.#calls++;
     if (next !== fitted) this.#run = undefined;
-    const isEdited = window.unread !== undefined || !isSameWindow(slots, next);
+    const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
+    const isEdited = isChanged && this.#isWorthEditing(window, next, forcedTokens, next !== fitted);
+    const wanted = run.reason ?? this.#deferredReason;
+    this.#deferredReason = isChanged && !isEdited ? wanted : undefined;
     this.#hasEdited ||= isEdited;
     return {
-      slots: next,
+      slots: isEdited ? next : slots,
       isEdited,
       isForced,
-      reason: next === fitted ? (run.reason ?? this.#settings.policy.name) : "images beyond the budget",
+      reason: next === fitted ? (wanted ?? this.#settings.policy.name) : "images beyond the budget",
     };
+  }
+
+  /** The policy keeps what it wants in mind, so that an edit that is put off is carried out once it frees enough. */
+  #isWorthEditing(
+    { slots, unread }: LoadedWindow,
+    next: readonly Slot[],
+    forcedTokens: number | undefined,
+    isByRule: boolean,
+  ): boolean {
+    const { policy, limits, tokensOf } = this.#settings;
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const [before, after] = [system + sizeOf(slots), system + sizeOf(next)];
+    const isTooLarge = (tokens: number) => this.#meter.counted(tokens) > limits.most;
+    const isNeeded =
+      isByRule ||
+      policy.isStrict === true ||
+      unread !== undefined ||
+      forcedTokens !== undefined ||
+      slots.length > messages ||
+      isTooLarge(before) ||
+      withoutLostCalls(slots, tokensOf) !== slots;
+    const staying = new Set(next.map(({ message }) => message));
+    const isAddition = !isTooLarge(after) && slots.every(({ message }) => staying.has(message));
+    return isWorthEditing({ before, after, isNeeded, isAddition });
   }
 
   /** Estimated tokens of what may not be cut; where the rest may be clipped, only what is pinned or summarised. */
@@ -124,6 +154,7 @@ export class Planning {
   forget(): void {
     this.#run = undefined;
     this.#hasEdited = false;
+    this.#deferredReason = undefined;
   }
 
   #start({ slots, past, pins, summaries }: LoadedWindow): PolicyRun {
