@@ -1,5 +1,6 @@
 import { answeredBy } from "../model/calls.ts";
 import type { TokensOf } from "../window/apply-edits.ts";
+import { MIN_FREED_SHARE } from "../window/live/edit-guard.ts";
 import { applyProposals, type Pass, type PassContext } from "../window/pass.ts";
 import { clearReasoning } from "../window/passes/clear-reasoning.ts";
 import { type ClearOptions, clearResults } from "../window/passes/clear-results.ts";
@@ -103,7 +104,10 @@ class ClientEditsRun implements PolicyRun {
     const { instructions } = compact;
     const { pins = new Set<number>() } = this.#context;
     const compacted = compactSlots(window, { tokensOf, pins, instructions });
-    if (compacted !== window) this.#reasons.add("summarised as the client asked");
+    // A first request above the trigger is no reason to write the summary again on every call.
+    const freed = sizeOf(window) - sizeOf(compacted);
+    if (freed < (budget.system + sizeOf(window)) * MIN_FREED_SHARE) return window;
+    this.#reasons.add("summarised as the client asked");
     return compacted;
   }
 

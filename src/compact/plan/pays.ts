@@ -1,8 +1,8 @@
 import type { CompactingState } from "../../window/live/compacting.ts";
 import type { ModelFacts } from "../../window/models/facts.ts";
 
-/** Share of the window that is left after a compaction, as a first guess. */
-const LEFT_SHARE = 0.25;
+/** Share of what it stands for that a summary takes, and the most it takes. */
+const SUMMARY_SHARE = 0.2;
 const SUMMARY_TOKENS = 2_500;
 
 /**
@@ -10,13 +10,16 @@ const SUMMARY_TOKENS = 2_500;
  * made and written to the provider's cache, against what smaller prompts save. A summary without a model costs nothing to
  * make.
  */
-export function pays(state: CompactingState, summariser: ModelFacts | undefined): boolean {
-  const { tokens, expectedCalls, facts } = state;
-  const left = tokens * LEFT_SHARE;
+export function pays(
+  { tokens, expectedCalls, facts, isHot }: CompactingState,
+  removableTokens: number,
+  summariser: ModelFacts | undefined,
+): boolean {
+  const summary = Math.min(SUMMARY_TOKENS, removableTokens * SUMMARY_SHARE);
+  const saved = removableTokens - summary;
   const making = summariser
-    ? (tokens - left) * summariser.prices.input + SUMMARY_TOKENS * summariser.prices.output
+    ? removableTokens * summariser.prices.input + summary * summariser.prices.output
     : 0;
-  const writing = state.isHot ? left * (facts.prices.cacheWrite - facts.prices.cacheRead) : 0;
-  const saved = (tokens - left) * facts.prices.cacheRead;
-  return making + writing <= saved * expectedCalls;
+  const writing = isHot ? (tokens - saved) * (facts.prices.cacheWrite - facts.prices.cacheRead) : 0;
+  return making + writing <= saved * facts.prices.cacheRead * expectedCalls;
 }

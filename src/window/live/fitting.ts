@@ -53,7 +53,7 @@ export class Fitting {
   constructor(parts: FittingParts, options: WindowOptions) {
     const { session, log, lines } = parts;
     this.#parts = parts;
-    this.#settings = settingsOf(options, parts.catalogue);
+    this.#settings = settingsOf(options, parts.catalogue, parts.compacting !== undefined);
     this.meter = new Meter(this.#settings.model);
     this.planning = new Planning(this.#settings, this.meter, session);
     this.#follower = new Follower({
@@ -82,7 +82,7 @@ export class Fitting {
     await this.#remember();
     const followed = await this.follow();
     const cache = options.cache ?? this.#cacheState(followed);
-    const compacted = options.isDryRun ? followed : await this.#compacted(followed, cache, options.signal);
+    const compacted = options.isDryRun ? followed : await this.#compacted(followed, cache, options);
     const isForgetful = this.planning.isForgetful(compacted, this.refusals.forcedTokens);
     if (isForgetful) this.readAnew();
     const window = isForgetful ? await this.follow() : compacted;
@@ -144,29 +144,40 @@ export class Fitting {
     this.#sent = [];
   }
 
+  /** Puts a summary in place because the provider says that the window is too large, whatever was estimated. */
+  async forceSummary(window: LoadedWindow): Promise<void> {
+    await this.#summarize(window, this.#cacheState(window), true, undefined);
+  }
+
   /** The window after a summary, where one was due. */
-  async #compacted(
+  async #compacted(window: LoadedWindow, cache: CacheState, { signal }: FitOptions): Promise<LoadedWindow> {
+    return (await this.#summarize(window, cache, false, signal)) ? this.follow() : window;
+  }
+
+  async #summarize(
     window: LoadedWindow,
     cache: CacheState,
+    isRefused: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<LoadedWindow> {
+  ): Promise<boolean> {
     const { compacting } = this.#parts;
-    if (!compacting) return window;
-    const { limits, facts } = this.#settings;
-    const tokens = this.meter.counted(this.estimated(window.slots));
-    const hasChanged = await compacting.before(
-      {
-        tokens,
-        window: limits.window,
-        messages: window.slots.length,
-        isForced: tokens > limits.most,
-        isHot: cache !== "cold",
-        expectedCalls: this.planning.calls,
-        facts,
-      },
-      signal,
-    );
-    return hasChanged ? this.follow() : window;
+    if (!compacting) return false;
+    const { limits, facts, set } = this.#settings;
+    const estimated = this.estimated(window.slots);
+    const tokens = this.meter.counted(estimated);
+    const state = {
+      tokens,
+      window: limits.window,
+      messages: window.slots.length,
+      loaded: window,
+      countedPerEstimated: tokens / Math.max(1, estimated),
+      set,
+      isForced: isRefused || tokens > limits.most,
+      isHot: cache !== "cold",
+      expectedCalls: this.planning.calls,
+      facts,
+    };
+    return compacting.before(state, signal);
   }
 
   #cacheState({ slots }: LoadedWindow): CacheState {

@@ -4,7 +4,6 @@ import type { Overflow } from "../limits/overflow.ts";
 import type { Poison } from "../limits/poison.ts";
 import { nextTry } from "../limits/retry.ts";
 import { appendOverlay } from "./append-overlay.ts";
-import type { Compacting } from "./compacting.ts";
 import { overflowError } from "./errors.ts";
 import type { Fitting } from "./fitting.ts";
 import { storedEdit } from "./place-edit.ts";
@@ -14,16 +13,10 @@ import { stubForPoison } from "./poisoned.ts";
 export interface HealingParts {
   readonly session: SessionId;
   readonly log: Log;
-  readonly compacting?: Compacting;
 }
 
 /** Forces the next fit to a smaller window; `besides` is what else was sent. WINDOW_OVERFLOW when all has been tried. */
-export async function makeRoom(
-  fitting: Fitting,
-  overflow: Overflow,
-  besides: number,
-  { compacting }: HealingParts,
-): Promise<void> {
+export async function makeRoom(fitting: Fitting, overflow: Overflow, besides: number): Promise<void> {
   const { settings, meter, planning, refusals } = fitting;
   const window = await fitting.follow();
   const { requestedTokens, outputTokens = 0 } = overflow;
@@ -38,7 +31,7 @@ export async function makeRoom(
     floorTokens: settings.isClipping ? 0 : meter.counted(planning.floorTokens(window)),
   });
   if (next.type === "give-up") throw overflowError(next.message, settings.model);
-  await compacting?.force();
+  await fitting.forceSummary(window);
   const within = meter.estimatedWithin(next.budgetTokens);
   refusals.overflowed(window.line.to, Math.max(0, within - besides));
   fitting.readAnew();

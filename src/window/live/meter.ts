@@ -37,7 +37,7 @@ export class Meter {
 
   /** Learns from a report in the log; oldest first. */
   learn({ at, usage, model, meta }: Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">): void {
-    if (ownMeta(meta)?.isSummary) return;
+    if (isSummaryUsage({ meta })) return;
     this.#last = { at, usage, ...(model !== undefined && { model }) };
     const estimated = estimatedIn(meta);
     if (estimated !== undefined && (model === undefined || model === this.#model))
@@ -58,6 +58,19 @@ export function remark(estimatedTokens: number): Pick<UsageBody, "meta"> {
 
 /** Marks usage of a call that made a summary: it says nothing of the session's own window and its cache. */
 export const SUMMARY_REMARK = { longhaul: { isSummary: true } } as const;
+
+/** The same for a summary that was refused because it would not have made the window smaller. */
+export const REFUSED_SUMMARY_REMARK = { longhaul: { isSummary: true, isRefused: true } } as const;
+
+/** True for usage of a call that made a summary. */
+export function isSummaryUsage({ meta }: { readonly meta?: UsageBody["meta"] | undefined }): boolean {
+  return ownMeta(meta)?.isSummary === true;
+}
+
+/** True for usage of a call that made a summary which was refused. */
+export function isRefusedSummary({ meta }: { readonly meta?: UsageBody["meta"] | undefined }): boolean {
+  return ownMeta(meta)?.isRefused === true;
+}
 
 /** Tokens of a prompt, wherever they were read from. */
 export function promptTokens({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number {

@@ -4,7 +4,7 @@ import type { TokensOf } from "../apply-edits.ts";
 import type { ModelFacts } from "../models/facts.ts";
 import type { ModelCatalogue } from "../models/model-catalogue.ts";
 import { factsWith } from "../models/model-facts.ts";
-import { checkModelTable, overridesFor } from "../models/model-settings.ts";
+import { checkModelTable, type ModelSettings, overridesFor } from "../models/model-settings.ts";
 import type { ImageBudget } from "../passes/stale-images.ts";
 import { POLICIES } from "../policies/index.ts";
 import type { CachePrices, Policy } from "../policy.ts";
@@ -17,6 +17,8 @@ import type { WindowOptions } from "./options.ts";
 export interface Settings {
   readonly model: string;
   readonly facts: ModelFacts;
+  /** What the models tables say of the model. */
+  readonly set: ModelSettings;
   readonly limits: WindowLimits;
   readonly policy: Policy;
   /** Estimated tokens. */
@@ -29,8 +31,11 @@ export interface Settings {
   readonly tokensOf: TokensOf;
 }
 
-/** Checks options and looks up what they leave open: what is set for a model wins over what is set for all. */
-export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Settings {
+/**
+ * Checks options and looks up what they leave open: what is set for a model wins over what is set for all. A window with
+ * summaries leaves a model's threshold to them.
+ */
+export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue, hasSummaries = false): Settings {
   if (typeof given?.model !== "string" || given.model === "")
     throw invalidArgument("model", given?.model, "the id of a model");
   const { model, tokenizer } = given;
@@ -40,7 +45,8 @@ export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Set
   return {
     model,
     facts,
-    limits: limitsOf(facts, options),
+    set,
+    limits: limitsOf(facts, hasSummaries ? { ...options, threshold: given.threshold ?? 100 } : options),
     policy: policyOf(options.policy ?? "longhaul"),
     system: tokensOfSetting("system", options.system, model),
     tools: tokensOfSetting("tools", options.tools, model),

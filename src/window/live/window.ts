@@ -90,7 +90,7 @@ export class SessionWindow {
   }
 
   async #fitAfter(overflow: Overflow): Promise<Fitted> {
-    await makeRoom(this.#fitting, overflow, this.#besidesTokens, this.#parts);
+    await makeRoom(this.#fitting, overflow, this.#besidesTokens);
     try {
       return await this.#fitting.fit({});
     } catch (error) {
