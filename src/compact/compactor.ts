@@ -1,3 +1,4 @@
+import type { Blobs } from "../log/blobs.ts";
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../model/entry.ts";
@@ -12,6 +13,7 @@ import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
 import { REFUSED_SUMMARY_REMARK, SUMMARY_REMARK } from "../window/live/meter.ts";
 import { namesLeft } from "../window/live/names-left.ts";
 import { storedEdit } from "../window/live/place-edit.ts";
+import { wholeMessages } from "../window/live/whole-messages.ts";
 import { costOfUsage } from "../window/models/cost-of-usage.ts";
 import { sizeOf } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
@@ -138,8 +140,9 @@ function isPassingPlan(entry: Entry): boolean {
 
 async function makeSummary(parts: CompactorParts, options: CompactOptions): Promise<Prepared | undefined> {
   const window = await load(parts, true);
-  const source = sourceOf(window.slots, window, options);
-  if (!source) return undefined;
+  const found = sourceOf(window.slots, window, options);
+  if (!found) return undefined;
+  const source = { ...found, slots: await wholeSlots(found.slots, parts.log.blobs) };
   const climbed = await climb(
     { slots: source.slots, ...(source.previous && { previous: textOfMessage(source.previous.message) }) },
     { ...options, budgetTokens: options.budgetTokens ?? budgetOf(source), now: () => parts.log.clock.now() },
@@ -162,6 +165,15 @@ async function logUsage({ log, session }: CompactorParts, climbed: Climbed, isUs
   const meta = isUsed ? SUMMARY_REMARK : REFUSED_SUMMARY_REMARK;
   for (const used of reports)
     await log.appendOne<UsageBody>(session, { body: { kind: "usage", ...used, meta } });
+}
+
+/** Messages with the parts that were too large for the log, so that whoever summarizes them sees all of them. */
+async function wholeSlots(slots: readonly Slot[], blobs: Blobs): Promise<readonly Slot[]> {
+  const messages = await wholeMessages(slots, blobs);
+  return slots.map((slot, index) => {
+    const message = messages[index] ?? slot.message;
+    return message === slot.message ? slot : { ...slot, message, tokens: estimateMessage(message) };
+  });
 }
 
 /** The window as it is, or as it was said: summaries are made from the log and not from what policies have left of it. */
