@@ -11,6 +11,7 @@ export {
 export { type GateOptions, type Judged, judgeSummary } from "./compact/gate/judge-summary.ts";
 export type { SummaryVerdict } from "./compact/gate/verdict.ts";
 export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
+export { type CompactCommand, compactCommandOf, readCompactCommand } from "./compact/plan/command.ts";
 export { type SummarisingOptions, summarising } from "./compact/summarising.ts";
 export type { Kernel, SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";

@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { compactOnCommand } from "../conversation/compact-on-command.ts";
 import type { Conversation, Placed } from "../conversation/conversation.ts";
 import type { EntryId, Fitted, Json, MessageInput, UsageBody } from "../index.ts";
 import { isLonghaulError, textOfMessage } from "../index.ts";
@@ -102,6 +103,7 @@ export class Call {
   async fit(signal?: AbortSignal): Promise<void> {
     await this.#parts.conversation.inTurn(async () => {
       const placed = await this.#take(signal);
+      await this.#carryOutCommand(placed, signal);
       await this.#use(await this.#window.window.fit(signal ? { signal } : {}), placed);
     });
   }
@@ -146,6 +148,16 @@ export class Call {
     const report = this.#window.window.reportOf(used, { model });
     this.#window.giveBack();
     return { ...report, model };
+  }
+
+  /** A person typed `/compact`. */
+  async #carryOutCommand({ last }: Placed<GivenMessage>, signal: AbortSignal | undefined): Promise<void> {
+    const { given, options } = this.#parts;
+    const newest = given.at(-1);
+    if (newest?.message.role !== "user") return;
+    const { threshold: _, maxMessages: __, prepareAt: ___, ...compaction } = options.compaction ?? {};
+    const how = { ...compaction, ...(signal && { signal }) };
+    await compactOnCommand(options.session, { id: last, message: newest.input }, how);
   }
 
   get #isWhole(): boolean {

@@ -1,3 +1,4 @@
+import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import type { Placed } from "../../conversation/conversation.ts";
 import {
   type EntryId,
@@ -89,8 +90,21 @@ export class Call {
     }
     const call = new Call(thread, asked, await thread.take(asked));
     await asked.onTaken?.();
-    if (asked.policy !== "none") await call.#fit();
+    if (asked.policy !== "none") {
+      await call.#carryOutCommand();
+      await call.#fit();
+    }
     return call;
+  }
+
+  /** A person typed `/compact`, which agents with a command of that name carry out themselves. */
+  async #carryOutCommand(): Promise<void> {
+    const { isDryRun, chain, said, signal } = this.asked;
+    const { session, kind } = this.thread;
+    const newest = said.messages.at(-1);
+    const isOurs = kind === "main" && !isDryRun && !chain && this.thread.tailOf(said).length === 0;
+    if (!isOurs || newest?.role !== "user") return;
+    await compactOnCommand(session, { id: this.last, message: () => newest.input() }, { signal });
   }
 
   async #fit(): Promise<void> {
