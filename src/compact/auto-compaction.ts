@@ -12,7 +12,7 @@ import {
   putInPlace,
 } from "./compactor.ts";
 import { findLastAttempt } from "./find-last-attempt.ts";
-import { pays } from "./plan/pays.ts";
+import { pays, type SummaryPlace } from "./plan/pays.ts";
 import { sourceOf } from "./plan/source.ts";
 import { type Amount, checkTrigger, type LastAttempt, needOf, type TriggerOptions } from "./plan/trigger.ts";
 
@@ -46,7 +46,8 @@ export class AutoCompaction implements Compacting {
 
   async before(state: CompactingState, signal?: AbortSignal): Promise<boolean> {
     if (this.#closing.signal.aborted) return false;
-    const removable = removableOf(state, this.#options);
+    const source = sourceOf(state.loaded.slots, state.loaded, this.#options)?.slots ?? [];
+    const removable = amountOf(source, state.countedPerEstimated);
     const options = { ...this.#options, ...definedFields(state.set) };
     const need = needOf({ ...state, removable }, options);
     if (need === "none") return false;
@@ -55,7 +56,8 @@ export class AutoCompaction implements Compacting {
     if (this.#preparing && (await this.#placePrepared(signal))) return true;
     const last = await this.#lastAttempt(state);
     if (needOf({ ...state, removable, last }, options) === "none") return false;
-    if (!state.isForced && !pays(state, removable.tokens, await this.#summariserFacts())) return false;
+    if (!state.isForced && !pays(state, summaryPlace(state, source), await this.#summariserFacts()))
+      return false;
     if (need === "compact") return this.#compact(signal);
     this.#preparing = this.#prepare();
     return false;
@@ -139,9 +141,17 @@ export class AutoCompaction implements Compacting {
   }
 }
 
-/** What a summary would take the place of in the window as it is. */
-function removableOf({ loaded, countedPerEstimated }: CompactingState, options: AutoCompactOptions): Amount {
-  return amountOf(sourceOf(loaded.slots, loaded, options)?.slots ?? [], countedPerEstimated);
+function summaryPlace(
+  { loaded, countedPerEstimated }: CompactingState,
+  source: readonly Slot[],
+): SummaryPlace {
+  const from = source[0]?.seq ?? Number.POSITIVE_INFINITY;
+  const removed = new Set(source);
+  const later = loaded.slots.filter((slot) => slot.seq > from && !removed.has(slot));
+  return {
+    removableTokens: sizeOf(source) * countedPerEstimated,
+    laterTokens: sizeOf(later) * countedPerEstimated,
+  };
 }
 
 function amountOf(slots: readonly Slot[], countedPerEstimated: number): Amount {

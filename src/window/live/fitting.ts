@@ -189,8 +189,10 @@ export class Fitting {
     });
   }
 
+  /** Counts are in doubt after a refusal, and the number of tries is limited: then every smaller window is worth a try. */
   #checkProgress({ receipt: { tokens } }: Planned): void {
     const { limits, policy } = this.#settings;
+    if (this.refusals.forcedTokens !== undefined) return;
     if (!isStuck({ before: tokens.without, after: tokens.with }, limits.most)) return;
     throw stuckError(policy.name, tokens, limits.most);
   }

@@ -1,10 +1,8 @@
 import type { Entry, UsageBody } from "../../model/entry.ts";
-import { isLonghaulError } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../limits/failure.ts";
 import { type Overflow, overflowOf } from "../limits/overflow.ts";
 import { poisonOf } from "../limits/poison.ts";
-import { overflowError } from "./errors.ts";
 import type { Fitted } from "./fitted.ts";
 import { Fitting, type FittingParts } from "./fitting.ts";
 import { makeRoom, takeOut } from "./healing.ts";
@@ -91,12 +89,7 @@ export class SessionWindow {
 
   async #fitAfter(overflow: Overflow): Promise<Fitted> {
     await makeRoom(this.#fitting, overflow, this.#besidesTokens);
-    try {
-      return await this.#fitting.fit({});
-    } catch (error) {
-      if (!isLonghaulError(error, "WINDOW_STUCK")) throw error;
-      throw overflowError(overflow.message, this.#fitting.settings.model, error);
-    }
+    return this.#fitting.fit({});
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
