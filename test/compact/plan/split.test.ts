@@ -119,13 +119,13 @@ describe("the need of a summary", () => {
   });
 
   test("waits after an attempt until a share of the window was said, and longer if it freed little", () => {
-    const after = (freed: number, grown: number) => ({
+    const attempted = (freed: number, grown: number) => ({
       ...state(95_000),
       last: { freed: { tokens: freed, messages: 0 }, grown: { tokens: grown, messages: 0 } },
     });
-    expect(needOf(after(50_000, 4_999), {})).toBe("none");
-    expect(needOf(after(50_000, 5_000), {})).toBe("compact");
-    expect(needOf(after(4_000, 19_999), {})).toBe("none");
-    expect(needOf(after(4_000, 20_000), {})).toBe("compact");
+    expect(needOf(attempted(50_000, 4_999), {})).toBe("none");
+    expect(needOf(attempted(50_000, 5_000), {})).toBe("compact");
+    expect(needOf(attempted(4_000, 19_999), {})).toBe("none");
+    expect(needOf(attempted(4_000, 20_000), {})).toBe("compact");
   });
 });
