@@ -75,7 +75,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#closing = closing;
     this.#lines = lines;
     this.#appender = new Appender(log, id);
-    this.edits = scope.own(new PendingEdits(log, lines));
+    this.edits = scope.own(new PendingEdits(log, (seq, message) => this.edit(seq, message)));
     this.overlays = new Overlays(log, lines, id);
     this.#family = new Family(log, lines, id, open);
     this.#windows = scope.own(new Windows({ session: id, log, lines, models, flush: () => this.flush() }));
