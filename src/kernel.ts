@@ -78,7 +78,7 @@ export class Kernel implements AsyncDisposable {
     this.#scope.assertOpen();
     this.#tasks = this.#scope.own(
       new Tasks<Session>({
-        ...withTaskDefaults(this.#taskOptions),
+        ...withTaskDefaults(this.#taskOptions, this.#scope.census),
         log: this.#log,
         census: this.#scope.census,
         owner: this.#owner,
@@ -151,7 +151,7 @@ export class Kernel implements AsyncDisposable {
   /** Recall over everything ever said, and over files; nothing is loaded before it is first asked for. */
   get memory(): Memory {
     this.#scope.assertOpen();
-    this.#memory ??= this.#scope.own(openMemory(this.#log, this.#memoryOptions));
+    this.#memory ??= this.#scope.own(openMemory(this.#log, this.#scope.census, this.#memoryOptions));
     return this.#memory;
   }
 
@@ -172,7 +172,7 @@ export class Kernel implements AsyncDisposable {
     return this.#store.size();
   }
 
-  /** How many kernels, sessions, drafts and tails were opened and closed. */
+  /** How many kernels, sessions, drafts, tails, watchers, workers and child processes were opened and closed. */
   counts(): Readonly<Record<string, CensusCount>> {
     return this.#scope.census.counts();
   }

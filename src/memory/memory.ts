@@ -3,7 +3,7 @@ import type { Log } from "../log/log.ts";
 import type { Entry, EntryId } from "../model/entry.ts";
 import { parseEntryId } from "../model/entry.ts";
 import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
-import type { Closable } from "../model/scope.ts";
+import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
@@ -32,6 +32,8 @@ export interface MemoryParts {
   readonly maxVectorBytes?: number;
   /** Told when something runs less well than it could, as when an embedder does not answer. */
   readonly onWarning?: (warning: string) => void;
+  /** Counts what memory opens and closes; a census of its own by default. */
+  readonly census?: Census;
 }
 
 /** How something is recalled. */
@@ -67,11 +69,14 @@ export class Memory implements Closable {
   readonly #texts: ChunkTexts;
   readonly #filler: VectorFiller | undefined;
   readonly #closing = new AbortController();
+  /** Owns the watchers. */
+  readonly #scope: Scope;
   #vectors: VectorIndex | undefined;
   #background: Promise<void> | undefined;
 
   constructor(parts: MemoryParts) {
     this.#parts = parts;
+    this.#scope = new Scope("memory", parts.census ?? new Census());
     const { memory } = parts.log.store;
     this.#follower = new LogFollower(parts.log);
     this.#text = new TextIndex(memory);
@@ -159,9 +164,17 @@ export class Memory implements Closable {
     return indexed;
   }
 
-  /** Indexes files and folders now and after every change, until it is closed. */
+  /** Indexes files and folders now and after every change, until it is closed or the kernel is. */
   watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
-    return watchFiles(this.#parts.log.store.memory, paths, options);
+    this.#scope.assertOpen();
+    const watching = watchFiles(this.#parts.log.store.memory, paths, options, this.#scope.census);
+    const closable: Closable = {
+      close: async () => {
+        this.#scope.release(closable);
+        await watching.close();
+      },
+    };
+    return this.#scope.own(closable);
   }
 
   /** Takes files, and all below folders, out of the index; the files themselves are left alone. Returns how many. */
@@ -178,8 +191,12 @@ export class Memory implements Closable {
   /** Idempotent. Embedding under way is broken off and goes on the next time. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#background;
-    await this.#parts.embedder?.close?.();
+    try {
+      await this.#scope.close();
+    } finally {
+      await this.#background;
+      await this.#parts.embedder?.close?.();
+    }
   }
 
   /** The question's vector, and the vectors it can be compared with; without them a reason, and recall goes by words. */

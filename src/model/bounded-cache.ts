@@ -27,6 +27,11 @@ export class BoundedCache<Key, Value> {
     return this.#held.size;
   }
 
+  /** Keys held now, the least recently used first. */
+  keys(): Key[] {
+    return [...this.#held.keys()];
+  }
+
   get(key: Key): Value | undefined {
     const held = this.#held.get(key);
     if (!held) return undefined;

@@ -23,6 +23,7 @@ import { Run } from "./run.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runner } from "./runner.ts";
 import type { Shell } from "./shell.ts";
+import { StaleCollector } from "./stale-collector.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
 import { type Recovered, Sweeper } from "./sweeper.ts";
 import { systemTimer, type Timer } from "./timer.ts";
@@ -39,6 +40,7 @@ export class Supervisor<OpenedSession> {
   readonly #queue: RunQueue<OpenedSession>;
   readonly #sweeper: Sweeper<OpenedSession>;
   readonly #lease: OwnerLease;
+  readonly #collector: StaleCollector;
   readonly #warn: (warning: string) => void;
   readonly #stop = new AbortController();
   #cancelWishes: (() => void) | undefined;
@@ -92,11 +94,13 @@ export class Supervisor<OpenedSession> {
       leaseMs: limits.leaseMs,
       onLate,
     });
+    const isBusyWith = (id: TaskId) => this.runner.isBusyWith(id);
+    this.#collector = new StaleCollector({ ...common, tasks: log.store.tasks, isBusyWith });
     this.#sweeper = new Sweeper({
       ...common,
       finisher,
       agents: this.agents,
-      isBusyWith: (id) => this.runner.isBusyWith(id),
+      isBusyWith,
       hasRoom: ({ parent }) => !this.#isClosing && (parent !== undefined || this.#queue.hasRoom),
       hold: () => this.hold(),
       resume: (run) => this.#resume(run),
@@ -183,6 +187,7 @@ export class Supervisor<OpenedSession> {
     const wishes = { runner: this.runner, tasks: log.store.tasks, owner, onWarning: this.#warn };
     this.#cancelSweeps = every(this.timer, this.limits.leaseMs / 2, () => this.sweep(), warn, 0);
     this.#cancelWishes = every(this.timer, this.limits.wishMs, () => hearWishes(wishes), warn);
+    if (this.#parts.collectsStale !== false) this.#collector.start();
     if (this.#parts.handlesSignals !== false)
       this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
   }
@@ -225,6 +230,7 @@ export class Supervisor<OpenedSession> {
     this.#cancelWishes?.();
     const ending = Promise.all([...this.runner.runs.values()].map((run) => this.#end(run)));
     await withinDeadline(this.timer, this.limits.graceMs, async () => {
+      await this.#collector.close();
       await ending;
       await this.runner.finished();
     });

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { checkTexts } from "../../model/arguments.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
 import { hashOf } from "../index/make-chunks.ts";
@@ -58,7 +59,7 @@ export async function indexFiles(
 ): Promise<IndexedFiles> {
   const skipped: SkippedFile[] = [];
   const sum = { files: 0, changed: 0, removed: 0, chunks: 0 };
-  for (const path of paths) {
+  for (const path of checkTexts("paths", paths)) {
     const root = resolve(path);
     const seen = new Set<string>();
     for await (const file of walkFiles(root, options.signal)) {

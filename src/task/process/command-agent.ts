@@ -45,6 +45,7 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
         ...(cwd !== undefined && { cwd }),
         tag,
         signal,
+        census: scope.census,
         onOutput: (chunk, stream) => pipe.write(chunk, stream),
         keepBytes: 4_096,
       });

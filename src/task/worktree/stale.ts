@@ -17,7 +17,7 @@ export interface CollectStaleOptions extends GitOptions {
   /** A repository whose worktrees are looked at even if their folders are gone. */
   readonly repository?: string;
   /** Whether a task still needs it: running, queued, or about to be resumed, in whatever process. */
-  readonly isLeased: (path: string, task: string) => Promise<boolean>;
+  readonly isLeased: (path: string, task: string, tag: string | undefined) => Promise<boolean>;
   /** How long nobody must have held it. */
   readonly olderThanMs: number;
   /** Removes nothing: `removed` are those that would be. */
@@ -99,7 +99,7 @@ async function isInUse({ admin, path, task }: Worktree, options: CollectStaleOpt
   const mark = await readMark(admin);
   const now = (options.clock ?? systemClock).now();
   if (!mark || isYoung(mark, now, options.olderThanMs)) return true;
-  return (await isHeld(mark, now, options.olderThanMs)) || (await options.isLeased(path, task));
+  return (await isHeld(mark, now, options.olderThanMs)) || (await options.isLeased(path, task, mark.tag));
 }
 
 /** A heartbeat from the future is that of a clock that was set back: young, to be safe. */
