@@ -14,11 +14,16 @@ export interface StoredBlob extends WrittenBlob {
   readonly mime: string;
 }
 
-/** The blobs of a kernel: reads are verified, whole reads are cached up to a number of bytes. */
+/** Share of the longest age between two looks for aged blobs. */
+const LOOKS_PER_AGE = 10;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The blobs of a kernel: reads are verified, whole reads are cached up to a number of bytes and for a time. */
 export class Blobs {
   readonly #store: BlobStore;
   readonly #limits: Limits;
   readonly #cache: BoundedCache<Digest, Uint8Array>;
+  #aging: NodeJS.Timeout | undefined;
 
   constructor(store: BlobStore, limits: Limits, clock: Clock) {
     this.#store = store;
@@ -37,6 +42,8 @@ export class Blobs {
   /** Empties the cache. */
   dropCache(): void {
     this.#cache.clear();
+    clearTimeout(this.#aging);
+    this.#aging = undefined;
   }
 
   /** The bytes, piece by piece; BLOB_CORRUPT at the end if they are not what was stored. */
@@ -75,6 +82,7 @@ export class Blobs {
     for await (const chunk of this.stream(digest)) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
     this.#cache.set(digest, bytes, bytes.byteLength);
+    this.#dropAged();
     return bytes;
   }
 
@@ -100,6 +108,20 @@ export class Blobs {
     const options = { maxBytes: this.#limits.maxBlobBytes, ...(signal && { signal }) };
     const written = await this.#store.write(checked, options);
     return { ...written, mime: decided };
+  }
+
+  /** Drops aged blobs now, and again when the next one is due; the timer keeps no process alive. */
+  #dropAged(): void {
+    const dueMs = this.#cache.dropAged();
+    if (dueMs === undefined || this.#aging) return;
+    const delayMs = Math.max(dueMs, this.#limits.blobCacheAgeMs / LOOKS_PER_AGE);
+    this.#aging = setTimeout(
+      () => {
+        this.#aging = undefined;
+        this.#dropAged();
+      },
+      Math.min(delayMs, MAX_TIMER_MS),
+    ).unref();
   }
 }
 

@@ -61,6 +61,19 @@ export class BoundedCache<Key, Value> {
     }
   }
 
+  /** Drops all values that are too old; returns the milliseconds until the next one is, undefined if none will be. */
+  dropAged(): number | undefined {
+    const { maxAgeMs } = this.#bound;
+    if (maxAgeMs === undefined) return undefined;
+    const now = this.#now();
+    let oldest: number | undefined;
+    for (const [key, { since }] of this.#held) {
+      if (now - since > maxAgeMs) this.delete(key);
+      else oldest = Math.min(oldest ?? since, since);
+    }
+    return oldest === undefined ? undefined : oldest + maxAgeMs - now + 1;
+  }
+
   delete(key: Key): void {
     const held = this.#held.get(key);
     if (!held) return;
