@@ -40,7 +40,7 @@ export function rankAll(question: string, found: Candidates, context: RankContex
         return chunk ? [{ chunk, score: scaled, parts }] : [];
       });
     })
-    .sort((left, right) => right.score - left.score || left.chunk.number - right.chunk.number);
+    .sort((left, right) => right.score - left.score);
 }
 
 /** A ranked chunk with its text and where that is; undefined if it is gone. */
