@@ -150,6 +150,7 @@ export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { RangeOptions } from "./view/range.ts";
 export type { TailOptions } from "./view/tail.ts";
+export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitMessages } from "./window/fit-messages.ts";
 export type { ProviderFailure } from "./window/limits/failure.ts";
 export { type Overflow, overflowOf } from "./window/limits/overflow.ts";
