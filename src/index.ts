@@ -56,6 +56,7 @@ export {
   type EntryBody,
   type EntryId,
   type EntryKind,
+  type EntryRef,
   entryId,
   type LineBody,
   type MessageBody,

@@ -13,6 +13,9 @@ export type { Place, SessionId } from "./place.ts";
 /** Names one entry: `<session id>#<seq>`. Derived, never stored. */
 export type EntryId = string;
 
+/** Names one entry by its seq, by its id, or by the exact time of a message on the active line. */
+export type EntryRef = number | EntryId | Date;
+
 /** A note for people; never sent to a model. */
 export interface NoticeBody {
   readonly kind: "notice";

@@ -1,7 +1,7 @@
 import { type LiveDraft, liveDrafts } from "../log/interrupted.ts";
 import type { LineStep, Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
-import type { Entry, EntryId, SessionId } from "../model/entry.ts";
+import type { Entry, EntryRef, SessionId } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import type { Head } from "../store/entry-store.ts";
@@ -9,6 +9,7 @@ import type { SessionRecord } from "../store/session-store.ts";
 import { expandEntry } from "../view/expand.ts";
 import { findEntry, findEntryAt } from "../view/lookup.ts";
 import { type Page, type PageOptions, readPage } from "../view/page.ts";
+import { findPlaceAtTime } from "../view/place-at-time.ts";
 import { type RangeOptions, readRange } from "../view/range.ts";
 import { type TailOptions, tailEntries } from "../view/tail.ts";
 import { requirePlace } from "./require-place.ts";
@@ -75,12 +76,16 @@ export class ReadableSession {
     return readRange(this.#log.store.entries, this.id, options);
   }
 
-  /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
-  entry(which: number | EntryId): Promise<Entry | undefined> {
+  /** The entry of a seq or id, on whatever line it is, or the message of a time; undefined if there is none. */
+  entry(which: EntryRef): Promise<Entry | undefined> {
     try {
       this.#scope.assertOpen();
-      const place = this.#lines.placeOf(which);
       const { entries } = this.#log.store;
+      if (which instanceof Date)
+        return findPlaceAtTime(this.#lines, entries, which).then(
+          (found) => found && findEntry(entries, found),
+        );
+      const place = this.#lines.placeOf(which);
       return place instanceof Promise
         ? place.then((shared) => findEntry(entries, shared))
         : findEntry(entries, place);
@@ -103,7 +108,7 @@ export class ReadableSession {
   }
 
   /** What stands behind an entry: the messages that a summary or a plan took out of the window, or the entry itself. */
-  async *expand(which: number | EntryId): AsyncGenerator<Entry> {
+  async *expand(which: EntryRef): AsyncGenerator<Entry> {
     this.#scope.assertOpen();
     const { entries } = this.#log.store;
     yield* expandEntry(entries, await requirePlace(this.#lines, entries, which));

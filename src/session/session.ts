@@ -7,7 +7,7 @@ import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
 import type {
   Entry,
-  EntryId,
+  EntryRef,
   LineBody,
   MessageBody,
   NoticeBody,
@@ -122,22 +122,22 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
-  async rewind(which: number | EntryId): Promise<Entry<LineBody>> {
+  async rewind(which: EntryRef): Promise<Entry<LineBody>> {
     return this.#lines.rewind(await this.#placeOf(which));
   }
 
   /** Takes an entry off the line; it stays in the log. */
-  async remove(which: number | EntryId): Promise<Entry<LineBody>> {
+  async remove(which: EntryRef): Promise<Entry<LineBody>> {
     return this.#lines.remove(await this.#placeOf(which));
   }
 
   /** Says something else in place of an entry and drops what followed from the line. */
-  async edit(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
+  async edit(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
     return this.#lines.edit(await this.#placeOf(which), message);
   }
 
   /** Says something else in place of an entry and keeps what followed. */
-  async replace(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
+  async replace(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
     return this.#lines.replace(await this.#placeOf(which), message);
   }
 
@@ -167,7 +167,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
    * Removes the content of entries from disk, with blobs that nothing else refers to and with overlays that may quote them;
    * the entries' places stay.
    */
-  async redact(which: number | EntryId | readonly (number | EntryId)[], reason?: string): Promise<Freed> {
+  async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
     const all = Array.isArray(which) ? which : [which];
     const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
@@ -191,12 +191,12 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   /** Keeps an entry in the window as it is, whatever has to leave. */
-  async pin(which: number | EntryId): Promise<Entry<PinBody>> {
+  async pin(which: EntryRef): Promise<Entry<PinBody>> {
     return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: true });
   }
 
   /** Lets a pinned entry go again. */
-  async unpin(which: number | EntryId): Promise<Entry<PinBody>> {
+  async unpin(which: EntryRef): Promise<Entry<PinBody>> {
     return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: false });
   }
 
@@ -207,7 +207,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   /** A new session whose line begins with this one's, up to `at`; nothing is copied. */
-  async fork(options: DescendantOptions & { readonly at?: number | EntryId } = {}): Promise<Session> {
+  async fork(options: DescendantOptions & { readonly at?: EntryRef } = {}): Promise<Session> {
     this.#scope.assertOpen();
     const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
     return this.#family.fork(options, at, this.#parentScope);
@@ -241,7 +241,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.close();
   }
 
-  async #placeOf(which: number | EntryId): Promise<Place> {
+  async #placeOf(which: EntryRef): Promise<Place> {
     this.#scope.assertOpen();
     return requirePlace(this.#lines, this.#log.store.entries, which);
   }

@@ -1,6 +1,6 @@
 import type { Candidate } from "./candidate.ts";
 import type { Query } from "./query.ts";
-import type { RankedHit } from "./rank.ts";
+import type { RankedHit } from "./ranked-hit.ts";
 
 /** Hits that are compared; what ranks lower is not moved. */
 const MAX_COMPARED = 40;

@@ -3,17 +3,10 @@ import { FEATURES } from "./feature-list.ts";
 import { computeFeatures } from "./features.ts";
 import { putNewestVersionsFirst } from "./newest-versions.ts";
 import { readQuery } from "./query.ts";
-import { PART_OF, type Part, WEIGHTS } from "./weights.ts";
+import type { RankedHit } from "./ranked-hit.ts";
+import { PART_OF, WEIGHTS } from "./weights.ts";
 
-/** A candidate with its score and what that is made of. */
-export interface RankedHit {
-  readonly id: number;
-  readonly session: number;
-  /** Id of the chunk that fits best; null for a candidate without chunks. */
-  readonly chunk: number | null;
-  readonly score: number;
-  readonly parts: Readonly<Record<Part, number>>;
-}
+export type { RankedHit } from "./ranked-hit.ts";
 
 /** The best candidates first, at most `limit`; scores of different questions cannot be compared. */
 export function rank(
