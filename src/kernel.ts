@@ -8,12 +8,13 @@ import { claimOwner, releaseOwner } from "./log/owner.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
+import { checkFields, checkKind } from "./model/arguments.ts";
 import type { Clock, Ids } from "./model/clock.ts";
 import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { wholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
-import type { OpenedSession } from "./session/family.ts";
+import { type OpenedSession, SESSION_FIELDS } from "./session/family.ts";
 import { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/windows.ts";
 import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
@@ -90,6 +91,7 @@ export class Kernel implements AsyncDisposable {
 
   /** Opens the session of that id, making it if there is none; without an id, makes a new one. */
   async session(id: SessionId = this.#log.ids.next(), options: SessionOptions = {}): Promise<Session> {
+    checkFields("options", options);
     return this.#open({ ...options, id }, this.#scope);
   }
 
@@ -102,6 +104,7 @@ export class Kernel implements AsyncDisposable {
   /** The intake of that name, whichever session it feeds; undefined if there is none. Makes nothing. */
   async intake(name: string): Promise<Intake | undefined> {
     this.#scope.assertOpen();
+    checkKind("name", name, "name");
     const state = await this.#store.intakes.get(name);
     return state && new Intake(this.#log, name, state);
   }
@@ -111,6 +114,7 @@ export class Kernel implements AsyncDisposable {
     query: { readonly limit?: number; readonly before?: SessionId } = {},
   ): Promise<readonly SessionRecord[]> {
     this.#scope.assertOpen();
+    checkFields("query", query, { before: "text?" });
     return this.#store.sessions.list({ ...query, limit: wholeNumber("limit", query.limit ?? 50, 1, 1_000) });
   }
 
@@ -118,6 +122,7 @@ export class Kernel implements AsyncDisposable {
   async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<Freed> {
     this.#scope.assertOpen();
     checkSessionId(id);
+    checkFields("options", options, { recursive: "boolean?" });
     let freed = NOTHING_FREED;
     if (options.recursive) {
       for (
@@ -163,7 +168,7 @@ export class Kernel implements AsyncDisposable {
 
   /** What is known of a model: its window, output limit and prices. */
   modelFacts(id: string): ModelFacts {
-    return this.#models.catalogue.factsOf(id);
+    return this.#models.catalogue.factsOf(checkKind("model", id, "text"));
   }
 
   /** Bytes on disk. */
@@ -196,6 +201,7 @@ export class Kernel implements AsyncDisposable {
   async #open(session: OpenedSession, scope: Scope, fence?: Fence): Promise<Session> {
     this.#scope.assertOpen();
     checkSessionId(session.id);
+    checkFields("options", session, SESSION_FIELDS);
     await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
     await adoptInterrupted(this.#log, session.id);
     return new Session({

@@ -4,6 +4,7 @@ import { Kernel } from "./kernel.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import type { MemoryOptions } from "./memory/open-memory.ts";
+import { checkFields } from "./model/arguments.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { invalidArgument } from "./model/errors.ts";
 import type { Configuration } from "./provider/ai-sdk/configuration.ts";
@@ -43,8 +44,23 @@ export interface KernelOptions {
   readonly onWarning?: (warning: string) => void;
 }
 
+const KERNEL_FIELDS = {
+  store: "object?",
+  limits: "object?",
+  tasks: "object?",
+  clock: "object?",
+  ids: "object?",
+  catalogue: "function?",
+  models: "object?",
+  providers: "object?",
+  onWarning: "function?",
+} as const;
+
 /** Opens the kernel: one store, and the sessions in it. */
 export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
+  checkFields("options", options, KERNEL_FIELDS);
+  if (options.clock) checkFields("clock", options.clock, { now: "function" });
+  if (options.ids) checkFields("ids", options.ids, { next: "function" });
   if (
     options.durability !== undefined &&
     options.durability !== "process" &&
@@ -52,9 +68,15 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   ) {
     throw invalidArgument("durability", options.durability, '"process" or "power"');
   }
-  if (options.path !== undefined && (typeof options.path !== "string" || options.path === "")) {
+  if (
+    options.path !== undefined &&
+    (typeof options.path !== "string" || options.path === "" || options.path.includes("\0"))
+  ) {
     throw invalidArgument("path", options.path, 'a folder or ":memory:"');
   }
+  if (options.embedder) checkFields("embedder", options.embedder, { embed: "function" });
+  else if (options.embedder !== undefined && options.embedder !== null)
+    throw invalidArgument("embedder", options.embedder, "an embedder, or null for none");
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
   const store =

@@ -1,3 +1,4 @@
+import { checkFields } from "../model/arguments.ts";
 import { answeredBy } from "../model/calls.ts";
 import type { TokensOf } from "../window/apply-edits.ts";
 import { applyProposals, type Pass, type PassContext } from "../window/pass.ts";
@@ -34,7 +35,8 @@ const PAST_TOKENS = 300_000;
  * without. What was cleared stays cleared, whatever the other policy does.
  */
 export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}): Policy {
-  const { base = longhaul(), windowTokens } = options;
+  checkFields("edits", edits);
+  const { base = longhaul(), windowTokens } = checkFields("options", options, { base: "object?" });
   return {
     name: `client+${base.name}`,
     start: (budget, tokensOf, course = {}) =>

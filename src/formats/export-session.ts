@@ -1,5 +1,6 @@
 import type { Entry, Json, Kernel, Part, Session, SessionId } from "../index.ts";
 import { LonghaulError } from "../index.ts";
+import { checkHas, checkKernel } from "./check-arguments.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writing/writer.ts";
 
 const PAGE_ENTRIES = 200;
@@ -10,11 +11,13 @@ export async function* exportSession(
   id: SessionId,
   writer: Writer,
 ): AsyncGenerator<OutputPiece> {
+  checkHas("writer", writer, "write");
   yield* writer.write(await exportedSession(kernel, id));
 }
 
 /** A session as writers see it. */
 export async function exportedSession(kernel: Kernel, id: SessionId): Promise<ExportedSession> {
+  checkKernel(kernel);
   const record = await kernel.find(id);
   if (!record) {
     throw new LonghaulError("SESSION_NOT_FOUND", `There is no session ${JSON.stringify(id)} in this store.`, {

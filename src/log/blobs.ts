@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { checkFields, checkKind } from "../model/arguments.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import { BoundedCache } from "../model/bounded-cache.ts";
 import type { Clock } from "../model/clock.ts";
@@ -93,6 +94,7 @@ export class Blobs {
 
   /** The part that was too large for the log, as it was appended; media parts come back unchanged. */
   async restore(part: BlobPart): Promise<Part> {
+    checkFields("part", part, { digest: "text?", of: "text?" });
     if (part.of === undefined) return part;
     const text = await this.text(part.digest);
     return part.of === "text" ? { type: "text", text } : (JSON.parse(text) as Part);
@@ -100,6 +102,7 @@ export class Blobs {
 
   /** Stores bytes; they must be referred to by an append soon, or they are collected. */
   async put(data: DataSource, mime: string | undefined, signal?: AbortSignal): Promise<StoredBlob> {
+    if (mime !== undefined) checkKind("mime", mime, "text");
     const source = bytesOf(data);
     let decided = "";
     const checked = checkHead(source.bytes, (head) => {
@@ -134,7 +137,7 @@ function bytesOf(data: DataSource): {
     return url ? { bytes: decodeBase64(url.base64), mime: url.mime } : { bytes: decodeBase64(data) };
   }
   if (data instanceof Uint8Array) return { bytes: slices(data) };
-  if (typeof data === "object" && Symbol.asyncIterator in data) return { bytes: data };
+  if (typeof data === "object" && data !== null && Symbol.asyncIterator in data) return { bytes: data };
   throw invalidArgument("data", data, "base64, a data URL, bytes or an async iterable of bytes");
 }
 

@@ -1,3 +1,4 @@
+import { checkRanges, checkWithin } from "../model/check-ranges.ts";
 import {
   type Entry,
   type EntryId,
@@ -135,8 +136,9 @@ export class Lines {
   }
 
   /** Puts any ranges on the line; for importers that know the branches of a foreign log. */
-  set(ranges: readonly SeqRange[], reason: string, at?: number): Promise<Entry<LineBody>> {
-    return this.#change(reason, () => ranges, at);
+  async set(ranges: readonly SeqRange[], reason: string, at?: number): Promise<Entry<LineBody>> {
+    checkRanges(ranges);
+    return this.#change(reason, (_, head) => checkWithin(ranges, { session: this.#session, seq: head }), at);
   }
 
   /** Says something else in place of an entry and drops what followed: edit and run again from there. */

@@ -1,3 +1,4 @@
+import { checkKind } from "../model/arguments.ts";
 import { inputParts } from "../model/check-message.ts";
 import type { Entry, MessageBody } from "../model/entry.ts";
 import { LonghaulError, wholeNumber } from "../model/errors.ts";
@@ -66,11 +67,11 @@ export class PendingEdits implements Closable {
    * keeps waiting.
    */
   async confirm(id: string): Promise<Entry<MessageBody>> {
-    const held = this.#held.get(id);
+    const held = this.#held.get(checkKind("id", id, "text"));
     if (!held || this.#confirming.has(id))
       throw new LonghaulError(
         "EDIT_NOT_FOUND",
-        `Edit ${String(id)} is not waiting: it was confirmed, cancelled, or expired after ${this.#log.limits.pendingEditMs} ms. Propose it again.`,
+        `Edit ${id} is not waiting: it was confirmed, cancelled, or expired after ${this.#log.limits.pendingEditMs} ms. Propose it again.`,
       );
     this.#confirming.add(id);
     try {

@@ -1,5 +1,6 @@
 import { toEntry } from "../log/body.ts";
 import type { Log } from "../log/log.ts";
+import { checkFields } from "../model/arguments.ts";
 import type { Entry, EntryId } from "../model/entry.ts";
 import { parseEntryId } from "../model/entry.ts";
 import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
@@ -60,6 +61,7 @@ const EMBEDDED_FIRST = 64;
 const MOST_SPEAKERS = 64;
 const MOST_CHARACTERS = 20_000;
 const SURE = 0.45;
+const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 
 /** Recall over everything ever said, and over files. */
 export class Memory implements Closable {
@@ -86,6 +88,7 @@ export class Memory implements Closable {
 
   /** What was said, or stands in a file, that answers a question best. Everything committed before the call is looked at. */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
+    checkFields("options", options, { threshold: "number?", signal: "signal?", scope: "object?" });
     const k = wholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw invalidArgument("question", question, "a text");
     const asked = question.slice(0, MOST_CHARACTERS);
@@ -137,7 +140,8 @@ export class Memory implements Closable {
   }
 
   /** The entries around a hit of a session, in order, the hit's own in their middle. */
-  async expand(entry: EntryId, { around = 2 }: ExpandOptions = {}): Promise<readonly Entry[]> {
+  async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
+    const { around = 2 } = checkFields("options", options);
     const { session, seq } = parseEntryId(entry);
     const { entries } = this.#parts.log.store;
     const limit = wholeNumber("around", around, 0, 100);
@@ -152,6 +156,7 @@ export class Memory implements Closable {
 
   /** Indexes everything that is committed; a recall does so by itself, but would have to wait for a large import. */
   async catchUp(options: FollowOptions = {}): Promise<void> {
+    checkFields("options", options, { signal: "signal?" });
     await this.#follower.catchUp(options);
     await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
     await this.#dropOldVectors();
@@ -159,6 +164,7 @@ export class Memory implements Closable {
 
   /** Indexes files and folders; what is gone from them is forgotten. */
   async indexFiles(paths: readonly string[], options: IndexFilesOptions = {}): Promise<IndexedFiles> {
+    checkFields("options", options, INDEX_FIELDS);
     const indexed = await indexFiles(this.#parts.log.store.memory, paths, options);
     await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
     return indexed;
@@ -167,6 +173,12 @@ export class Memory implements Closable {
   /** Indexes files and folders now and after every change, until it is closed or the kernel is. */
   watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
     this.#scope.assertOpen();
+    checkFields("options", options, {
+      ...INDEX_FIELDS,
+      quietMs: "number?",
+      onIndexed: "function?",
+      onError: "function?",
+    });
     const watching = watchFiles(this.#parts.log.store.memory, paths, options, this.#scope.census);
     const closable: Closable = {
       close: async () => {

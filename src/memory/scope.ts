@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { checkFields, checkTexts } from "../model/arguments.ts";
 import type { SessionId } from "../model/entry.ts";
 import { invalidArgument } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -26,6 +27,9 @@ const PAGE = 1_000;
 /** The sources of a scope; undefined for all. */
 export async function resolveScope(store: Store, scope: MemoryScope | undefined): Promise<SourceFilter> {
   if (scope === undefined) return undefined;
+  checkFields("scope", scope, { prefix: "text?", meta: "object?" });
+  if (scope.sessions !== undefined) checkTexts("scope.sessions", scope.sessions);
+  if (scope.files !== undefined) checkTexts("scope.files", scope.files);
   const numbers: number[] = [];
   if (scope.sessions || scope.prefix !== undefined || scope.meta)
     numbers.push(...(await sessionNumbers(store, scope)));

@@ -137,11 +137,14 @@ export type Entry<Body extends EntryBody = EntryBody> = Body & {
 
 /** The id of an entry. */
 export function entryId(session: SessionId, seq: number): EntryId {
+  if (typeof session !== "string") throw invalidArgument("session", session, "the id of a session");
+  if (typeof seq !== "number") throw invalidArgument("seq", seq, "a whole number of at least 1");
   return `${session}#${seq}`;
 }
 
 /** Session and seq of an entry id; throws ARGUMENT_INVALID on anything else. */
 export function parseEntryId(id: EntryId): Place {
+  if (typeof id !== "string") throw invalidArgument("entry id", id, '"<session>#<seq>"');
   const hash = id.lastIndexOf("#");
   const digits = id.slice(hash + 1);
   if (hash < 1 || !/^[1-9]\d{0,9}$/.test(digits)) throw invalidArgument("entry id", id, '"<session>#<seq>"');

@@ -5,6 +5,7 @@ import { Intake } from "../log/intake.ts";
 import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
+import { checkFields, checkKind } from "../model/arguments.ts";
 import type {
   Entry,
   EntryRef,
@@ -44,6 +45,8 @@ export interface SessionParts {
   readonly open: OpenSession<Session>;
   readonly models: SessionModels;
 }
+
+const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", isDryRun: "boolean?" } as const;
 
 /**
  * One conversation. A handle is light: it holds no entries, and several may be open on one session, in one process or
@@ -118,6 +121,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** Changes title or meta. */
   async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
     this.#scope.assertOpen();
+    checkFields("change", change, { title: "text?", meta: "json?" });
     return this.#log.store.sessions.update(this.id, change);
   }
 
@@ -154,7 +158,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
     options: { readonly at?: number } = {},
   ): Promise<Entry<LineBody>> {
     this.#scope.assertOpen();
-    return this.#lines.set(ranges, reason, options.at);
+    checkFields("options", options, { at: "number?" });
+    return this.#lines.set(ranges, checkKind("reason", reason, "text"), options.at);
   }
 
   /** The way in for records of a foreign source; made for this session if there is none of that name yet. */
@@ -169,6 +174,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
    */
   async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
+    if (reason !== undefined) checkKind("reason", reason, "text");
     const all = Array.isArray(which) ? which : [which];
     const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
     this.#windows.forget();
@@ -178,7 +184,9 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** What calls to a model are sent; keep it for the calls that follow. */
   window(options: SessionWindowOptions): SessionWindow {
     this.#scope.assertOpen();
-    return this.#windows.make(options);
+    return this.#windows.make(
+      checkFields("options", options, { model: "text", memories: "text?", compaction: "object?" }),
+    );
   }
 
   /**
@@ -187,7 +195,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
    */
   async compact(options: SessionCompactOptions = {}): Promise<Compacted | undefined> {
     this.#scope.assertOpen();
-    return this.#windows.compact(options);
+    return this.#windows.compact(checkFields("options", options, COMPACT_FIELDS));
   }
 
   /** Keeps an entry in the window as it is, whatever has to leave. */
@@ -209,6 +217,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** A new session whose line begins with this one's, up to `at`; nothing is copied. */
   async fork(options: DescendantOptions & { readonly at?: EntryRef } = {}): Promise<Session> {
     this.#scope.assertOpen();
+    checkFields("options", options);
     const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
     return this.#family.fork(options, at, this.#parentScope);
   }

@@ -1,3 +1,4 @@
+import { checkFields, checkKind } from "../model/arguments.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { invalidArgument, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -117,6 +118,7 @@ export class Supervisor<OpenedSession> {
     parent?: { readonly task: TaskRecord; readonly epoch: number },
   ): Promise<TaskRecord> {
     const { log, owner, isolations = {}, repository } = this.#parts;
+    checkFields("options", options, { signal: "signal?" });
     const agent = agentOf(which, this.agents);
     const id = checkSessionId(options.id ?? log.ids.next());
     if (options.signal?.aborted) throw new LonghaulError("ABORTED", "The task was aborted before it began.");
@@ -195,7 +197,7 @@ export class Supervisor<OpenedSession> {
   /** What processes of a task are found by. */
   async tagOf(id: TaskId): Promise<string> {
     const { store, clock } = this.#parts.log;
-    return tagOfTask(id, await identityOf(store, clock));
+    return tagOfTask(checkKind("task", id, "text"), await identityOf(store, clock));
   }
 
   /** Looks once after tasks that nobody runs; calls at the same time share one look. */

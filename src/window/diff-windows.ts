@@ -1,3 +1,4 @@
+import { checkList } from "../model/arguments.ts";
 import type { Message } from "../model/message.ts";
 import type { Slot } from "./slot.ts";
 
@@ -14,6 +15,8 @@ export interface WindowChange {
 
 /** Compares two windows of a session message by message, in the order of the line. */
 export function diffWindows(before: readonly Slot[], after: readonly Slot[]): readonly WindowChange[] {
+  checkList("before", before, { message: "object", seq: "number" });
+  checkList("after", after, { message: "object", seq: "number" });
   const changes: WindowChange[] = [];
   const old = new Map(before.map((slot) => [keyOf(slot), slot]));
   const kept = new Set(after.map(keyOf));

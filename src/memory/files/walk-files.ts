@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { throwIfAborted } from "../../model/errors.ts";
+import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from "./ignore-rules.ts";
 
 /** A file that was found. */
@@ -18,7 +18,10 @@ const NEVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".v
 
 /** All files below a folder that its ignore files do not leave out, in order; a file stands for itself. Links are followed once. */
 export async function* walkFiles(root: string, signal?: AbortSignal): AsyncGenerator<FoundFile> {
-  const info = await stat(root);
+  const info = await stat(root).catch((cause: Error) => {
+    const message = `${root} cannot be read: ${cause.message}.`;
+    throw new LonghaulError("SOURCE_UNREADABLE", message, { cause, details: { path: root } });
+  });
   if (info.isFile()) {
     yield found(root, info);
     return;

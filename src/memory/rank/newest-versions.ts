@@ -8,6 +8,8 @@ const MAX_COMPARED = 40;
 const LIKE_SHORT = 0.6;
 const LIKE_LONG = 0.8;
 const SHORT_TERMS = 20;
+/** Share of the question's terms that a version must have: less is about something else. */
+const MIN_ASKED = 0.5;
 /** Terms in common below which likeness says nothing. */
 const MIN_COMMON = 2;
 
@@ -63,7 +65,7 @@ function findVersions(
   return groups.map(({ places }) => places).filter(({ length }) => length > 1);
 }
 
-/** Undefined for what has no time, or nothing that the question names. */
+/** Undefined for what has no time, or too little of what the question names. */
 function readVersion(
   { author, speaker, atMs, chunks }: Candidate,
   chunk: number | null,
@@ -73,7 +75,7 @@ function readVersion(
   if (!own || atMs === null) return undefined;
   const terms = new Set(own.terms.filter((term) => !/\d/.test(term)));
   const matched = [...new Set(own.terms)].filter((term) => asked.has(term)).sort();
-  return matched.length === 0
+  return matched.length === 0 || matched.length < MIN_ASKED * asked.size
     ? undefined
     : { key: `${author} ${speaker ?? ""}: ${matched.join(" ")}`, terms };
 }

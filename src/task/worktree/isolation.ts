@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { checkFields } from "../../model/arguments.ts";
 import { BoundedCache } from "../../model/bounded-cache.ts";
 import { invalidArgument, isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
@@ -40,6 +41,9 @@ const MAX_REPOSITORIES = 100;
 
 /** Gives each task a worktree of its own, found again when it is resumed, and removed at the end if it holds nothing. */
 export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation {
+  checkFields("options", options);
+  if (typeof options.repository !== "string" && typeof options.repository !== "function")
+    throw invalidArgument("repository", options.repository, "a folder, or a function of a task's plan");
   const { repository, limitMs = 120_000, collects = [], ...rest } = options;
   const repositoryOf = (plan: TaskPlan) => (typeof repository === "string" ? repository : repository(plan));
   const holds = new Map<TaskId, Closable>();

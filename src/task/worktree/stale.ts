@@ -1,7 +1,8 @@
 import { readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { checkFields } from "../../model/arguments.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import { invalidArgument, isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../../model/errors.ts";
 import type { GitOptions } from "./git.ts";
 import { collectIntents } from "./intent.ts";
 import { isHeld, type Mark, readMark } from "./mark.ts";
@@ -39,6 +40,13 @@ export interface Collected {
  * longhaul did not make are never touched.
  */
 export async function collectStale(options: CollectStaleOptions): Promise<Collected> {
+  checkFields("options", options, {
+    root: "name?",
+    repository: "name?",
+    isLeased: "function",
+    signal: "signal?",
+  });
+  wholeNumber("olderThanMs", options.olderThanMs, 0);
   const removed: Removal[] = [];
   const kept: Removal[] = [];
   let spared = 0;

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
 import { overflowCodes, overflowForms } from "./overflow-forms.ts";
 import { isRefusal } from "./refusal.ts";
@@ -20,7 +21,7 @@ export interface Overflow {
  * overflow would cost history, an overflow missed costs one error.
  */
 export function overflowOf(failure: ProviderFailure): Overflow | undefined {
-  const facts = factsOf(failure);
+  const facts = factsOf(checkFields("failure", failure));
   if (isRefusal(facts)) return undefined;
   const found = overflowInTexts(facts) ?? overflowInCodes(facts) ?? overflowInStatus(facts);
   return found && isOutputTooLarge(found) ? undefined : found;

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import type { Entry, UsageBody } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
@@ -25,7 +26,8 @@ export class SessionWindow {
 
   /** The messages of the next call, within the model's window. What leaves it is stored as an overlay, with a receipt. */
   fit(options: FitOptions = {}): Promise<Fitted> {
-    const fitted = this.#inTurn(() => {
+    const fitted = this.#inTurn(async () => {
+      checkFields("options", options, { signal: "signal?", isDryRun: "boolean?" });
       this.#besidesTokens = 0;
       return this.#fitting.fit(options);
     });
@@ -51,6 +53,8 @@ export class SessionWindow {
     options: { readonly request?: string; readonly model?: string } = {},
   ): Promise<Entry<UsageBody>> {
     return this.#inTurn(async () => {
+      checkFields("usage", usage);
+      checkFields("options", options, { request: "text?", model: "text?" });
       const body = { kind: "usage", ...this.reportOf(usage, options) } as const;
       return this.#parts.log.appendOne<UsageBody>(this.#parts.session, { body });
     });
@@ -59,11 +63,10 @@ export class SessionWindow {
   /** The same report for whoever stores it himself, as a task does: learned from when it is in the log. */
   reportOf(
     usage: Usage,
-    {
-      model = this.#fitting.settings.model,
-      request,
-    }: { readonly request?: string; readonly model?: string } = {},
+    options: { readonly request?: string; readonly model?: string } = {},
   ): Omit<UsageBody, "kind"> {
+    const { model = this.#fitting.settings.model, request } = checkFields("options", options);
+    checkFields("usage", usage);
     const { refusals, sentTokens } = this.#fitting;
     refusals.answered();
     const estimated = sentTokens > 0 ? sentTokens + this.#besidesTokens : 0;
@@ -76,6 +79,7 @@ export class SessionWindow {
    */
   heal(failure: ProviderFailure): Promise<Fitted | undefined> {
     return this.#inTurn(async () => {
+      checkFields("failure", failure);
       const overflow = overflowOf(failure);
       if (overflow) return this.#fitAfter(overflow);
       const poison = poisonOf(failure);
