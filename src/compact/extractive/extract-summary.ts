@@ -52,7 +52,7 @@ const INSTRUCTION_TOKENS = 60;
  */
 export function extractSummary(messages: readonly Told[], options: ExtractOptions): ExtractedSummary {
   checkList("messages", messages, { message: "object" });
-  checkFields("options", options, { previous: "text?", instructions: "text?" });
+  checkFields("options", options, { instructions: "text?" });
   const earlier = earlierOf(options.previous);
   const budget = budgetOf(messages, options, earlier);
   const room = budget - estimateText(renderSummary(sectionsFrom(() => [])));

@@ -1,5 +1,5 @@
 import { checkFields, checkList } from "../../model/arguments.ts";
-import { wholeNumber } from "../../model/errors.ts";
+import { invalidArgument } from "../../model/errors.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import type { SaidMessage } from "./conversation.ts";
@@ -43,7 +43,7 @@ export function replay(
 ): ReplayScore {
   checkList("conversation", conversation, { message: "object" });
   checkFields("policy", policy, { name: "text", start: "function" });
-  wholeNumber("window", window, 1);
+  if (typeof window !== "number" || !(window > 0)) throw invalidArgument("window", window, "tokens above 0");
   checkFields("options", options, { protocol: "object?", onRequest: "function?" });
   const run = new Replay(policy, window, options.protocol ?? PROTOCOL);
   for (const said of conversation) {

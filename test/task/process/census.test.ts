@@ -14,7 +14,8 @@ test("the kernel counts the programs of its tasks, the calls of git, and those a
   await expect.poll(() => kernel.counts().process).toEqual({ opened: 1, closed: 1 });
   await kernel.tasks.run(
     async function* startsOne({ tag, scope }) {
-      await runCommand({ command: "true", tag, census: scope.census, lingerMs: 0 });
+      const { exitCode = -1 } = await runCommand({ command: "true", tag, census: scope.census, lingerMs: 0 });
+      yield { type: "result", value: exitCode };
     },
     null,
     { id: freshTag() },
