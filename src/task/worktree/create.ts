@@ -43,7 +43,7 @@ export interface CreatedWorktree {
 const MOST_NAMES = 100;
 const CREATE_FIELDS = {
   repository: "name",
-  task: "name",
+  task: "text",
   base: "name?",
   branch: "name?",
   root: "name?",
