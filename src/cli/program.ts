@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   export: async () => (await import("./commands/export.ts")).exportCommand,
   replay: async () => (await import("./commands/replay.ts")).replayCommand,
   serve: async () => (await import("./commands/serve.ts")).serveCommand,
+  trust: async () => (await import("./commands/trust.ts")).trustCommand,
 };
 
 /** What can stand where no command does. */

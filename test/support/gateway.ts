@@ -40,7 +40,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
       : upstream;
   const file = join(testFolder(), "longhaul.json");
   const limits = { drainMs: 2_000, ...options.config?.limits };
-  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }));
+  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }), { mode: 0o600 });
   const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
   const kernel = await openKernel({ path, models: config.models });
   const logged: { event: string }[] = [];
