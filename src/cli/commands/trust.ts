@@ -32,7 +32,7 @@ export const trustCommand = defineCommand({
   maxOperands: 1,
   examples: [
     "longhaul trust",
-    "longhaul trust ~/work/longhaul.json",
+    "longhaul trust ~/project",
     "longhaul trust --list",
     "longhaul trust --remove",
   ],
