@@ -4,6 +4,7 @@ import { isLonghaulError } from "../index.ts";
 import type { ApiName, Fault } from "./api/api.ts";
 import { apiOf } from "./api/apis.ts";
 import { type Admission, admit } from "./door/admit.ts";
+import { ByteBudget } from "./door/byte-budget.ts";
 import { discardBody } from "./door/discard-body.ts";
 import { readBody } from "./door/read-body.ts";
 import { factsOf } from "./door/request-facts.ts";
@@ -32,6 +33,8 @@ export interface ReceptionParts {
 
 /** Requests that are read and prepared at once. */
 const MOST_PREPARED = 16;
+/** Preparing takes several times the bytes of a body: those of this size are prepared one after the other. */
+const LARGE_BYTES = 8 * 1_024 * 1_024;
 /** A body that takes longer is waited for outside. */
 const SLOW_MS = 50;
 
@@ -44,9 +47,12 @@ export class Reception {
   readonly #controllers = new Set<AbortController>();
   readonly #active = new Set<Promise<void>>();
   readonly #turnstile = new Turnstile(MOST_PREPARED);
+  readonly #largeTurnstile = new Turnstile(1);
+  readonly #budget: ByteBudget;
 
   constructor(parts: ReceptionParts) {
     this.#parts = parts;
+    this.#budget = new ByteBudget(() => parts.exchange.config().limits.maxHeldBytes);
   }
 
   /** Requests that have not ended. */
@@ -104,13 +110,20 @@ export class Reception {
     const signal = clientSignal(response, controller);
     this.#controllers.add(controller);
     const place = this.#turnstile.place();
+    const largePlace = this.#largeTurnstile.place();
+    const share = this.#budget.share();
     try {
       const { limits } = this.#parts.exchange.config();
       await place.take();
       // Who sends slowly does not keep others waiting.
       const slow = setTimeout(() => place.give(), SLOW_MS).unref();
-      const read = await readBody(request, limits, { encoding: admission.encoding, signal, response });
+      const { encoding } = admission;
+      const read = await readBody(request, limits, { encoding, signal, response, share });
       clearTimeout(slow);
+      if (read.type === "read" && read.body.length >= LARGE_BYTES) {
+        place.give();
+        await largePlace.take();
+      }
       await place.take();
       if (read.type === "gone") {
         trace.ending = "client-gone";
@@ -119,13 +132,18 @@ export class Reception {
       if (read.type === "refused") throw new FaultError(read.fault);
       const { principal, target } = admission;
       const { body, raw } = read;
-      const onPrepared = () => place.give();
+      const onPrepared = () => {
+        place.give();
+        largePlace.give();
+      };
       const asked = { request, response, principal, route, query: target.query, onPrepared };
       await this.#answer({ ...asked, body, raw, signal, trace });
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
       place.give();
+      largePlace.give();
+      share.give();
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#parts.observer.ended(trace);
