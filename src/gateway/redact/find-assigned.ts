@@ -1,54 +1,80 @@
 import type { FoundSecret } from "./found-secret.ts";
+import { isNameCode, MAX_NAME, type Style, scanAssignment } from "./scan-assignment.ts";
 import { isSecretValue } from "./secret-value.ts";
 
 /** Words that names of secrets hold. */
 const WORD =
   /passw(?:or)?d|passphrase|passwd|pwd|secret|token|(?:api|access|private|auth|encryption|signing|account|master|service|app|deploy|client|license|subscription)[_-]?key|credential|(?<=_)pass(?![a-z])/gi;
-/** The rest of a name, and what stands between it and its value: "=", ":", "=>", or the space behind a flag. */
-const REST =
-  /([\w-]{0,40})\\{0,2}["'`]?\]?[ \t]{0,4}(?:=>|:=|[:=](?![=:]))[ \t]{0,4}(?:\\{0,2}(["'`])((?:[^"'`\\\r\n]|\\(?!["'`])){1,512})|([^\s"'`,;\\)}\]]{1,512}))/y;
-const FLAG_REST =
-  /([\w-]{0,40})[ \t]{1,4}(?:(["'])([^"'\r\n]{1,512})\2|([^\s"'`,;\\)}\]-][^\s"'`,;\\)}\]]{0,511}))/y;
 const NAME_BEFORE = 40;
+/** Values within one unbroken run of characters that are looked at; what is assigned hundreds of times there is no secret. */
+const MAX_TRIES = 3;
+/** Shortest value of a name that does not speak of a password. */
+const MIN_VALUE = 12;
+/** Values up to this length cost no more than the words that name them. */
+const SHORT_VALUE = 32;
 
-/** Finds what is assigned to names that speak of secrets: in environment files, headers, JSON, code and flags. */
+/** Finds what is assigned to names that speak of secrets: in environment files, headers, JSON, code, addresses and flags. */
 export function findAssigned(text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
+  /** The end of the run in which the last long value was looked at, and how many were in it. */
+  let longEnd = 0;
+  let tries = 0;
+  /** The end of the name that the last word was found in. */
+  let nameEnd = 0;
   WORD.lastIndex = 0;
   for (let word = WORD.exec(text); word; word = WORD.exec(text)) {
-    const secret = assignedTo(text, word.index, WORD.lastIndex);
-    if (!secret) continue;
-    found.push(secret);
-    WORD.lastIndex = secret.to;
+    const [wordAt, wordEnd] = [word.index, WORD.lastIndex];
+    if (wordAt >= longEnd) tries = 0;
+    if (tries >= MAX_TRIES) continue;
+    if (nameEnd < wordEnd) nameEnd = endOfName(text, wordEnd);
+    if (nameEnd - wordEnd > MAX_NAME) continue;
+    const nameAt = startOfName(text, wordAt);
+    const assigned = scanAssignment(text, wordEnd, styleAt(text, nameAt));
+    if (!assigned) continue;
+    const { value, from, isQuoted } = assigned;
+    if (value.length < MIN_VALUE && !/^p/i.test(word[0])) continue;
+    const name = nameFrom(text, nameAt, wordEnd) + assigned.rest;
+    if (isSecretValue({ name, value, isQuoted })) {
+      found.push({ kind: kindOf(name, value), from, to: from + value.length, isCertain: false });
+      WORD.lastIndex = from + value.length;
+    } else if (value.length > SHORT_VALUE) {
+      longEnd = endOfRun(text, Math.max(longEnd, from + value.length));
+      tries++;
+    }
   }
   return found;
 }
 
-function assignedTo(text: string, wordAt: number, wordEnd: number): FoundSecret | undefined {
-  const before = nameBefore(text, wordAt);
-  const match =
-    matchAt(REST, text, wordEnd) ?? (before.isFlag ? matchAt(FLAG_REST, text, wordEnd) : undefined);
-  if (!match) return undefined;
-  const value = match[3] ?? match[4] ?? "";
-  const name = before.name + text.slice(wordAt, wordEnd) + (match[1] ?? "");
-  if (!isSecretValue({ name, value, isQuoted: match[2] !== undefined })) return undefined;
-  const end = wordEnd + match[0].length;
-  const from = text.lastIndexOf(value, end - value.length);
-  return { kind: kindOf(name, value), from, to: from + value.length, isCertain: false };
+function endOfName(text: string, from: number): number {
+  let end = from;
+  while (isNameCode(text.charCodeAt(end))) end++;
+  return end;
 }
 
-function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text) ?? undefined;
+function endOfRun(text: string, from: number): number {
+  let end = from;
+  while (end < text.length && text.charCodeAt(end) > 0x20) end++;
+  return end;
 }
 
-/** The part of a name that stands before the word that was found in it. */
-function nameBefore(text: string, wordAt: number): { name: string; isFlag: boolean } {
+function startOfName(text: string, wordAt: number): number {
   let from = wordAt;
-  while (from > 0 && wordAt - from < NAME_BEFORE && /[\w-]/.test(text.charAt(from - 1))) from--;
-  const name = text.slice(from, wordAt);
-  const isEscape = text.charAt(from - 1) === "\\" && /^[nrt]/.test(name);
-  return { name: (isEscape ? name.slice(1) : name).replace(/^-+/, ""), isFlag: name.startsWith("--") };
+  while (from > 0 && wordAt - from < NAME_BEFORE && isNameCode(text.charCodeAt(from - 1))) from--;
+  return from;
+}
+
+/** How the value of a name that begins here is written. */
+function styleAt(text: string, nameAt: number): Style {
+  if (text.startsWith("--", nameAt)) return "flag";
+  const before = text.charAt(nameAt - 1);
+  return before === "?" || before === "&" ? "query" : "plain";
+}
+
+/** A name up to the end of its word, without the hyphens of a flag and the letter of an escape before it. */
+function nameFrom(text: string, nameAt: number, wordEnd: number): string {
+  const name = text.slice(nameAt, wordEnd);
+  const isEscape = text.charAt(nameAt - 1) === "\\" && /^[nrt]/.test(name);
+  return (isEscape ? name.slice(1) : name).replace(/^-+/, "");
 }
 
 function kindOf(name: string, value: string): string {

@@ -8,10 +8,10 @@ export function findInContext(text: string): readonly FoundSecret[] {
     if (!hints.some((hint) => text.includes(hint))) continue;
     for (const match of text.matchAll(pattern)) {
       const secret = match.groups?.secret;
-      const at = match.indices?.groups?.secret;
-      if (!secret || !at || match[0].includes(MARK)) continue;
-      if (isSecret && !isSecret(secret)) continue;
-      found.push({ kind, from: at[0], to: at[1], isCertain: false });
+      if (!secret || match[0].includes(MARK) || (isSecret && !isSecret(secret))) continue;
+      // Asking the pattern for places would run it a second time.
+      const from = match.index + match[0].lastIndexOf(secret);
+      found.push({ kind, from, to: from + secret.length, isCertain: false });
     }
   }
   return found;

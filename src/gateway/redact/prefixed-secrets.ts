@@ -64,6 +64,7 @@ const TABLE: readonly (readonly [kind: string, starts: readonly string[], rest: 
   ["docker-token", ["dckr_pat_", "dckr_oat_"], `${URL_SAFE}{20,100}`],
   ["sendgrid-key", ["SG."], `${URL_SAFE}{16,32}\\.${URL_SAFE}{16,64}`],
   ["brevo-key", ["xkeysib-"], `${HEX}{64}-${WORD}{16}`],
+  ["mailgun-key", ["key-"], "[a-f0-9]{32}"],
   ["twilio-key", ["SK"], "[a-f0-9]{32}"],
   ["digitalocean-token", ["dop_v1_", "doo_v1_", "dor_v1_"], "[a-f0-9]{64}"],
   ["databricks-token", ["dapi"], "[a-f0-9]{32}(?:-\\d)?"],
@@ -90,7 +91,7 @@ const TABLE: readonly (readonly [kind: string, starts: readonly string[], rest: 
   ["tailscale-key", ["tskey-"], `[a-z]{3,12}-${URL_SAFE}{16,80}`],
   ["onepassword-token", ["ops_eyJ"], `${URL_SAFE}{100,2000}`],
   ["age-key", ["AGE-SECRET-KEY-1"], "[A-Z0-9]{58}"],
-  ["jwt", ["eyJ"], `${URL_SAFE}{8,}\\.eyJ${URL_SAFE}{8,}\\.${URL_SAFE}{8,}`],
+  ["jwt", ["eyJ"], `${URL_SAFE}{8,4096}\\.eyJ${URL_SAFE}{8,8192}\\.${URL_SAFE}{8,2048}`],
   [
     "discord-token",
     ["M", "N", "O"],

@@ -19,7 +19,7 @@ export function redactInput(message: MessageInput): RedactedInput {
   const found: string[] = [];
   const text = (value: string): string => {
     const redacted = redactSecrets(value);
-    found.push(...redacted.found);
+    for (const kind of redacted.found) found.push(kind);
     return redacted.text;
   };
   const clean: MessageInput = {

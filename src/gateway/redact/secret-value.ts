@@ -25,15 +25,27 @@ export interface Assignment {
 
 /** Judges whether what is assigned to a name that speaks of a secret is one, and not a placeholder, a type, a path or code. */
 export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
+  // What is cheap comes first: texts may hold very many assignments.
+  if (value.length < 6 || value.startsWith(MARK)) return false;
+  const isEnvironment = /^[A-Z][A-Z0-9_]+$/.test(name);
+  const isPassword = /pass|pwd/i.test(name);
+  if (!isPassword && (value.length < (isEnvironment ? 12 : 16) || !looksRandom(value))) return false;
+  if (isPassword && !(isEnvironment ? isNoNumber(value) : looksChosen(value))) return false;
   if (OTHER_NAMES.test(name) || OTHER_BEGINNINGS.test(name)) return false;
   if (value.includes(MARK) || TEMPLATE.test(value) || LOCATION.test(value)) return false;
   if (SHOWN_ONLY.test(value) && !(value.length >= LONG && looksRandom(value))) return false;
-  const isEnvironment = /^[A-Z][A-Z0-9_]+$/.test(name);
-  const isPassword = /pass|pwd/i.test(name);
   if (/\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value))) return false;
-  if (CODE.test(value) && !(isQuoted && isPassword && looksChosen(value))) return false;
-  if (isPassword) return value.length >= 6 && (isEnvironment ? isNoNumber(value) : looksChosen(value));
-  return value.length >= (isEnvironment ? 12 : 16) && looksRandom(value);
+  if (!CODE.test(value)) return true;
+  return isPassword && looksChosen(value) && (isQuoted || looksTyped(value));
+}
+
+/** A password with punctuation that is no code: letters and figures, and nothing that calls, refers or compares. */
+function looksTyped(value: string): boolean {
+  const isCode =
+    /^[^A-Za-z0-9]|\w\(|[{}[\]|`]|\$[A-Za-z_{(]|&&|=>|::|->|[=!]=|\?\.|^[A-Za-z_]\w*(?:[!?]?\.[A-Za-z_]\w*)+[!?]*$/.test(
+      value,
+    );
+  return !isCode && /\d/.test(value) && /[A-Za-z]/.test(value);
 }
 
 /** A password that somebody chose: letters, and something that is none. */
@@ -43,9 +55,16 @@ function looksChosen(value: string): boolean {
 
 /** Whether a word is unlike words of a language or of a program: letters and figures in a mix that nobody reads. */
 export function looksRandom(value: string): boolean {
-  const figures = value.match(/\d/g)?.length ?? 0;
-  const capitals = value.match(/[A-Z]/g)?.length ?? 0;
-  if (figures < (value.length >= LONG ? 1 : 2) || !/[A-Za-z]/.test(value)) return false;
+  let figures = 0;
+  let capitals = 0;
+  let small = 0;
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code >= 0x30 && code <= 0x39) figures++;
+    else if (code >= 0x41 && code <= 0x5a) capitals++;
+    else if (code >= 0x61 && code <= 0x7a) small++;
+  }
+  if (figures < (value.length >= LONG ? 1 : 2) || capitals + small === 0) return false;
   return (figures + capitals) / value.length >= 0.15 && new Set(value).size >= Math.min(10, value.length / 2);
 }
 
