@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HOSTILE_TEXTS } from "../../bench/suites/hostile/texts.ts";
-import { redactSecrets } from "../../src/gateway/redact/redact-secrets.ts";
+import { redactSecrets } from "../../src/model/secrets/redact-secrets.ts";
 import { ask, lineOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 

@@ -2,12 +2,12 @@ import { escapeLine, escapeText } from "../../../src/cli/escape.ts";
 import { excerptLines } from "../../../src/cli/transcript/excerpt.ts";
 import { fitTo } from "../../../src/cli/width.ts";
 import { sentencesOf } from "../../../src/compact/extractive/sentences.ts";
-import { redactSecrets } from "../../../src/gateway/redact/redact-secrets.ts";
 import { titleOf } from "../../../src/gateway/thread/title.ts";
 import { analyse } from "../../../src/memory/text/analyse.ts";
-import { chunks } from "../../../src/memory/text/chunks.ts";
+import { CODE_CHUNK, chunks } from "../../../src/memory/text/chunks.ts";
 import { definitionsOf } from "../../../src/memory/text/definitions.ts";
 import { traitsOf } from "../../../src/memory/text/traits.ts";
+import { redactSecrets } from "../../../src/model/secrets/redact-secrets.ts";
 import { identifiersOf } from "../../../src/window/extract/identifiers.ts";
 import { overflowOf } from "../../../src/window/limits/overflow.ts";
 import { estimateText } from "../../../src/window/tokens/estimate-text.ts";
@@ -21,7 +21,10 @@ export const SUBJECTS: Readonly<Record<string, (text: string) => unknown>> = {
   extraction: sentencesOf,
   "recall, chunks": (text) => chunks(text),
   "recall, terms": analyse,
-  "recall, traits": traitsOf,
+  // Traits are read from chunks; those of code are the longest.
+  "recall, traits": (text) => {
+    for (const { from, to } of chunks(text, CODE_CHUNK)) traitsOf(text.slice(from, to));
+  },
   "recall, definitions": definitionsOf,
   "rendering, text": escapeText,
   "rendering, line": (text) => fitTo(escapeLine(text), 100),

@@ -15,6 +15,9 @@ const tokenSchema = z.strictObject(
       .regex(/^[0-9a-f]{64}$/i, { error: "64 hexadecimal digits" })
       .describe("or its SHA-256, in hexadecimal digits")
       .exactOptional(),
+    passthrough: flag()
+      .describe("may use all that the provider keeps under the gateway's key: files, batches, lists")
+      .exactOptional(),
   },
   { error: "an object" },
 );

@@ -18,6 +18,7 @@ import { converse } from "./converse.ts";
 import { destinationOf, UNNAMED } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { findThread } from "./find-thread.ts";
+import { checkReferences } from "./own-things.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { passAsItCame } from "./pass-on.ts";
 import { pause } from "./pause.ts";
@@ -34,6 +35,7 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   trace.isStreamed = fields.isStreamed;
   const destination = destinationOf(api.name, nameOf(read), parts, admitted);
   trace.model = destination.model;
+  await checkReferences(admitted, parts, destination.upstream);
   const plain = askedOf(api, read, destination, admitted, parts);
   const compacted = await readCompacted(plain, principal.id, parts);
   const sought = { ...read, said: compacted?.said ?? read.said };

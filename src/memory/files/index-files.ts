@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { basename, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
@@ -9,12 +8,14 @@ import { analyse } from "../text/analyse.ts";
 import { definitionsOf } from "../text/definitions.ts";
 import { traitsOf } from "../text/traits.ts";
 import { fileChunks } from "./file-chunks.ts";
+import { isBinary, readSource } from "./read-source.ts";
+import { isSecretFile } from "./secret-files.ts";
 import { type FoundFile, walkFiles } from "./walk-files.ts";
 
 /** A file that was left out, and why. */
 export interface SkippedFile {
   readonly path: string;
-  readonly reason: "binary" | "too large" | "unreadable";
+  readonly reason: "binary" | "too large" | "unreadable" | "may hold keys";
 }
 
 /** How far an indexing has come. */
@@ -46,6 +47,8 @@ const MAX_FILE_BYTES = 1_000_000;
 /** More are not listed one by one. */
 const MOST_SKIPPED = 1_000;
 const FILES_PER_TURN = 32;
+/** How texts are read before they are indexed; files that were indexed by other rules are read again. */
+const RULES = "masked-1 ";
 
 /**
  * Indexes files and folders. A file whose size and time are as before is not read, one whose content is as before not
@@ -88,15 +91,16 @@ async function indexFile(
 ): Promise<{ chunks?: number; reason?: SkippedFile["reason"] }> {
   const name = { kind: "file", name: file.path } as const;
   const { sizeBytes, modifiedMs } = file;
+  if (isSecretFile(basename(file.path))) return { reason: "may hold keys" };
   if (sizeBytes > maxBytes) return { reason: "too large" };
   const known = await store.source(name);
   if (known && isUntouched(known, root, file)) return {};
   const { stamp } = await store.state();
-  const bytes = await readFile(file.path).catch(() => undefined);
-  if (!bytes) return { reason: "unreadable" };
+  const read = await readSource(file.path).catch(() => undefined);
+  if (!read) return { reason: "unreadable" };
+  const { bytes, text } = read;
   if (isBinary(bytes)) return { reason: "binary" };
-  const version = hash("sha256", bytes, "hex").slice(0, 32);
-  const text = bytes.toString("utf8");
+  const version = `${RULES}${hash("sha256", bytes, "hex").slice(0, 32)}`;
   const definitions = definitionsOf(text);
   const source = {
     ...name,
@@ -123,13 +127,8 @@ function isUntouched(known: SourceRecord, root: string, file: FoundFile): boolea
     known.root === root &&
     known.sizeBytes === file.sizeBytes &&
     known.modifiedMs === file.modifiedMs &&
-    known.version !== ""
+    known.version.startsWith(RULES)
   );
-}
-
-/** Text has no zero bytes at its beginning; git decides by the same sign. */
-function isBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, 8_000).includes(0);
 }
 
 /** The first chunk is also found by the words of the file's path. */

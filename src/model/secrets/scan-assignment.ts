@@ -75,10 +75,11 @@ function unquoted(
   text: string,
   from: number,
   rest: string,
-  isEnd: (character: string) => boolean,
+  isEnd: (code: number) => boolean,
 ): ScannedAssignment | undefined {
   let end = from;
-  while (end - from < MAX_VALUE && end < text.length && !isEnd(text.charAt(end))) end++;
+  const most = Math.min(text.length, from + MAX_VALUE);
+  while (end < most && !isEnd(text.charCodeAt(end))) end++;
   return end === from ? undefined : { rest, value: text.slice(from, end), from, isQuoted: false };
 }
 
@@ -98,14 +99,20 @@ function isQuote(character: string): boolean {
   return character === '"' || character === "'" || character === "`";
 }
 
-const VALUE_ENDS = new Set([..." \t\r\n\"'`,;\\)}]"]);
+const VALUE_ENDS = tableOf(" \t\r\n\v\f\"'`,;\\)}]");
+const QUERY_ENDS = tableOf("&#<>");
+const OTHER_SPACE = /\s/;
 
-function isValueEnd(character: string): boolean {
-  return VALUE_ENDS.has(character) || (character > "\x7f" && /\s/.test(character));
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(128);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
 }
 
-function isQueryEnd(character: string): boolean {
-  return (
-    isValueEnd(character) || character === "&" || character === "#" || character === "<" || character === ">"
-  );
+function isValueEnd(code: number): boolean {
+  return code < 128 ? VALUE_ENDS[code] === 1 : OTHER_SPACE.test(String.fromCharCode(code));
+}
+
+function isQueryEnd(code: number): boolean {
+  return QUERY_ENDS[code] === 1 || isValueEnd(code);
 }
