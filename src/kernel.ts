@@ -106,9 +106,9 @@ export class Kernel implements AsyncDisposable {
     return state && new Intake(this.#log, name, state);
   }
 
-  /** Sessions, newest first. */
+  /** Sessions, newest first; with `prefix`, those whose ids begin so. */
   async sessions(
-    query: { readonly limit?: number; readonly before?: SessionId } = {},
+    query: { readonly limit?: number; readonly before?: SessionId; readonly prefix?: string } = {},
   ): Promise<readonly SessionRecord[]> {
     this.#scope.assertOpen();
     return this.#store.sessions.list({ ...query, limit: wholeNumber("limit", query.limit ?? 50, 1, 1_000) });

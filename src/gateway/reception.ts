@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { isLonghaulError } from "../index.ts";
 import type { ApiName, Fault } from "./api/api.ts";
 import { apiOf } from "./api/apis.ts";
 import { type Admission, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { discardBody } from "./door/discard-body.ts";
+import { type PeerUser, peerUser } from "./door/peer-user.ts";
 import { readBody } from "./door/read-body.ts";
 import { factsOf } from "./door/request-facts.ts";
 import { Turnstile } from "./door/turnstile.ts";
@@ -49,6 +51,8 @@ export class Reception {
   readonly #turnstile = new Turnstile(MOST_PREPARED);
   readonly #largeTurnstile = new Turnstile(1);
   readonly #budget: ByteBudget;
+  /** Who is at the other end of a connection. */
+  readonly #peers = new WeakMap<Socket, Promise<PeerUser>>();
 
   constructor(parts: ReceptionParts) {
     this.#parts = parts;
@@ -82,6 +86,8 @@ export class Reception {
     const { config, env } = this.#parts.exchange;
     try {
       const admission = admit(factsOf(request), config(), env);
+      const stranger = await this.#strangerFault(request, admission);
+      if (stranger) return this.#refuse(request, response, stranger);
       for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
       if (admission.type === "preflight") response.writeHead(204).end();
       else if (admission.type === "refused") {
@@ -92,6 +98,23 @@ export class Reception {
       this.#parts.onError(error);
       response.destroy();
     }
+  }
+
+  /** Without tokens the gateway is for the user who runs it, not for everyone who has an account on the machine. */
+  async #strangerFault(request: IncomingMessage, admission: Admission): Promise<Fault | undefined> {
+    if (admission.type !== "admitted" || this.#parts.exchange.config().tokens.length > 0) return undefined;
+    const { route } = admission.target;
+    if (route.type === "page" && (route.name === "healthz" || route.name === "readyz")) return undefined;
+    const known = this.#peers.get(request.socket) ?? peerUser(request.socket);
+    this.#peers.set(request.socket, known);
+    const peer = await known;
+    const own = process.getuid?.();
+    if (peer.type === "unknown" || (peer.type === "user" && (peer.uid === own || peer.uid === 0)))
+      return undefined;
+    this.#parts.metrics.refused.add({ kind: "forbidden" });
+    const message =
+      "The gateway serves the user who runs it alone; with LONGHAUL_TOKEN set, others who have the token can use it.";
+    return { status: 403, kind: "forbidden", message };
   }
 
   async #admitted(

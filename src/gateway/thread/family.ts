@@ -203,7 +203,7 @@ export class Family {
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
     const root = await this.#root(this.#isExplicit ? 1 : this.#roots.length + 1);
     if (isRoot) {
-      const { title = titleOf(facts.messages) } = await root.record();
+      const { title = this.#storedTitle(titleOf(facts.messages)) } = await root.record();
       await root.update({ meta, ...(title !== undefined && { title }) });
       const isElsewhere = kind === "compaction" && !this.#main;
       return this.#add(
@@ -251,8 +251,14 @@ export class Family {
     }
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
-      if (title !== "") await (await this.#root(1)).update({ title });
+      const stored = title === "" ? undefined : this.#storedTitle(title);
+      if (stored !== undefined) await (await this.#root(1)).update({ title: stored });
     }
+  }
+
+  /** A title as messages are stored: without secrets, where these are taken out. */
+  #storedTitle(title: string | undefined): string | undefined {
+    return title === undefined ? undefined : this.#parts.stored({ role: "user", text: title }, "").text;
   }
 
   #remember(summary: ClientSummary): void {

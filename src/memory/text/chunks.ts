@@ -26,10 +26,13 @@ function isLineEnd(code: number): boolean {
 /** The same characters as \s of a pattern. */
 function isSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-  return OTHER_SPACE.test(String.fromCharCode(code));
+  return code >= 0xa0 && OTHER_SPACES.has(code);
 }
 
-const OTHER_SPACE = /\s/;
+const OTHER_SPACES: ReadonlySet<number> = new Set([
+  0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a,
+  0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
+]);
 
 /** Cuts a text into chunks that cover it without gap or overlap, at the best break near the target size. */
 export function chunks(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
