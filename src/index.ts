@@ -15,6 +15,7 @@ export { type SummarisingOptions, summarising } from "./compact/summarising.ts";
 export type { Kernel, SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
+export type { CheckOptions, StoreCheck, StoreDamage } from "./log/check-store.ts";
 export type { Draft } from "./log/draft.ts";
 export type { Intake, IntakeItem } from "./log/intake.ts";
 export type { LiveDraft } from "./log/interrupted.ts";
@@ -52,6 +53,7 @@ export type { BlobRef, Digest } from "./model/blob.ts";
 export { callIdsOf } from "./model/calls.ts";
 export type { Clock, Ids } from "./model/clock.ts";
 export {
+  type DamagedBody,
   type Entry,
   type EntryBody,
   type EntryId,
@@ -108,7 +110,7 @@ export {
   type TaskState,
 } from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
-export { type KernelOptions, openKernel } from "./open-kernel.ts";
+export { type KernelOptions, openKernel, type Repaired, repairStore } from "./open-kernel.ts";
 export type { DescendantOptions } from "./session/family.ts";
 export type { ChildrenQuery } from "./session/readable-session.ts";
 export type { Session } from "./session/session.ts";

@@ -1,4 +1,5 @@
 import { Blobs } from "./log/blobs.ts";
+import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted.ts";
@@ -146,6 +147,13 @@ export class Kernel implements AsyncDisposable {
     this.#scope.assertOpen();
     await this.#log.flush();
     return this.#store.vacuum();
+  }
+
+  /** Reads every entry and blob of the store and says what is damaged; changes nothing. May take long. */
+  async check(options?: CheckOptions): Promise<StoreCheck> {
+    this.#scope.assertOpen();
+    await this.#log.flush();
+    return checkStore(this.#log, options);
   }
 
   /** Recall over everything ever said, and over files; nothing is loaded before it is first asked for. */

@@ -1,20 +1,23 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Kernel } from "./kernel.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
+import { mendEntry } from "./log/mend-entry.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import type { MemoryOptions } from "./memory/open-memory.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { invalidArgument } from "./model/errors.ts";
 import type { Configuration } from "./provider/ai-sdk/configuration.ts";
 import type { SessionModels } from "./session/windows.ts";
-import { openSqliteStore } from "./store/sqlite/index.ts";
+import { openSqliteStore, type Repaired, repairSqliteStore } from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
 import type { TaskOptions } from "./task/options.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
 import { modelCatalogue } from "./window/models/model-catalogue.ts";
 import type { Catalogue } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
+
+export type { Repaired } from "./store/sqlite/index.ts";
 
 /** How a kernel is opened; everything has a default. */
 export interface KernelOptions {
@@ -24,6 +27,8 @@ export interface KernelOptions {
   readonly durability?: "process" | "power";
   /** How long to wait for other processes that write; default 30 s. */
   readonly busyTimeoutMs?: number;
+  /** Opens an existing store for reading only, also on a read-only disk; what would write fails with STORE_READ_ONLY. */
+  readonly readOnly?: boolean;
   /** A store of your own instead of the embedded one; the kernel closes it. */
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
@@ -62,6 +67,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     (await openSqliteStore({
       path: options.path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
       clock,
+      ...(options.readOnly && { isReadOnly: true }),
       ...(options.durability !== undefined && { durability: options.durability }),
       ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
     }));
@@ -73,6 +79,11 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     memory: memoryOptions(options),
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
   });
+}
+
+/** Copies everything readable of a damaged store into a new folder; the damaged one is left as it is. */
+export async function repairStore(from: string, to: string): Promise<Repaired> {
+  return repairSqliteStore({ from: resolve(from), to: resolve(to), mend: mendEntry });
 }
 
 function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {

@@ -5,7 +5,6 @@ import {
   type LineBody,
   LonghaulError,
   type Message,
-  type MessageBody,
   type Role,
   type Session,
 } from "../index.ts";
@@ -96,7 +95,7 @@ export class KnownLine {
 
   #add(seen: Seen, entries: readonly Entry[]): boolean {
     for (const entry of entries) {
-      if (entry.kind === "line" || entry.kind === "redacted") return false;
+      if (entry.kind === "line" || entry.kind === "redacted" || entry.kind === "damaged") return false;
       if (entry.kind === "message" && !isRecalled(entry)) seen.add(this.#message(entry));
       this.#head = entry.seq;
     }
@@ -132,8 +131,11 @@ export class KnownLine {
   }
 
   #message(entry: Entry): LineMessage {
-    const { id, message } = entry as Entry<MessageBody>;
+    const { id } = entry;
     const seq = entry.session === this.#session.id ? entry.seq : undefined;
+    // A damaged message keeps its place under a key that no caller has, so that the caller's own takes it.
+    if (entry.kind !== "message") return { id, seq, key: `damaged ${id}`, role: "user", parts: 0 };
+    const { message } = entry;
     return { id, seq, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
   }
 }

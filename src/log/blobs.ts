@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { type Digest, isDigest } from "../model/blob.ts";
 import { BoundedCache } from "../model/bounded-cache.ts";
 import type { Clock } from "../model/clock.ts";
-import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
 import type { BlobPart, DataSource, Part } from "../model/part.ts";
 import type { BlobStore, WrittenBlob } from "../store/blob-store.ts";
 import { decodeBase64, splitDataUrl } from "./base64.ts";
 import type { Limits } from "./limits.ts";
+import { standInFor } from "./stand-in.ts";
 
 /** A blob that has been stored, with the type it turned out to have. */
 export interface StoredBlob extends WrittenBlob {
@@ -50,7 +51,7 @@ export class Blobs {
     if (found === digest) return;
     throw new LonghaulError(
       "BLOB_CORRUPT",
-      `Blob ${digest} is damaged on disk: its bytes now hash to ${found}. Restore it from a backup, or append the data again.`,
+      `Blob ${digest} is damaged on disk: its bytes now hash to ${found}. Append the data again, or restore the file from a backup.`,
       {
         details: { digest, found },
       },
@@ -88,6 +89,16 @@ export class Blobs {
     if (part.of === undefined) return part;
     const text = await this.text(part.digest);
     return part.of === "text" ? { type: "text", text } : (JSON.parse(text) as Part);
+  }
+
+  /** The same, but what is left of the part where its blob is missing or damaged. */
+  async restoreReadable(part: BlobPart): Promise<Part> {
+    try {
+      return await this.restore(part);
+    } catch (error) {
+      if (!isLonghaulError(error, "BLOB_CORRUPT") && !isLonghaulError(error, "BLOB_NOT_FOUND")) throw error;
+      return standInFor(part);
+    }
   }
 
   /** Stores bytes; they must be referred to by an append soon, or they are collected. */

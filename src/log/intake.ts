@@ -109,7 +109,13 @@ export class Intake {
 }
 
 function parsed(text: string | undefined): Json | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Json);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // Damaged on disk: whoever reads begins again, and records that were taken in are known.
+    return undefined;
+  }
 }
 
 function written({ checkpoint, progress }: IntakeSave): Pick<IntakeState, "checkpoint" | "progress"> {

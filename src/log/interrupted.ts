@@ -1,8 +1,8 @@
-import type { MessageBody, SessionId } from "../model/entry.ts";
+import type { DamagedBody, MessageBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import { flatParts } from "../model/message.ts";
 import type { DraftRecord } from "../store/draft-store.ts";
-import { decodeBody } from "./body.ts";
+import { readBody } from "./body.ts";
 import type { Log } from "./log.ts";
 import { isOwnerAlive } from "./owner.ts";
 
@@ -18,9 +18,10 @@ export interface LiveDraft {
 export async function liveDrafts(log: Log, session: SessionId): Promise<readonly LiveDraft[]> {
   const now = log.clock.now();
   const drafts = await log.store.drafts.list(session);
-  return drafts
-    .filter((draft) => isOwnerAlive(draft.owner, draft.at, now))
-    .map(({ id, at, payload }) => ({ id, at, body: bodyOf(payload) }));
+  return drafts.flatMap(({ id, at, owner, payload }) => {
+    const body = isOwnerAlive(owner, at, now) ? bodyOf(payload) : undefined;
+    return body?.kind === "message" ? [{ id, at, body }] : [];
+  });
 }
 
 /** Appends the drafts that dead writers left, as interrupted messages; each once, whoever comes first. */
@@ -44,15 +45,17 @@ async function adopt(log: Log, draft: DraftRecord): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    if (isLonghaulError(error, "DRAFT_FINISHED")) return false;
+    // On a store that can only be read, it waits for whoever can write.
+    if (isLonghaulError(error, "DRAFT_FINISHED") || isLonghaulError(error, "STORE_READ_ONLY")) return false;
     throw error;
   }
 }
 
-function bodyOf(payload: Uint8Array): MessageBody {
-  return decodeBody("message", payload) as MessageBody;
+function bodyOf(payload: Uint8Array): MessageBody | DamagedBody {
+  return readBody({ kind: "message", payload }) as MessageBody | DamagedBody;
 }
 
-function blobsOf({ message }: MessageBody): string[] {
-  return [...new Set(flatParts(message).flatMap((part) => (part.type === "blob" ? [part.digest] : [])))];
+function blobsOf(body: MessageBody | DamagedBody): string[] {
+  if (body.kind === "damaged") return [];
+  return [...new Set(flatParts(body.message).flatMap((part) => (part.type === "blob" ? [part.digest] : [])))];
 }

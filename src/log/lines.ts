@@ -20,7 +20,7 @@ import {
 import type { MessageInput } from "../model/message.ts";
 import type { NewSession } from "../store/session-store.ts";
 import type { Ready } from "./absorb.ts";
-import { decodeBody } from "./body.ts";
+import { toEntry } from "./body.ts";
 import type { Log } from "./log.ts";
 
 /** A line with the seq of the entry that chose it; 0 for the line a session is born with. */
@@ -226,14 +226,20 @@ export class Lines {
     if (seq === 0)
       return { seq, line: lineAfter(this.#session, 0, []), previous: 0, previousEnd: 0, reason: "start" };
     const stored = await this.#log.store.entries.get(this.#session, seq);
-    if (stored?.kind !== "line") {
-      throw new LonghaulError(
-        "STORE_CORRUPT",
-        `Entry ${this.#session}#${seq} should hold a line and does not; restore the store from a backup.`,
-      );
-    }
-    const { ranges, previous, previousEnd, reason } = decodeBody("line", stored.payload) as LineBody;
+    const entry = stored && toEntry(this.#session, stored);
+    if (entry?.kind !== "line") return this.#loadBefore(seq);
+    const { ranges, previous, previousEnd, reason } = entry;
     this.#known = { seq, line: lineAfter(this.#session, seq, ranges), previous, previousEnd, reason };
     return this.#known;
+  }
+
+  /** Stands in for a damaged line entry: the line before it goes on as if nothing else had been chosen, so nothing is lost. */
+  async #loadBefore(seq: number): Promise<LoadedLine> {
+    const query = { from: 1, to: seq - 1, limit: 1, order: "descending", kinds: ["line"] } as const;
+    const [earlier] = await this.#log.store.entries.read(this.#session, query);
+    const { seq: previous, line } = await this.#load(earlier?.seq ?? 0);
+    const ranges = closeLine(line, seq - 1);
+    const reason = "damaged";
+    return { seq, line: lineAfter(this.#session, seq, ranges), previous, previousEnd: seq - 1, reason };
   }
 }

@@ -102,7 +102,7 @@ export class Log {
   /** The payload of a body; ENTRY_TOO_LARGE above the limit. */
   encode(body: EntryBody): Uint8Array {
     const text = writeBody(body);
-    if (text.length <= this.limits.maxEntryBytes) return encodePayload(text);
+    if (text.length <= this.limits.maxEntryBytes) return encodePayload(text, body.kind);
     throw new LonghaulError(
       "ENTRY_TOO_LARGE",
       `The entry has ${text.length} characters besides its blobs; at most ${this.limits.maxEntryBytes} are kept in one. Split it, or raise limits.maxEntryBytes.`,

@@ -43,6 +43,15 @@ export interface RedactedBody {
   readonly reason?: string;
 }
 
+/** Stands in the place of an entry whose content on disk is damaged and cannot be read. */
+export interface DamagedBody {
+  readonly kind: "damaged";
+  /** What it was; undefined if that is damaged too. */
+  readonly was?: EntryKind;
+  /** What is wrong with it. */
+  readonly problem: string;
+}
+
 /** What model calls used. Several reports of one request may follow each other: the last one counts. */
 export interface UsageBody {
   readonly kind: "usage";
@@ -93,7 +102,8 @@ export type EntryBody =
   | OverlayBody
   | RawBody
   | PinBody
-  | TaskBody;
+  | TaskBody
+  | DamagedBody;
 
 /** What sort of record an entry is. */
 export type EntryKind = EntryBody["kind"];
@@ -109,6 +119,7 @@ export const ENTRY_KINDS = [
   "raw",
   "pin",
   "task",
+  "damaged",
 ] as const satisfies readonly EntryKind[];
 
 /** Returns the kinds if all of them exist, else throws ARGUMENT_INVALID. */

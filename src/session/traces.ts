@@ -17,15 +17,19 @@ export async function tracesOf(
     const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
     const found = await entries.read(session, query);
     for (const stored of found) {
-      const overlay = toEntry(session, stored) as Entry<OverlayBody>;
-      if (hasWords(overlay) && places.some((place) => standsFor(overlay, place)))
-        traces.push({ session, seq: overlay.seq });
+      const entry = toEntry(session, stored);
+      // A damaged overlay may quote any of them.
+      if (entry.kind !== "overlay" || quotes(entry, places)) traces.push({ session, seq: entry.seq });
     }
     const last = found.at(-1);
     if (!last || found.length < BATCH) break;
     from = last.seq + 1;
   }
   return traces;
+}
+
+function quotes(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean {
+  return hasWords(overlay) && places.some((place) => standsFor(overlay, place));
 }
 
 /** Receipts name what has left the window. */

@@ -31,7 +31,7 @@ export interface ThreadParts {
   readonly mark: SessionMark;
   /** By what it is found again. */
   readonly home: Home;
-  readonly blobs: Pick<Blobs, "bytes" | "restore">;
+  readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreReadable">;
   /** A message as it is stored. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Told the words of each whole reply. */
@@ -247,7 +247,7 @@ export class Thread {
   /** Where the bytes of its messages come from. */
   get bytes(): LoggedBytes {
     const { blobs } = this.#parts;
-    return { base64Of: this.base64Of, restore: (part) => blobs.restore(part) };
+    return { base64Of: this.base64Of, restore: (part) => blobs.restoreReadable(part) };
   }
 
   /** A whole reply was written down. */

@@ -73,6 +73,7 @@ export class AgentMemory {
     if (typeof entry === "string") return entry;
     const { memory, originals, restore } = this.#parts;
     if (entry.kind === "redacted") return `${wanted} was removed on request.`;
+    if (entry.kind === "damaged") return `${wanted} is damaged on disk and cannot be read.`;
     if (entry.kind !== "overlay") {
       const entries = await memory.expand(entry.id, { around: options.around ?? 1 });
       return shownEntries(entries, restore, { of: entry.id, from: options.from ?? 0 });

@@ -138,7 +138,17 @@ function toRecord(row: Row): SessionRecord {
     ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
     createdAt: row.created_at as number,
     ...(row.title !== null && { title: row.title as string }),
-    ...(row.meta !== null && { meta: JSON.parse(row.meta as string) }),
+    ...metaIn(row.meta as string | null),
     lineSeq: row.line_seq as number,
   };
+}
+
+/** Damaged meta is left out: it must not keep the session, and the list of all, from being read. */
+function metaIn(text: string | null): Pick<SessionRecord, "meta"> {
+  if (text === null) return {};
+  try {
+    return { meta: JSON.parse(text) };
+  } catch {
+    return {};
+  }
 }

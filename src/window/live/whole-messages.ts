@@ -40,7 +40,7 @@ async function whole(message: Message, blobs: Blobs): Promise<Message> {
 async function restored(part: Part, blobs: Blobs): Promise<Part> {
   if (!isSpilled(part)) return part;
   try {
-    return await blobs.restore(part);
+    return await blobs.restoreReadable(part);
   } catch (error) {
     if (!isLonghaulError(error, "BLOB_TOO_LARGE")) throw error;
     return { type: "text", text: part.preview ?? "" };

@@ -45,11 +45,14 @@ export class SqliteMemory implements MemoryStore {
   readonly vectors: VectorStore;
   readonly #path: string;
   readonly #busyTimeoutMs: number;
+  #prepare: () => void;
   #opening: Promise<Tables> | undefined;
   #isClosed = false;
 
-  constructor(path: string, busyTimeoutMs: number) {
+  /** `prepare` is called before the file is first opened. */
+  constructor(path: string, busyTimeoutMs: number, prepare: () => void = () => undefined) {
     this.#path = path;
+    this.#prepare = prepare;
     this.#busyTimeoutMs = busyTimeoutMs;
     this.vectors = {
       embedder: (id, dimensions) => this.#use(({ vectors }) => vectors.embedder(id, dimensions)),
@@ -200,6 +203,8 @@ export class SqliteMemory implements MemoryStore {
   }
 
   async #connect(): Promise<Tables> {
+    this.#prepare();
+    this.#prepare = () => undefined;
     const options = {
       // Lost with a crash of the machine, the last batches are indexed once more.
       durability: "process",
