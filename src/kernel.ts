@@ -149,6 +149,13 @@ export class Kernel implements AsyncDisposable {
     return this.#store.vacuum();
   }
 
+  /** Rejects if the store cannot be written now: it is full, locked, read-only, or its files were removed. */
+  async probe(): Promise<void> {
+    this.#scope.assertOpen();
+    if (this.#store.probe) await this.#store.probe();
+    else await this.#store.sessions.list({ limit: 1 });
+  }
+
   /** Reads every entry and blob of the store and says what is damaged; changes nothing. May take long. */
   async check(options?: CheckOptions): Promise<StoreCheck> {
     this.#scope.assertOpen();

@@ -12,6 +12,7 @@ import { exchange } from "./exchange/exchange.ts";
 import { FaultError } from "./exchange/fault-error.ts";
 import type { Admitted, ExchangeParts } from "./exchange/parts.ts";
 import { passOn } from "./exchange/pass-on.ts";
+import { storeTroubleOf } from "./exchange/store-trouble.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
@@ -160,6 +161,12 @@ export class Reception {
 
   #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {
     if (response.destroyed || (response.headersSent && response.writableEnded)) {
+      // The client has its answer, but it was not written down.
+      const code = storeTroubleOf(error);
+      if (code !== undefined) {
+        trace.error = code;
+        this.#parts.onError(error);
+      }
       trace.ending ??= "client-gone";
       return;
     }

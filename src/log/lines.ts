@@ -77,6 +77,7 @@ export class Lines {
       throw new LonghaulError(
         "SESSION_NOT_FOUND",
         `Session ${JSON.stringify(this.#session)} has been deleted.`,
+        { details: { session: this.#session } },
       );
     return this.#load(record.lineSeq);
   }

@@ -68,10 +68,10 @@ describe("a flipped bit in the database file", () => {
       await using kernel = await openKernel({ path });
       await using session = await kernel.session("s");
       for (let n = 1; n <= 120; n++) {
-        const text = `${n} ${createHash("sha512")
-          .update(String(n))
-          .digest("base64")
-          .repeat(1 + (n % 3))}`;
+        const digests = Array.from({ length: 12 }, (_, part) =>
+          createHash("sha512").update(`${n} ${part}`).digest("base64"),
+        );
+        const text = `${n} ${digests.join(" ")}`;
         said.set((await session.append({ role: n % 2 ? "user" : "assistant", text })).seq, text);
       }
     }

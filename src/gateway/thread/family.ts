@@ -105,11 +105,25 @@ export class Family {
 
   /** Takes in a conversation that goes on here, for its client has begun anew with a summary. */
   async #adopt({ of, text }: ClientSummary): Promise<void> {
-    const id = rootId(this.#caller, this.#firstKey, this.#roots.length + 1);
+    const id = rootId(this.#caller, this.#firstKey, this.#freeOrdinal());
     this.#roots.push(await putSign(of.session, id));
     this.#threads.unshift(of);
     this.#adopted.add(of);
     this.#remember({ of, text });
+  }
+
+  /** Lets a conversation go whose session was deleted while it was open here; false if it is none of these. */
+  renew(id: SessionId): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const thread = this.#thread(id);
+      const isKnown = thread !== undefined || this.#roots.some((root) => root.id === id);
+      // Another request may have been here first.
+      if (!isKnown || (await this.#parts.kernel.find(id))) return isKnown;
+      this.#threads = this.#threads.filter((known) => known !== thread);
+      this.#roots = this.#roots.filter((root) => root.id !== id);
+      if (thread?.inFlight === 0) await thread.close().catch(() => undefined);
+      return true;
+    });
   }
 
   async close(): Promise<void> {
@@ -201,7 +215,7 @@ export class Family {
       return this.#add(await session.fork({ id, at: whole.last, meta }), mark, whole.thread);
     }
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
-    const root = await this.#root(this.#isExplicit ? 1 : this.#roots.length + 1);
+    const root = await this.#root(this.#isExplicit ? 1 : this.#freeOrdinal());
     if (isRoot) {
       const { title = titleOf(facts.messages) } = await root.record();
       await root.update({ meta, ...(title !== undefined && { title }) });
@@ -220,11 +234,20 @@ export class Family {
   }
 
   async #root(ordinal: number): Promise<Session> {
-    const known = this.#roots[ordinal - 1];
+    const id = rootId(this.#caller, this.#firstKey, ordinal);
+    const known = this.#roots.find((root) => root.id === id);
     if (known) return known;
-    const root = await this.#parts.kernel.session(rootId(this.#caller, this.#firstKey, ordinal));
+    const root = await this.#parts.kernel.session(id);
     this.#roots.push(root);
     return root;
+  }
+
+  /** The first number that no conversation here has; numbers of deleted ones are free again. */
+  #freeOrdinal(): number {
+    const taken = new Set(this.#roots.map((root) => root.id));
+    let ordinal = 1;
+    while (taken.has(rootId(this.#caller, this.#firstKey, ordinal))) ordinal++;
+    return ordinal;
   }
 
   #add(session: Session, mark: SessionMark, of?: Thread): Thread {

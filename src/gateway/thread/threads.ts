@@ -1,3 +1,4 @@
+import type { SessionId } from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import type { ClientSummary } from "./client-summary.ts";
@@ -79,6 +80,13 @@ export class Threads {
     const thread = await held.family.threadBehind(place);
     await this.#weighed(held);
     return thread;
+  }
+
+  /** Begins a conversation again whose session was deleted while it was open; false if none of that id is. */
+  async renew(session: SessionId): Promise<boolean> {
+    let isRenewed = false;
+    for (const { family } of this.#families.values()) isRenewed = (await family.renew(session)) || isRenewed;
+    return isRenewed;
   }
 
   async close(): Promise<void> {

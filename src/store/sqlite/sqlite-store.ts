@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import { isLonghaulError, wholeNumber } from "../../model/errors.ts";
+import { isLonghaulError, LonghaulError, wholeNumber } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
 import type { SessionStore } from "../session-store.ts";
 import type { Store, StoreSize } from "../store.ts";
@@ -108,12 +109,16 @@ class SqliteStore implements Store {
   readonly #inMemory: boolean;
   readonly #commits: Commits;
   readonly #eraser: Eraser;
+  readonly #logPath: string;
+  readonly #inode: number | undefined;
   readonly #onClose: (() => void) | undefined;
 
   constructor(db: Database, parts: StoreParts) {
     const { folder, inMemory, memory, clock, isReadOnly } = parts;
     this.#db = db;
     this.#onClose = parts.onClose;
+    this.#logPath = join(folder, "log.db");
+    this.#inode = inodeOf(this.#logPath);
     this.memory = memory;
     this.#folder = folder;
     this.#inMemory = inMemory;
@@ -161,6 +166,19 @@ class SqliteStore implements Store {
     return { logBytes: this.#logBytes(), blobBytes, memoryBytes: await this.memory.sizeBytes() };
   }
 
+  async probe(): Promise<void> {
+    if (!this.#inMemory && inodeOf(this.#logPath) !== this.#inode) {
+      throw new LonghaulError(
+        "STORE_IO",
+        `${this.#logPath} was removed or replaced while it was open: what is written now is lost. Restart the program.`,
+        { details: { path: this.#logPath } },
+      );
+    }
+    const lease = { name: "probe", owner: randomUUID(), expiresAt: 0 };
+    await this.leases.claim(lease, 0);
+    await this.leases.release(lease.name, lease.owner);
+  }
+
   async verify(): Promise<readonly string[]> {
     try {
       const rows = await this.#db.read(() =>
@@ -200,4 +218,9 @@ class SqliteStore implements Store {
   #number(sql: string): number {
     return Object.values(this.#db.prepare(sql).get() ?? {})[0] as number;
   }
+}
+
+/** Which file is at a path; undefined if there is none. */
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
