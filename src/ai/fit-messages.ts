@@ -57,7 +57,9 @@ async function written(
     for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
     const own = isNote ? undefined : spoken[seq - 1];
     if (own?.message === message) fitted.push(own.foreign);
-    else fitted.push(...(await foreignMessages(message, { dialect, own, toolNames, bytesOf })));
+    else
+      for (const one of await foreignMessages(message, { dialect, own, toolNames, bytesOf }))
+        fitted.push(one);
   }
   if (dialect !== "ai-sdk") return fitted;
   // Words in place of missing results were left out when the messages were read.

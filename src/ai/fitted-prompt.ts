@@ -41,7 +41,7 @@ export async function fittedPrompt(
     if (given && isSame) prompt.push(given.sdk);
     else {
       const own = given ?? (await fromLog(slot, toolNames, bytesOf));
-      prompt.push(...(await sdkMessages(message, own, toolNames, bytesOf)));
+      for (const one of await sdkMessages(message, own, toolNames, bytesOf)) prompt.push(one);
     }
   }
   return withResults(prompt);

@@ -232,7 +232,7 @@ export class Conversation<G extends Given> {
     for (let from = 0; from < given.length; from += BATCH) {
       const inputs: MessageInput[] = [];
       for (const one of given.slice(from, from + BATCH)) {
-        if (one.before) inputs.push(...(await one.before()));
+        if (one.before) for (const input of await one.before()) inputs.push(input);
         inputs.push(one.input());
       }
       isWhole = this.#known.appended(await this.#session.appendAll(inputs)) && isWhole;

@@ -133,7 +133,7 @@ export class Log {
       sizeBytes += payload.byteLength;
       const entry = { kind: body.kind, at: own ?? at, payload };
       entries.push(blobs ? { ...entry, blobs } : entry);
-      if (held) holds.push(...held);
+      if (held) for (const one of held) holds.push(one);
     }
     if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };
     const { at: _at, retries: _retries, ...rest } = extras;

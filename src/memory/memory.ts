@@ -14,9 +14,10 @@ import { ChunkTexts } from "./index/chunk-texts.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { VectorFiller } from "./index/vector-filler.ts";
-import { coverageOf, rankAll, toHit } from "./make-hits.ts";
+import { coverageOf, type RankedChunk, rankAll, toHit } from "./make-hits.ts";
 import type { TermVectors } from "./rank/candidate.ts";
 import { withoutSpeakers } from "./rank/query.ts";
+import { liftRareWords, wholeTerms } from "./rare-words.ts";
 import { type MemoryScope, resolveScope } from "./scope.ts";
 import { analyse } from "./text/analyse.ts";
 import { VectorIndex } from "./vectors/vector-index.ts";
@@ -42,6 +43,8 @@ export interface RecallOptions {
   /** Hits that score less than this share of the best are left out; default 0. */
   readonly threshold?: number;
   readonly signal?: AbortSignal;
+  /** Longest time for indexing what is new before the answer; default 10 s. The rest is indexed in the background. */
+  readonly waitMs?: number;
 }
 
 /** How much there is around a hit. */
@@ -50,6 +53,7 @@ export interface ExpandOptions {
   readonly around?: number;
 }
 
+const WAIT_MS = 10_000;
 const VECTOR_BYTES = 256 * 1024 * 1024;
 /** Terms of a question that are searched for; a pasted document has more, and they would say no more. */
 const MOST_TERMS = 96;
@@ -79,14 +83,18 @@ export class Memory implements Closable {
     this.#filler = parts.embedder && new VectorFiller(memory, this.#texts, parts.embedder);
   }
 
-  /** What was said, or stands in a file, that answers a question best. Everything committed before the call is looked at. */
+  /**
+   * What was said, or stands in a file, that answers a question best. Everything committed before the call is
+   * looked at, as far as it can be indexed in time; `unindexed` says what is missing.
+   */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
     const k = wholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw invalidArgument("question", question, "a text");
     const asked = question.slice(0, MOST_CHARACTERS);
     const { log, termVectors } = this.#parts;
     const { store } = log;
-    await this.#follower.catchUp(options);
+    const waitMs = wholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
+    const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
     const filter = await resolveScope(store, options.scope);
     const state = await this.#text.refresh();
     await this.#texts.refresh(state.stamp);
@@ -94,9 +102,10 @@ export class Memory implements Closable {
     const { vector, reason } = await this.#embedQuestion(withoutSpeakers(asked, speakers), options.signal);
     throwIfAborted(options.signal);
     const terms = termsOf(asked);
+    const whole = wholeTerms(asked);
     const found = await findCandidates(
       { store: store.memory, text: this.#text, vectors: this.#vectors },
-      { terms, filter, ...(vector && { vector }) },
+      { terms, wholeTerms: whole, filter, ...(vector && { vector }) },
     );
     const context = {
       statistics: found.statistics,
@@ -104,12 +113,17 @@ export class Memory implements Closable {
       speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
       vectors: termVectors?.() ?? null,
     };
-    const ranked = rankAll(asked, found, context);
+    const placeOf = (chunk: number) => {
+      const own = found.chunks.get(chunk);
+      return own && `${own.source} ${own.turn}`;
+    };
+    const isOnlyWord = whole.length === 1;
+    const ranked = liftRareWords(rankAll(asked, found, context), found.rare, placeOf, { isOnlyWord, k });
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
     const hits: Hit[] = [];
-    const shown: typeof ranked = [];
+    const shown: RankedChunk[] = [];
     for (const one of ranked) {
       if (hits.length === k || one.score < (options.threshold ?? 0) * (ranked[0]?.score ?? 0)) break;
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
@@ -128,6 +142,7 @@ export class Memory implements Closable {
       certainty,
       isSure: hits.length > 0 && certainty >= SURE,
       ...(reason !== undefined && { withoutVectors: reason }),
+      ...(unindexed > 0 && { unindexed }),
     };
   }
 
@@ -178,6 +193,7 @@ export class Memory implements Closable {
   /** Idempotent. Embedding under way is broken off and goes on the next time. */
   async close(): Promise<void> {
     this.#closing.abort();
+    await this.#follower.close();
     await this.#background;
     await this.#parts.embedder?.close?.();
   }

@@ -13,7 +13,10 @@ export async function tracesOf(
 ): Promise<readonly Place[]> {
   const traces: Place[] = [];
   const { seq: head } = await entries.head(session);
-  for (let from = Math.min(...places.map(({ seq }) => seq)); from <= head; ) {
+  for (
+    let from = places.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY);
+    from <= head;
+  ) {
     const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
     const found = await entries.read(session, query);
     for (const stored of found) {

@@ -20,11 +20,11 @@ export function windowDiff(
   let gone: Slot[] = [];
   const flush = () => {
     const shown = isFull || gone.length <= 2 * SHOWN_ENDS + 1 ? gone : gone.slice(0, SHOWN_ENDS);
-    lines.push(...shown.map((slot) => paint("red", line("-", slot))));
+    for (const one of shown.map((slot) => paint("red", line("-", slot)))) lines.push(one);
     const rest = gone.length - shown.length;
     if (rest > 0) {
       lines.push(paint("red", `- … ${countOf(rest - SHOWN_ENDS, "more message")}`));
-      lines.push(...gone.slice(-SHOWN_ENDS).map((slot) => paint("red", line("-", slot))));
+      for (const one of gone.slice(-SHOWN_ENDS).map((slot) => paint("red", line("-", slot)))) lines.push(one);
     }
     gone = [];
   };
@@ -40,12 +40,12 @@ export function windowDiff(
     else if (!stays.has(slot.seq)) gone.push(slot);
     else {
       flush();
-      for (const note of late.splice(0)) lines.push(...noteLines(note, paint));
+      for (const note of late.splice(0)) for (const one of noteLines(note, paint)) lines.push(one);
       lines.push(line(" ", slot));
     }
   }
   flush();
-  for (const note of late) lines.push(...noteLines(note, paint));
+  for (const note of late) for (const one of noteLines(note, paint)) lines.push(one);
   return lines;
 }
 

@@ -13,7 +13,7 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
   for (const { range, bytes } of changes.toSorted((one, other) => one.range.from - other.range.from)) {
     if (range.from < at) throw new RangeError(`changes overlap at byte ${range.from}`);
     if (range.from > at) pieces.push(body.subarray(at, range.from));
-    if (!(bytes instanceof Uint8Array)) pieces.push(...bytes);
+    if (!(bytes instanceof Uint8Array)) for (const one of bytes) pieces.push(one);
     else if (bytes.length > 0) pieces.push(bytes);
     at = range.to;
   }

@@ -23,6 +23,7 @@ const FIELDS = {
     "savedDollars",
     "healed",
     "recalls",
+    "unindexed",
     "redacted",
     "count",
   ],

@@ -29,7 +29,7 @@ export async function piecesFromLog(
   for (const message of lead) add(await write(message as Message));
   for (const [place, one] of planOutgoing(conversation).entries()) {
     const { isNote, logged, original = logged } = slots[place] as (typeof slots)[number];
-    if (one.type === "same") pieces.push(...ownPieces(api, said, one.index));
+    if (one.type === "same") for (const piece of ownPieces(api, said, one.index)) pieces.push(piece);
     else if (one.type === "changed") {
       const own = elementsAt(api, said, one.index);
       add(await edited(one.message, one.original, own), said.messages[one.index]?.from);

@@ -67,7 +67,7 @@ async function ignoreFilesAbove(folder: string): Promise<{ root: string; files: 
     if (await exists(join(at, ".git"))) {
       const files: IgnoreFile[] = [];
       const exclude = await rulesIn(join(at, ".git", "info", "exclude"), "");
-      for (const path of between.reverse()) files.push(...(await ignoreFilesOf(at, path)));
+      for (const path of between.reverse()) for (const one of await ignoreFilesOf(at, path)) files.push(one);
       return { root: at, files: [...exclude, ...files] };
     }
     if (dirname(at) === at) return { root: folder, files: [] };

@@ -31,13 +31,14 @@ export async function retrieveContext(
   const { texts } = options.shown ?? {};
   const wanted = shouldRetrieve(userText, { ...(texts && { texts }) });
   if (!wanted) return undefined;
-  const { scope, k, signal } = options;
+  const { scope, k, signal, waitMs } = options;
   const isAsked = wanted.reason === "command";
   const { hits, isSure } = await memory.recall(wanted.question, {
     k: k ?? 8,
     ...(!isAsked && { threshold: THRESHOLD }),
     ...(scope && { scope }),
     ...(signal && { signal }),
+    ...(waitMs !== undefined && { waitMs }),
   });
   if (!isAsked && !isSure) return undefined;
   const isOwn = (hit: Hit) =>

@@ -12,8 +12,8 @@ export class StreamMedia {
 
   /** Takes in what a delta brings, or a whole message. */
   add(delta: JsonObject): void {
-    this.#images.push(...arrayOf(delta.images));
-    this.#annotations.push(...arrayOf(delta.annotations));
+    for (const one of arrayOf(delta.images)) this.#images.push(one);
+    for (const one of arrayOf(delta.annotations)) this.#annotations.push(one);
     const audio = objectOf(delta.audio);
     if (!audio) return;
     const { transcript, data, ...rest } = audio;
