@@ -4,6 +4,7 @@ import type { Entry, EntryId } from "../model/entry.ts";
 import { parseEntryId } from "../model/entry.ts";
 import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
+import type { StoredChunk } from "../store/memory-store.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
@@ -113,12 +114,15 @@ export class Memory implements Closable {
       speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
       vectors: termVectors?.() ?? null,
     };
-    const placeOf = (chunk: number) => {
-      const own = found.chunks.get(chunk);
-      return own && `${own.source} ${own.turn}`;
-    };
-    const isOnlyWord = whole.length === 1;
-    const ranked = liftRareWords(rankAll(asked, found, context), found.rare, placeOf, { isOnlyWord, k });
+    const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
+    const placesOf = (numbers: readonly number[]) =>
+      new Set(numbers.flatMap((number) => found.chunks.get(number) ?? []).map(placeOf));
+    const ranked = liftRareWords(
+      rankAll(asked, found, context),
+      found.rare.map(placesOf),
+      ({ chunk }) => placeOf(chunk),
+      { isOnlyWord: whole.length === 1, k },
+    );
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );

@@ -9,22 +9,22 @@ export function wholeTerms(question: string): readonly string[] {
 
 /**
  * Makes sure that a word which hardly anything else has leads to where it stands, whatever ranking thinks of the rest: a
- * question of that word alone has it first, any other among the first `k`.
+ * question of that word alone has it first, any other among the first `k`. `rare` has the places of each such word.
  */
 export function liftRareWords(
   ranked: readonly RankedChunk[],
-  rare: ReadonlySet<number>,
-  placesOf: (chunk: number) => string | undefined,
+  rare: readonly ReadonlySet<string>[],
+  placeOf: (chunk: RankedChunk) => string,
   { isOnlyWord, k }: { readonly isOnlyWord: boolean; readonly k: number },
 ): readonly RankedChunk[] {
-  if (rare.size === 0) return ranked;
-  const wanted = new Set([...rare].map(placesOf));
-  const isWanted = ({ chunk }: RankedChunk) => wanted.has(placesOf(chunk.number));
-  const from = isOnlyWord ? 0 : k;
-  const late = ranked.slice(from).filter(isWanted).slice(0, k);
-  if (late.length === 0) return ranked;
-  const lifted = new Set(late);
+  const shown = ranked.slice(0, isOnlyWord ? 1 : k);
+  const isIn = (places: ReadonlySet<string>) => (one: RankedChunk) => places.has(placeOf(one));
+  const missing = rare.filter((places) => !shown.some(isIn(places)));
+  const found = missing.flatMap((places) => ranked.find(isIn(places)) ?? []);
+  // The best of all the words together stays first.
+  const lifted = new Set(isOnlyWord ? found : found.slice(0, Math.floor(k / 2)));
+  if (lifted.size === 0) return ranked;
   const others = ranked.filter((one) => !lifted.has(one));
-  const at = isOnlyWord ? 0 : Math.max(0, k - late.length);
-  return [...others.slice(0, at), ...late, ...others.slice(at)];
+  const at = isOnlyWord ? 0 : k - lifted.size;
+  return [...others.slice(0, at), ...lifted, ...others.slice(at)];
 }

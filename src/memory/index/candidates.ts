@@ -49,8 +49,8 @@ export interface Candidates {
   readonly sources: ReadonlyMap<number, SourceRecord>;
   readonly byText: readonly ScoredChunk[];
   readonly byVector: readonly ScoredChunk[];
-  /** Chunks with a word of the question that hardly any other has. */
-  readonly rare: ReadonlySet<number>;
+  /** For each word of the question that hardly any chunk has, the chunks that do. */
+  readonly rare: readonly (readonly number[])[];
 }
 
 /** Where candidates come from. */
@@ -73,7 +73,7 @@ export async function findCandidates(
       ? await vectors.search(query.vector, (chunk) => text.sourceOf(chunk), query.filter, limits.byVector)
       : [];
   const rare = await rareChunks(text, query, matches.frequencies, totals.chunks);
-  const numbers = [...new Set([...rare, ...interleave(matches.chunks, nearest)])];
+  const numbers = [...new Set([...rare.flat(), ...interleave(matches.chunks, nearest)])];
   const found = await store.chunks(numbers);
   const chunks = new Map(found.map((chunk) => [chunk.number, chunk]));
   const sources = await sourcesOf(store, found);
@@ -120,13 +120,13 @@ async function rareChunks(
   { wholeTerms = [], filter }: CandidateQuery,
   frequencies: ReadonlyMap<string, number>,
   total: number,
-): Promise<ReadonlySet<number>> {
+): Promise<readonly (readonly number[])[]> {
   const isRare = (term: string) =>
     (frequencies.get(term) ?? 0) > 0 && (frequencies.get(term) ?? 0) <= MAX_RARE;
-  const found = new Set<number>();
+  const found: number[][] = [];
   for (const term of wholeTerms.filter(isRare).slice(0, MAX_RARE_WORDS)) {
     const { chunks } = await text.search([term], filter, MAX_RARE, total);
-    for (const { chunk } of chunks) found.add(chunk);
+    if (chunks.length > 0) found.push(chunks.map(({ chunk }) => chunk));
   }
   return found;
 }

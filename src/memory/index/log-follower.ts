@@ -78,7 +78,9 @@ export class LogFollower {
   #inBackground(): Promise<boolean> {
     if (this.#next) return this.#next;
     const next = (async () => {
+      await undefined;
       while (this.#running) await this.#running.catch(() => undefined);
+      // Who asks from now on may have committed something that this one does not see.
       this.#next = undefined;
       try {
         await this.catchUp({ signal: this.#closing.signal });
