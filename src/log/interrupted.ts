@@ -4,7 +4,7 @@ import { flatParts } from "../model/message.ts";
 import type { DraftRecord } from "../store/draft-store.ts";
 import { readBody } from "./body.ts";
 import type { Log } from "./log.ts";
-import { isOwnerAlive } from "./owner.ts";
+import { isOwnerAlive, isOwnerRunning } from "./owner.ts";
 
 /** A message that someone is writing right now. */
 export interface LiveDraft {
@@ -19,7 +19,7 @@ export async function liveDrafts(log: Log, session: SessionId): Promise<readonly
   const now = log.clock.now();
   const drafts = await log.store.drafts.list(session);
   return drafts.flatMap(({ id, at, owner, payload }) => {
-    const body = isOwnerAlive(owner, at, now) ? bodyOf(payload) : undefined;
+    const body = isWriting(owner, at, now) ? bodyOf(payload) : undefined;
     return body?.kind === "message" ? [{ id, at, body }] : [];
   });
 }
@@ -28,7 +28,7 @@ export async function liveDrafts(log: Log, session: SessionId): Promise<readonly
 export async function adoptInterrupted(log: Log, session: SessionId): Promise<number> {
   const now = log.clock.now();
   const orphans = (await log.store.drafts.list(session)).filter(
-    (draft) => !isOwnerAlive(draft.owner, draft.at, now),
+    (draft) => !isWriting(draft.owner, draft.at, now),
   );
   let adopted = 0;
   for (const orphan of orphans) if (await adopt(log, orphan)) adopted++;
@@ -49,6 +49,10 @@ async function adopt(log: Log, draft: DraftRecord): Promise<boolean> {
     if (isLonghaulError(error, "DRAFT_FINISHED") || isLonghaulError(error, "STORE_READ_ONLY")) return false;
     throw error;
   }
+}
+
+function isWriting(owner: string, at: number, now: number): boolean {
+  return isOwnerRunning(owner) || isOwnerAlive(owner, at, now);
 }
 
 function bodyOf(payload: Uint8Array): MessageBody | DamagedBody {

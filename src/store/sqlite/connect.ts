@@ -77,11 +77,25 @@ function prepareFile(path: string): void {
   if (existsSync(path)) {
     accessSync(path, constants.W_OK);
     refuseForeignFile(path);
+    hideFromOthers(path);
     return;
   }
   // Made by us before SQLite does it, because SQLite would leave the file readable for others.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
+}
+
+/** Takes a file that others could read from them, if it is ours; SQLite gives its journal the same rights. */
+function hideFromOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found || (found.mode & 0o077) === 0) continue;
+    try {
+      chmodSync(file, 0o600);
+    } catch {
+      // Somebody else's file: who owns it decides.
+    }
+  }
 }
 
 function nearestExisting(folder: string): string {

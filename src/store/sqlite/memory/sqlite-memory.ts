@@ -163,6 +163,11 @@ export class SqliteMemory implements MemoryStore {
     return this.#path === ":memory:" ? 0 : sizeOf(this.#path) + sizeOf(`${this.#path}-wal`);
   }
 
+  /** Empties the journal, which still holds what was forgotten; false if a reader elsewhere prevented that. */
+  scrub(): Promise<boolean> {
+    return this.#use(({ db }) => db.emptyJournal());
+  }
+
   async vacuum(): Promise<void> {
     if (!this.exists) return;
     await this.#use(async ({ db }) => {
