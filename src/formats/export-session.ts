@@ -1,4 +1,4 @@
-import type { Entry, Json, Kernel, Part, Session, SessionId } from "../index.ts";
+import type { BlobPart, Entry, Json, Kernel, Part, Session, SessionId } from "../index.ts";
 import { isLonghaulError, LonghaulError } from "../index.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writing/writer.ts";
 
@@ -44,6 +44,7 @@ export async function exportedSession(
       ),
     restore: async (part: Part) => {
       if (part.type !== "blob") return part;
+      if (part.of === undefined) return readableMedia(kernel, part, onDamage);
       const left = () => kernel.blobs.restoreReadable(part);
       return unlessDamaged(() => kernel.blobs.restore(part), left, onDamage);
     },
@@ -56,6 +57,19 @@ export async function exportedSession(
       );
     },
   };
+}
+
+/** Media as they are; a text in their place where their bytes are missing or damaged, for no format takes half an image. */
+async function readableMedia(kernel: Kernel, part: BlobPart, onDamage: OnDamage): Promise<Part> {
+  const text = `[${part.mime}${part.name === undefined ? "" : ` ${part.name}`} is missing or damaged]`;
+  return unlessDamaged<Part>(
+    async () => {
+      for await (const _ of kernel.blobs.stream(part.digest));
+      return part;
+    },
+    async () => ({ type: "text", text }),
+    onDamage,
+  );
 }
 
 /** Entries as they are; tells of the damaged ones. */
