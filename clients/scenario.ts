@@ -8,6 +8,10 @@ export interface Scenario {
   /** The files that each turn reads. */
   readonly files: readonly string[];
   readonly faults?: Readonly<Record<number, Fault>>;
+  /** Every request of the conversation from this number on is called too long, however short it is. */
+  readonly refusedFrom?: number;
+  /** True if requests for a summary are refused from then on, too. */
+  readonly areSummariesRefused?: boolean;
   /** How many reads have room in the window that the upstream enforces. */
   readonly readsWithRoom?: number;
   /** True if the gateway ends and starts again between the turns. */
@@ -30,6 +34,21 @@ export const SCENARIOS: readonly Scenario[] = [
     turns: 1,
     files: OTHERS,
     faults: { 3: "overflow" },
+  },
+  {
+    name: "refused",
+    about: "every request from the third on is called too long, summaries are not",
+    turns: 1,
+    files: OTHERS,
+    refusedFrom: 3,
+  },
+  {
+    name: "refused-all",
+    about: "every request from the third on is called too long, summaries included",
+    turns: 1,
+    files: OTHERS,
+    refusedFrom: 3,
+    areSummariesRefused: true,
   },
   {
     name: "window",

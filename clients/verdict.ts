@@ -6,6 +6,8 @@ import type { Trial } from "./trial.ts";
 import { PROMPTS } from "./upstream/answer.ts";
 
 const LONGEST_REASON = 200;
+/** Requests that an upstream may get which refuses them for ever. */
+const MAX_REFUSED_REQUESTS = 20;
 
 /** What came out of an agent's runs through one scenario. */
 export interface Verdict {
@@ -29,7 +31,9 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
     if (mains !== 1 && !(mains === 2 && isInterrupted(scenario) && isForgotten(trial)))
       problems.push(say(`${mains} main threads in the store`));
     const overflows = trial.sent.filter(({ error }) => error !== undefined && isOverflow(error)).length;
-    if (overflows > 0 && trial.way !== "none") problems.push(say(`${overflows} overflows reached the agent`));
+    if (scenario.refusedFrom !== undefined) problems.push(...endlessProblems(trial).map(say));
+    else if (overflows > 0 && trial.way !== "none")
+      problems.push(say(`${overflows} overflows reached the agent`));
     const healed = trial.seen.filter(({ fault }) => fault === "overflow").length - overflows;
     if (healed > 0) notes.push(say(`${healed} overflows healed`));
     const more = trial.seen.length - Math.max(healed, 0) - direct.seen.length;
@@ -62,6 +66,12 @@ export function failureOf({ turns }: Trial): string {
   const line = lines.findLast((one) => /error|fail/i.test(one)) ?? lines.at(-1) ?? "it said nothing";
   const words = /"(?:message|result|text)":\s*"((?:[^"\\]|\\.)+)"/.exec(line)?.[1] ?? line.trim();
   return `exit code ${failed.exitCode}: ${words.slice(0, LONGEST_REASON)}`;
+}
+
+/** An upstream that refuses for ever must not keep an agent going. */
+function endlessProblems({ turns, seen }: Trial): readonly string[] {
+  const problems = seen.length > MAX_REFUSED_REQUESTS ? [`${seen.length} requests reached the upstream`] : [];
+  return turns.some(({ isTimedOut }) => isTimedOut) ? [...problems, "the agent did not end"] : problems;
 }
 
 /** The same as without the gateway, or better. */

@@ -11,10 +11,12 @@ export {
 export { type GateOptions, type Judged, judgeSummary } from "./compact/gate/judge-summary.ts";
 export type { SummaryVerdict } from "./compact/gate/verdict.ts";
 export type { FailedTry, Rung } from "./compact/ladder/climb.ts";
+export { type CompactCommand, compactCommandOf, readCompactCommand } from "./compact/plan/command.ts";
 export { type SummarisingOptions, summarising } from "./compact/summarising.ts";
 export type { Kernel, SessionOptions } from "./kernel.ts";
 export type { AppendOptions } from "./log/appender.ts";
 export type { Blobs } from "./log/blobs.ts";
+export type { CheckOptions, StoreCheck, StoreDamage } from "./log/check-store.ts";
 export type { Draft } from "./log/draft.ts";
 export type { Intake, IntakeItem } from "./log/intake.ts";
 export type { LiveDraft } from "./log/interrupted.ts";
@@ -52,10 +54,12 @@ export type { BlobRef, Digest } from "./model/blob.ts";
 export { callIdsOf } from "./model/calls.ts";
 export type { Clock, Ids } from "./model/clock.ts";
 export {
+  type DamagedBody,
   type Entry,
   type EntryBody,
   type EntryId,
   type EntryKind,
+  type EntryRef,
   entryId,
   type LineBody,
   type MessageBody,
@@ -108,7 +112,7 @@ export {
   type TaskState,
 } from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
-export { type KernelOptions, openKernel } from "./open-kernel.ts";
+export { type KernelOptions, openKernel, type Repaired, repairStore } from "./open-kernel.ts";
 export type { DescendantOptions } from "./session/family.ts";
 export type { ChildrenQuery } from "./session/readable-session.ts";
 export type { Session } from "./session/session.ts";
@@ -150,14 +154,16 @@ export type { Cursor } from "./view/cursor.ts";
 export type { Page, PageOptions } from "./view/page.ts";
 export type { RangeOptions } from "./view/range.ts";
 export type { TailOptions } from "./view/tail.ts";
+export { alternateRoles } from "./window/alternate-roles.ts";
+export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitMessages } from "./window/fit-messages.ts";
 export type { ProviderFailure } from "./window/limits/failure.ts";
-export { type Overflow, overflowOf } from "./window/limits/overflow.ts";
+export { type Overflow, outputOverflowOf, overflowOf } from "./window/limits/overflow.ts";
 export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
 export type { Fitted, Planned } from "./window/live/fitted.ts";
 export type { FitOptions, WindowOptions } from "./window/live/options.ts";
 export type { WindowParts } from "./window/live/parts.ts";
-export type { SessionWindow } from "./window/live/window.ts";
+export type { ReportOptions, SessionWindow } from "./window/live/window.ts";
 export { costOfUsage } from "./window/models/cost-of-usage.ts";
 export type { ModelFacts, Prices } from "./window/models/facts.ts";
 export { genaiPrices } from "./window/models/genai-prices.ts";
@@ -165,7 +171,7 @@ export { modelFacts } from "./window/models/model-facts.ts";
 export type { ListedOverlay, Overlays } from "./window/overlays.ts";
 export { POLICIES } from "./window/policies/index.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "./window/policies/longhaul.ts";
-export type { Budget, Moment, Policy, PolicyRun } from "./window/policy.ts";
+export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "./window/policy.ts";
 export { asConversation, type SaidMessage } from "./window/replay/conversation.ts";
 export { PROTOCOL, type Protocol, protocolTokens } from "./window/replay/protocol.ts";
 export { type ReplayedRequest, type ReplayScore, type Retention, replay } from "./window/replay/replay.ts";

@@ -1,4 +1,5 @@
 import { Blobs } from "./log/blobs.ts";
+import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted.ts";
@@ -8,12 +9,13 @@ import { claimOwner, releaseOwner } from "./log/owner.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
+import { checkFields, checkKind } from "./model/arguments.ts";
 import type { Clock, Ids } from "./model/clock.ts";
 import { checkSessionId, type SessionId } from "./model/entry.ts";
 import { wholeNumber } from "./model/errors.ts";
 import type { Json } from "./model/json.ts";
 import { Census, type CensusCount, Scope } from "./model/scope.ts";
-import type { OpenedSession } from "./session/family.ts";
+import { type OpenedSession, SESSION_FIELDS } from "./session/family.ts";
 import { Session } from "./session/session.ts";
 import type { SessionModels } from "./session/windows.ts";
 import { addFreed, type Freed, NOTHING_FREED } from "./store/freed.ts";
@@ -78,7 +80,7 @@ export class Kernel implements AsyncDisposable {
     this.#scope.assertOpen();
     this.#tasks = this.#scope.own(
       new Tasks<Session>({
-        ...withTaskDefaults(this.#taskOptions),
+        ...withTaskDefaults(this.#taskOptions, this.#scope.census),
         log: this.#log,
         census: this.#scope.census,
         owner: this.#owner,
@@ -90,6 +92,7 @@ export class Kernel implements AsyncDisposable {
 
   /** Opens the session of that id, making it if there is none; without an id, makes a new one. */
   async session(id: SessionId = this.#log.ids.next(), options: SessionOptions = {}): Promise<Session> {
+    checkFields("options", options);
     return this.#open({ ...options, id }, this.#scope);
   }
 
@@ -102,15 +105,17 @@ export class Kernel implements AsyncDisposable {
   /** The intake of that name, whichever session it feeds; undefined if there is none. Makes nothing. */
   async intake(name: string): Promise<Intake | undefined> {
     this.#scope.assertOpen();
+    checkKind("name", name, "name");
     const state = await this.#store.intakes.get(name);
     return state && new Intake(this.#log, name, state);
   }
 
-  /** Sessions, newest first. */
+  /** Sessions, newest first; with `prefix`, those whose ids begin so. */
   async sessions(
-    query: { readonly limit?: number; readonly before?: SessionId } = {},
+    query: { readonly limit?: number; readonly before?: SessionId; readonly prefix?: string } = {},
   ): Promise<readonly SessionRecord[]> {
     this.#scope.assertOpen();
+    checkFields("query", query, { before: "text?" });
     return this.#store.sessions.list({ ...query, limit: wholeNumber("limit", query.limit ?? 50, 1, 1_000) });
   }
 
@@ -118,6 +123,7 @@ export class Kernel implements AsyncDisposable {
   async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<Freed> {
     this.#scope.assertOpen();
     checkSessionId(id);
+    checkFields("options", options, { recursive: "boolean?" });
     let freed = NOTHING_FREED;
     if (options.recursive) {
       for (
@@ -148,10 +154,25 @@ export class Kernel implements AsyncDisposable {
     return this.#store.vacuum();
   }
 
+  /** Rejects if the store cannot be written now: it is full, locked, read-only, or its files were removed. */
+  async probe(): Promise<void> {
+    this.#scope.assertOpen();
+    if (this.#store.probe) await this.#store.probe();
+    else await this.#store.sessions.list({ limit: 1 });
+  }
+
+  /** Reads every entry and blob of the store and says what is damaged; changes nothing. May take long. */
+  async check(options: CheckOptions = {}): Promise<StoreCheck> {
+    checkFields("options", options, { signal: "signal?", onProgress: "function?" });
+    this.#scope.assertOpen();
+    await this.#log.flush();
+    return checkStore(this.#log, options);
+  }
+
   /** Recall over everything ever said, and over files; nothing is loaded before it is first asked for. */
   get memory(): Memory {
     this.#scope.assertOpen();
-    this.#memory ??= this.#scope.own(openMemory(this.#log, this.#memoryOptions));
+    this.#memory ??= this.#scope.own(openMemory(this.#log, this.#scope.census, this.#memoryOptions));
     return this.#memory;
   }
 
@@ -163,7 +184,7 @@ export class Kernel implements AsyncDisposable {
 
   /** What is known of a model: its window, output limit and prices. */
   modelFacts(id: string): ModelFacts {
-    return this.#models.catalogue.factsOf(id);
+    return this.#models.catalogue.factsOf(checkKind("model", id, "text"));
   }
 
   /** Bytes on disk. */
@@ -172,7 +193,7 @@ export class Kernel implements AsyncDisposable {
     return this.#store.size();
   }
 
-  /** How many kernels, sessions, drafts and tails were opened and closed. */
+  /** How many kernels, sessions, drafts, tails, watchers, workers and child processes were opened and closed. */
   counts(): Readonly<Record<string, CensusCount>> {
     return this.#scope.census.counts();
   }
@@ -196,6 +217,7 @@ export class Kernel implements AsyncDisposable {
   async #open(session: OpenedSession, scope: Scope, fence?: Fence): Promise<Session> {
     this.#scope.assertOpen();
     checkSessionId(session.id);
+    checkFields("options", session, SESSION_FIELDS);
     await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
     await adoptInterrupted(this.#log, session.id);
     return new Session({

@@ -1,20 +1,24 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Kernel } from "./kernel.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
+import { mendEntry } from "./log/mend-entry.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import type { MemoryOptions } from "./memory/open-memory.ts";
+import { checkFields, checkKind } from "./model/arguments.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { invalidArgument } from "./model/errors.ts";
 import type { Configuration } from "./provider/ai-sdk/configuration.ts";
 import type { SessionModels } from "./session/windows.ts";
-import { openSqliteStore } from "./store/sqlite/index.ts";
+import { openSqliteStore, type Repaired, repairSqliteStore } from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
 import type { TaskOptions } from "./task/options.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
 import { modelCatalogue } from "./window/models/model-catalogue.ts";
 import type { Catalogue } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
+
+export type { Repaired } from "./store/sqlite/index.ts";
 
 /** How a kernel is opened; everything has a default. */
 export interface KernelOptions {
@@ -24,6 +28,8 @@ export interface KernelOptions {
   readonly durability?: "process" | "power";
   /** How long to wait for other processes that write; default 30 s. */
   readonly busyTimeoutMs?: number;
+  /** Opens an existing store for reading only, also on a read-only disk; what would write fails with STORE_READ_ONLY. */
+  readonly readOnly?: boolean;
   /** A store of your own instead of the embedded one; the kernel closes it. */
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
@@ -43,8 +49,23 @@ export interface KernelOptions {
   readonly onWarning?: (warning: string) => void;
 }
 
+const KERNEL_FIELDS = {
+  store: "object?",
+  limits: "object?",
+  tasks: "object?",
+  clock: "object?",
+  ids: "object?",
+  catalogue: "function?",
+  models: "object?",
+  providers: "object?",
+  onWarning: "function?",
+} as const;
+
 /** Opens the kernel: one store, and the sessions in it. */
 export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
+  checkFields("options", options, KERNEL_FIELDS);
+  if (options.clock) checkFields("clock", options.clock, { now: "function" });
+  if (options.ids) checkFields("ids", options.ids, { next: "function" });
   if (
     options.durability !== undefined &&
     options.durability !== "process" &&
@@ -52,9 +73,15 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   ) {
     throw invalidArgument("durability", options.durability, '"process" or "power"');
   }
-  if (options.path !== undefined && (typeof options.path !== "string" || options.path === "")) {
+  if (
+    options.path !== undefined &&
+    (typeof options.path !== "string" || options.path === "" || options.path.includes("\0"))
+  ) {
     throw invalidArgument("path", options.path, 'a folder or ":memory:"');
   }
+  if (options.embedder) checkFields("embedder", options.embedder, { embed: "function" });
+  else if (options.embedder !== undefined && options.embedder !== null)
+    throw invalidArgument("embedder", options.embedder, "an embedder, or null for none");
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
   const store =
@@ -62,6 +89,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     (await openSqliteStore({
       path: options.path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
       clock,
+      ...(options.readOnly && { isReadOnly: true }),
       ...(options.durability !== undefined && { durability: options.durability }),
       ...(options.busyTimeoutMs !== undefined && { busyTimeoutMs: options.busyTimeoutMs }),
     }));
@@ -73,6 +101,15 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     memory: memoryOptions(options),
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
   });
+}
+
+/** Copies everything readable of a damaged store into a new folder; the damaged one is left as it is. */
+export async function repairStore(from: string, to: string): Promise<Repaired> {
+  for (const [option, path] of Object.entries({ from, to })) {
+    checkKind(option, path, "name");
+    if (path.includes("\0")) throw invalidArgument(option, path, "a folder, without a null byte");
+  }
+  return repairSqliteStore({ from: resolve(from), to: resolve(to), mend: mendEntry });
 }
 
 function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {

@@ -44,6 +44,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "the gateway: time added, throughput, memory, a session of 2,000 turns, beside a bare proxy",
     load: async () => (await import("./gateway/index.ts")).gateway,
   },
+  hostile: {
+    summary: "texts that are made to be slow: how long a megabyte holds up everyone, by subject",
+    load: async () => (await import("./hostile/index.ts")).hostile,
+  },
   log: {
     summary: "the session log: appends, bytes, memory, opening, images, lookups, seed stress tests",
     load: async () => (await import("./log/index.ts")).log,

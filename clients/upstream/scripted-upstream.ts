@@ -22,6 +22,10 @@ export type Fault = "overflow" | "rate-limit" | "cut" | "stall";
 export interface UpstreamOptions extends Script {
   /** Faults by the number of the request within the conversation, from 1 on; titles and summaries do not count. */
   readonly faults?: Readonly<Record<number, Fault>>;
+  /** Every request of the conversation from this number on is called too long, however short it is. */
+  readonly refusedFrom?: number;
+  /** True if requests for a summary are refused from then on, too. */
+  readonly areSummariesRefused?: boolean;
   /** How many reads have room in the window, besides the first request; without it there is no limit. */
   readonly readsWithRoom?: number;
 }
@@ -95,11 +99,16 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     const isConversation = purpose === "read" || purpose === "final";
     if (isConversation) learnLimit(++asked, tokens);
     const scripted = isConversation ? options.faults?.[asked] : undefined;
-    const fault = tokens > limit ? ("overflow" as const) : scripted;
+    const isRefused = asked >= (options.refusedFrom ?? Number.POSITIVE_INFINITY) && isRefusable(purpose);
+    const fault = tokens > limit || isRefused ? ("overflow" as const) : scripted;
     const usage = { input: tokens, output: 20 };
     const reply = { ...answer(request, purpose, script, () => nextId(api)), usage };
     const behaviour = behaviourOf(api, fault, reply, tokens, Math.min(limit, tokens - 2_000));
     return { behaviour, purpose, fault };
+  }
+
+  function isRefusable(purpose: Purpose): boolean {
+    return purpose === "read" || purpose === "final" || options.areSummariesRefused === true;
   }
 
   /** What one read takes is known as soon as the second request has come. */

@@ -1,11 +1,14 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { compactOnCommand } from "../conversation/compact-on-command.ts";
 import type { Conversation, Placed } from "../conversation/conversation.ts";
+import { ranServerTools } from "../conversation/server-tools.ts";
 import type { EntryId, Fitted, Json, MessageInput, UsageBody } from "../index.ts";
 import { isLonghaulError, textOfMessage } from "../index.ts";
 import { usageOf } from "../provider/ai-sdk/usage-of.ts";
 import { conversationOf, type GivenMessage, givenMessages } from "./conversation.ts";
 import { failureOf } from "./failure-of.ts";
 import { fittedPrompt } from "./fitted-prompt.ts";
+import { withMaxOutput } from "./lowered-output.ts";
 import { checked, type LonghaulModelOptions, windowOptionsOf } from "./options.ts";
 import type { Media } from "./plain-message.ts";
 import { retrieved } from "./retrieval.ts";
@@ -82,6 +85,7 @@ export class Call {
   #prompt: readonly SdkMessage[] = [];
   #last: EntryId | undefined;
   #healed = 0;
+  #maxOutputTokens: number | undefined;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
@@ -95,15 +99,31 @@ export class Call {
 
   /** The same in place of the prompt of a call's parameters; all else stays as it is. */
   paramsWith(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
-    return { ...params, prompt: this.#prompt as LanguageModelV4CallOptions["prompt"] };
+    const prompt = this.#prompt as LanguageModelV4CallOptions["prompt"];
+    return withMaxOutput({ ...params, prompt }, this.#maxOutputTokens);
   }
 
   /** Takes in what the caller said and fits the window. */
   async fit(signal?: AbortSignal): Promise<void> {
     await this.#parts.conversation.inTurn(async () => {
       const placed = await this.#take(signal);
-      await this.#use(await this.#window.window.fit(signal ? { signal } : {}), placed);
+      await this.#carryOutCommand(placed, signal);
+      try {
+        await this.#use(await this.#window.window.fit(signal ? { signal } : {}), placed);
+      } catch (error) {
+        if (!this.#isSentAnyway(error)) throw error;
+        const { instructions, given } = this.#parts;
+        this.#prompt = [...instructions, ...given.map(({ sdk }) => sdk)];
+        this.#last = placed.last;
+      }
     });
+  }
+
+  /** What may not be clipped goes out as the caller wrote it, so that the provider answers; unless an error was asked for. */
+  #isSentAnyway(error: unknown): boolean {
+    return (
+      isLonghaulError(error, "WINDOW_FLOOR") && this.#isWhole && this.#parts.options.oversize !== "error"
+    );
   }
 
   /** True if the prompt was changed so that the call can be sent again. */
@@ -114,6 +134,7 @@ export class Call {
       const fitted = await this.#window.window.heal(failureOf(error));
       if (!fitted) return false;
       this.#healed++;
+      this.#maxOutputTokens = fitted.maxOutputTokens ?? this.#maxOutputTokens;
       await this.#use(fitted, placed);
       return true;
     });
@@ -133,19 +154,33 @@ export class Call {
       }
       const used = usage && usageOf(usage);
       if (!used) return;
-      await this.#window.window.report(used, { model: this.#parts.frame.model });
+      const options = { model: this.#parts.frame.model, ranServerTools: ranServerTools(reply) };
+      await this.#window.window.report(used, options);
       this.#window.giveBack();
     });
   }
 
   /** Ends a call whose reply and usage are stored by someone else; returns the report to store. */
-  reportOf(usage: LanguageModelV4Usage | undefined): UsageReported | undefined {
+  reportOf(
+    usage: LanguageModelV4Usage | undefined,
+    reply: MessageInput | undefined,
+  ): UsageReported | undefined {
     const used = usage && usageOf(usage);
     if (!used) return undefined;
     const { model } = this.#parts.frame;
-    const report = this.#window.window.reportOf(used, { model });
+    const report = this.#window.window.reportOf(used, { model, ranServerTools: ranServerTools(reply) });
     this.#window.giveBack();
     return { ...report, model };
+  }
+
+  /** A person typed `/compact`. */
+  async #carryOutCommand({ last }: Placed<GivenMessage>, signal: AbortSignal | undefined): Promise<void> {
+    const { given, options } = this.#parts;
+    const newest = given.at(-1);
+    if (newest?.message.role !== "user") return;
+    const { threshold: _, maxMessages: __, prepareAt: ___, ...compaction } = options.compaction ?? {};
+    const how = { ...compaction, ...(signal && { signal }) };
+    await compactOnCommand(options.session, { id: last, message: newest.input }, how);
   }
 
   get #isWhole(): boolean {
@@ -170,8 +205,8 @@ export class Call {
   }
 
   async #use(fitted: Fitted, placed: Placed<GivenMessage>): Promise<void> {
-    const { instructions, media, options } = this.#parts;
-    const source = { session: options.session.id, placed, media, blobs: options.blobs };
+    const { instructions, given, media, options } = this.#parts;
+    const source = { session: options.session.id, placed, given, media, blobs: options.blobs };
     const { memories } = fitted;
     const remembered: readonly SdkMessage[] =
       memories === undefined ? [] : [{ role: "system", content: memories }];

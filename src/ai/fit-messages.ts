@@ -1,10 +1,13 @@
 import {
+  alternateRoles,
   fitMessages as fitWindow,
+  isLonghaulError,
   type Message,
   type Slot,
   textOfMessage,
   type WindowOptions,
 } from "../index.ts";
+import { alternatePrompt, type OutgoingMessage, type RoleMerging, roleMerging } from "./alternate-prompt.ts";
 import { type DialectName, dialectOf, type ForeignMessage, messageOf } from "./dialect.ts";
 import { withResults } from "./fitted-prompt.ts";
 import { type Media, plainMessage } from "./plain-message.ts";
@@ -14,7 +17,8 @@ import { foreignMessages } from "./write-foreign.ts";
 /**
  * Fits a conversation into a model's window and stores nothing. Takes our own messages, ModelMessages of the AI SDK, and
  * messages of OpenAI's Chat Completions and of Anthropic, and returns the same kind: the very objects where nothing
- * changed. Leading system messages stay. The same conversation, grown, gets the same beginning again.
+ * changed. Leading system messages stay. What cannot be made to fit without clipping the newest question comes back as it
+ * was, unless `oversize` is "error". The same conversation, grown, gets the same beginning again.
  */
 export async function fitMessages<T extends object>(
   messages: readonly T[],
@@ -30,17 +34,37 @@ export async function fitMessages<T extends object>(
   const instructions = said.slice(0, first < 0 ? said.length : first);
   const spoken = said.slice(instructions.length);
   const system = options.system ?? instructions.map(({ message }) => textOfMessage(message)).join("\n");
-  const { slots } = fitWindow(
+  const slots = slotsWithin(
     spoken.map(({ message }) => message),
-    { oversize: "clip", ...options, system },
+    { ...options, system },
   );
+  if (!slots) return messages;
   const fitted = await written(slots, spoken, dialect, media);
   return [...instructions.map((own) => own.foreign), ...fitted] as unknown as readonly T[];
+}
+
+/** The window of a conversation; undefined if what may not be clipped is too much, and no error was asked for. */
+function slotsWithin(messages: readonly Message[], options: WindowOptions): readonly Slot[] | undefined {
+  try {
+    return fitWindow(messages, { oversize: "clip", ...options }).slots;
+  } catch (error) {
+    if (options.oversize === "error" || !isLonghaulError(error, "WINDOW_FLOOR")) throw error;
+    return undefined;
+  }
 }
 
 interface SaidMessage {
   readonly foreign: ForeignMessage;
   readonly message: Message;
+}
+
+function mergingOf(dialect: DialectName): RoleMerging<ForeignMessage> {
+  if (dialect !== "longhaul") return roleMerging(dialect);
+  const merge = (first: ForeignMessage, second: ForeignMessage) => {
+    const [merged, ...others] = alternateRoles([first, second] as unknown as readonly Message[]);
+    return others.length === 0 ? (merged as unknown as ForeignMessage) : undefined;
+  };
+  return { canMerge: (first, second) => merge(first, second) !== undefined, merge };
 }
 
 /** A window in the caller's format. */
@@ -52,13 +76,17 @@ async function written(
 ): Promise<readonly ForeignMessage[]> {
   const toolNames = new Map<string, string>();
   const bytesOf = async ({ digest }: { readonly digest: string }) => media.get(digest);
-  const fitted: ForeignMessage[] = [];
+  const outgoing: OutgoingMessage<ForeignMessage>[] = [];
   for (const { message, seq, isNote } of slots) {
     for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
     const own = isNote ? undefined : spoken[seq - 1];
-    if (own?.message === message) fitted.push(own.foreign);
-    else fitted.push(...(await foreignMessages(message, { dialect, own, toolNames, bytesOf })));
+    const written =
+      own?.message === message
+        ? [own.foreign]
+        : await foreignMessages(message, { dialect, own, toolNames, bytesOf });
+    for (const one of written) outgoing.push({ message: one, index: isNote ? undefined : seq - 1 });
   }
+  const fitted = alternatePrompt(outgoing, mergingOf(dialect), (index) => spoken[index]?.foreign);
   if (dialect !== "ai-sdk") return fitted;
   // Words in place of missing results were left out when the messages were read.
   return withResults(fitted as unknown as readonly SdkMessage[]) as unknown as readonly ForeignMessage[];

@@ -9,6 +9,7 @@ import {
   type SessionId,
   type Slot,
 } from "../index.ts";
+import { alternatePrompt, type OutgoingMessage, roleMerging } from "./alternate-prompt.ts";
 import type { GivenMessage } from "./conversation.ts";
 import type { Media } from "./plain-message.ts";
 import { saidKey } from "./said-key.ts";
@@ -19,6 +20,8 @@ import { type BytesOf, type OwnMessage, sdkMessages } from "./to-sdk.ts";
 export interface PromptSource {
   readonly session: SessionId;
   readonly placed: Placed<GivenMessage>;
+  /** The messages that the caller handed over, in their order. */
+  readonly given?: readonly GivenMessage[];
   /** Bytes that the caller handed over. */
   readonly media: Media;
   readonly blobs?: Pick<Blobs, "bytes"> | undefined;
@@ -31,19 +34,26 @@ export async function fittedPrompt(
 ): Promise<readonly SdkMessage[]> {
   const bytesOf = bytesFrom(source);
   const toolNames = new Map<string, string>();
-  const prompt: SdkMessage[] = [];
+  const outgoing: OutgoingMessage<SdkMessage>[] = [];
+  const indexes = new Map(source.given?.map(({ sdk }, index) => [sdk, index]));
   for (const [index, slot] of slots.entries()) {
     const message = messages[index] ?? slot.message;
     for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
     const placed = slot.isNote ? undefined : source.placed.byId.get(idOf(slot, source.session));
     const given = placed?.given;
     const isSame = placed?.parts === slot.message.parts.length && given?.key === saidKey(slot.message);
-    if (given && isSame) prompt.push(given.sdk);
+    const place = {
+      index: given && indexes.get(given.sdk),
+      seq: slot.isNote ? undefined : slot.seq,
+    };
+    if (given && isSame) outgoing.push({ message: given.sdk, ...place });
     else {
       const own = given ?? (await fromLog(slot, toolNames, bytesOf));
-      prompt.push(...(await sdkMessages(message, own, toolNames, bytesOf)));
+      const written = await sdkMessages(message, own, toolNames, bytesOf);
+      for (const one of written) outgoing.push({ message: one, ...place });
     }
   }
+  const prompt = alternatePrompt(outgoing, roleMerging("ai-sdk"), (index) => source.given?.[index]?.sdk);
   return withResults(prompt);
 }
 

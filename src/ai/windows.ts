@@ -1,10 +1,4 @@
-import {
-  isLonghaulError,
-  type Json,
-  type Session,
-  type SessionWindow,
-  type SessionWindowOptions,
-} from "../index.ts";
+import type { Json, Session, SessionWindow, SessionWindowOptions } from "../index.ts";
 
 /** What every request of a call holds besides messages. */
 export interface Frame {
@@ -41,16 +35,8 @@ export class Windows {
   }
 
   #open({ model, system, tools, maxOutputTokens }: Frame): SessionWindow {
-    const options = { ...this.#options, model, system, tools };
-    if (maxOutputTokens === undefined || options.reserveTokens !== undefined)
-      return this.#session.window(options);
-    try {
-      // What a caller lets the model say counts against the window of most providers.
-      return this.#session.window({ ...options, reserveTokens: maxOutputTokens });
-    } catch (error) {
-      // More than the whole window is no reserve; a provider that minds will say so.
-      if (!isLonghaulError(error, "ARGUMENT_INVALID")) throw error;
-      return this.#session.window(options);
-    }
+    // What a caller lets the model say counts against the window of most providers.
+    const output = maxOutputTokens === undefined ? {} : { maxOutputTokens };
+    return this.#session.window({ ...this.#options, model, system, tools, ...output });
   }
 }

@@ -29,7 +29,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   task: async () => (await import("./commands/task.ts")).taskCommands,
   export: async () => (await import("./commands/export.ts")).exportCommand,
   replay: async () => (await import("./commands/replay.ts")).replayCommand,
+  check: async () => (await import("./commands/check.ts")).checkCommand,
+  repair: async () => (await import("./commands/repair.ts")).repairCommand,
   serve: async () => (await import("./commands/serve.ts")).serveCommand,
+  trust: async () => (await import("./commands/trust.ts")).trustCommand,
 };
 
 /** What can stand where no command does. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
+import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
 import type { CommonValues } from "./command.ts";
 import type { Context } from "./context.ts";
 
@@ -28,11 +28,33 @@ export async function openExistingStore(
   options: CommonValues,
   settings: Pick<KernelOptions, "onWarning"> = {},
 ): Promise<Kernel> {
+  return openReadable(context, { ...settings, path: requireStore(context, options) }, options);
+}
+
+/** The folder of a store that is there; STORE_IO if there is none. */
+export function requireStore(context: Context, options: CommonValues): string {
   const path = storePath(context, options);
-  if (hasStore(path)) return openKernel({ ...settings, path });
+  if (hasStore(path)) return path;
   throw new LonghaulError(
     "STORE_IO",
     `There is no store at ${path}; "longhaul import" makes one, --store names another.`,
     { details: { path } },
   );
+}
+
+/** A store that cannot be written is opened for reading; what would write says so then. */
+async function openReadable(
+  context: Context,
+  settings: KernelOptions,
+  { quiet }: CommonValues,
+): Promise<Kernel> {
+  try {
+    return await openKernel(settings);
+  } catch (error) {
+    if (!isLonghaulError(error, "STORE_READ_ONLY")) throw error;
+    const kernel = await openKernel({ ...settings, readOnly: true });
+    if (!quiet)
+      context.stderr.write("longhaul: the store cannot be written; it is opened for reading only.\n");
+    return kernel;
+  }
 }

@@ -1,6 +1,8 @@
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Compacting, CompactingState } from "../window/live/compacting.ts";
 import type { ModelFacts } from "../window/models/facts.ts";
+import { sizeOf } from "../window/size.ts";
+import type { Slot } from "../window/slot.ts";
 import {
   type CompactOptions,
   type CompactorParts,
@@ -9,8 +11,10 @@ import {
   prepareSummary,
   putInPlace,
 } from "./compactor.ts";
-import { pays } from "./plan/pays.ts";
-import { checkTrigger, needOf, type TriggerOptions } from "./plan/trigger.ts";
+import { findLastAttempt } from "./find-last-attempt.ts";
+import { pays, type SummaryPlace } from "./plan/pays.ts";
+import { sourceOf } from "./plan/source.ts";
+import { type Amount, checkTrigger, type LastAttempt, needOf, type TriggerOptions } from "./plan/trigger.ts";
 
 /** When and how a session is compacted by itself. */
 export interface AutoCompactOptions
@@ -29,6 +33,8 @@ export class AutoCompaction implements Compacting {
   readonly #options: AutoCompactOptions;
   readonly #summarisers: Summarisers;
   #preparing: Promise<Prepared | undefined> | undefined;
+  /** Head of the log when the latest attempt came to nothing. */
+  #failedAt = 0;
   readonly #closing = new AbortController();
 
   constructor(parts: CompactorParts, options: AutoCompactOptions, summarisers: Summarisers) {
@@ -39,18 +45,22 @@ export class AutoCompaction implements Compacting {
   }
 
   async before(state: CompactingState, signal?: AbortSignal): Promise<boolean> {
-    const need = needOf(state, this.#options);
-    if (need === "none" || this.#closing.signal.aborted) return false;
-    if (!state.isForced && !pays(state, await this.#summariserFacts())) return false;
-    if (need === "prepare" && !state.isForced) {
-      this.#preparing ??= this.#prepare();
+    if (this.#closing.signal.aborted) return false;
+    const source = sourceOf(state.loaded.slots, state.loaded, this.#options)?.slots ?? [];
+    const removable = amountOf(source, state.countedPerEstimated);
+    const options = { ...this.#options, ...definedFields(state.set) };
+    const need = needOf({ ...state, removable }, options);
+    if (need === "none") return false;
+    // A summary that was prepared takes its place before the next one is thought of.
+    if (this.#preparing && need === "prepare") return false;
+    if (this.#preparing && (await this.#placePrepared(signal))) return true;
+    const last = await this.#lastAttempt(state);
+    if (needOf({ ...state, removable, last }, options) === "none") return false;
+    if (!state.isForced && !pays(state, summaryPlace(state, source), await this.#summariserFacts()))
       return false;
-    }
-    return this.#compact(signal);
-  }
-
-  async force(): Promise<boolean> {
-    return this.#compact();
+    if (need === "compact") return this.#compact(signal);
+    this.#preparing = this.#prepare();
+    return false;
   }
 
   /** Drops what was prepared, as after a redaction: it may hold what was removed. */
@@ -63,13 +73,19 @@ export class AutoCompaction implements Compacting {
     this.#closing.abort();
   }
 
-  async #compact(signal?: AbortSignal): Promise<boolean> {
+  /** True if a summary was prepared and still fits the conversation. */
+  async #placePrepared(signal: AbortSignal | undefined): Promise<boolean> {
     const prepared = await unlessAborted(this.#preparing, signal);
     this.#preparing = undefined;
-    if (prepared && (await putInPlace(this.#parts, prepared)) !== undefined) return true;
+    return prepared !== undefined && (await putInPlace(this.#parts, prepared)) !== undefined;
+  }
+
+  async #compact(signal: AbortSignal | undefined): Promise<boolean> {
     try {
       const compacted = await compactSession(this.#parts, await this.#compactOptions(signal));
-      return compacted?.overlay !== undefined;
+      const isDone = compacted?.overlay !== undefined;
+      if (!isDone) await this.#noteFailure();
+      return isDone;
     } catch (error) {
       throwIfAborted(signal);
       // Someone else is at it: their summary will be there soon, and the policy keeps the window small meanwhile.
@@ -81,10 +97,33 @@ export class AutoCompaction implements Compacting {
   /** A failure in the background is no one's business: the summary is made anew when it is needed. */
   async #prepare(): Promise<Prepared | undefined> {
     try {
-      return await prepareSummary(this.#parts, await this.#compactOptions());
+      const prepared = await prepareSummary(this.#parts, await this.#compactOptions());
+      if (!prepared) await this.#noteFailure();
+      return prepared;
     } catch {
       return undefined;
     }
+  }
+
+  async #noteFailure(): Promise<void> {
+    const { log, session } = this.#parts;
+    this.#failedAt = (await log.store.entries.head(session)).seq;
+  }
+
+  /** The latest attempt as the log has it, or as this process knows that it came to nothing. */
+  async #lastAttempt({ loaded, countedPerEstimated }: CompactingState): Promise<LastAttempt | undefined> {
+    const { session, log } = this.#parts;
+    const logged = await findLastAttempt(log.store.entries, session);
+    const hasFailed = this.#failedAt > (logged?.seq ?? 0);
+    const seq = hasFailed ? this.#failedAt : logged?.seq;
+    const place = seq === undefined ? undefined : loaded.places.of({ session, seq });
+    if (place === undefined) return undefined;
+    const grown = loaded.slots.filter((slot) => slot.seq > place && !slot.isNote);
+    const freed = hasFailed || !logged ? { tokens: 0, messages: 0 } : logged.freed;
+    return {
+      freed: { ...freed, tokens: freed.tokens * countedPerEstimated },
+      grown: amountOf(grown, countedPerEstimated),
+    };
   }
 
   async #compactOptions(signal?: AbortSignal): Promise<CompactOptions> {
@@ -100,6 +139,30 @@ export class AutoCompaction implements Compacting {
     const { model } = await this.#summarisers();
     return model && this.#parts.factsOf(model.provider.id);
   }
+}
+
+function summaryPlace(
+  { loaded, countedPerEstimated }: CompactingState,
+  source: readonly Slot[],
+): SummaryPlace {
+  const from = source[0]?.seq ?? Number.POSITIVE_INFINITY;
+  const removed = new Set(source);
+  const later = loaded.slots.filter((slot) => slot.seq > from && !removed.has(slot));
+  return {
+    removableTokens: sizeOf(source) * countedPerEstimated,
+    laterTokens: sizeOf(later) * countedPerEstimated,
+  };
+}
+
+function amountOf(slots: readonly Slot[], countedPerEstimated: number): Amount {
+  return { tokens: sizeOf(slots) * countedPerEstimated, messages: slots.length };
+}
+
+function definedFields({ threshold, maxMessages }: CompactingState["set"]): TriggerOptions {
+  return {
+    ...(threshold !== undefined && { threshold }),
+    ...(maxMessages !== undefined && { maxMessages }),
+  };
 }
 
 /** Waits for work that others wait for, too: who is aborted waits no longer, and the work goes on. */

@@ -1,3 +1,4 @@
+import { checkList } from "../model/arguments.ts";
 import { type Message, textOfMessage } from "../model/message.ts";
 import type { ToolResultPart } from "../model/part.ts";
 import { hasReasoning, turnsOf } from "../window/passes/clear-reasoning.ts";
@@ -20,6 +21,7 @@ export interface Cleared {
 
 /** Counts what was cleared of the messages of a window that are still there. */
 export function clearedIn(slots: readonly Slot[]): Cleared {
+  checkList("slots", slots, { message: "object", original: "object?" });
   const turns = turnsOf(slots);
   const thinking = new Set<number>();
   let toolUses = 0;

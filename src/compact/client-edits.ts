@@ -1,5 +1,7 @@
+import { checkFields } from "../model/arguments.ts";
 import { answeredBy } from "../model/calls.ts";
 import type { TokensOf } from "../window/apply-edits.ts";
+import { MIN_FREED_SHARE } from "../window/live/edit-guard.ts";
 import { applyProposals, type Pass, type PassContext } from "../window/pass.ts";
 import { clearReasoning } from "../window/passes/clear-reasoning.ts";
 import { type ClearOptions, clearResults } from "../window/passes/clear-results.ts";
@@ -34,9 +36,11 @@ const PAST_TOKENS = 300_000;
  * without. What was cleared stays cleared, whatever the other policy does.
  */
 export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}): Policy {
-  const { base = longhaul(), windowTokens } = options;
+  checkFields("edits", edits);
+  const { base = longhaul(), windowTokens } = checkFields("options", options, { base: "object?" });
   return {
     name: `client+${base.name}`,
+    isStrict: true,
     start: (budget, tokensOf, course = {}) =>
       new ClientEditsRun({ edits, base, windowTokens, budget, tokensOf, course }),
   };
@@ -80,14 +84,13 @@ class ClientEditsRun implements PolicyRun {
     const { budget } = this.#parts;
     this.reason = undefined;
     if (this.#arrived.length === 0 && budget.tokens === this.#fittedTokens) return this.#window;
-    const sent = this.#window;
     this.#calls++;
     this.#fittedTokens = budget.tokens;
     this.#reasons = new Set();
-    const slots = [...sent, ...this.#arrived];
+    const slots = [...this.#window, ...this.#arrived];
     this.#arrived = [];
     this.#window = this.#guarded(withoutLostCalls(this.#edited(slots), this.#parts.tokensOf), moment);
-    const isChanged = sent.some(({ message }, index) => this.#window[index]?.message !== message);
+    const isChanged = slots.some(({ message }, index) => this.#window[index]?.message !== message);
     if (isChanged) this.reason = [...this.#reasons].join(", ") || "results without their call as words";
     return this.#window;
   }
@@ -102,7 +105,10 @@ class ClientEditsRun implements PolicyRun {
     const { instructions } = compact;
     const { pins = new Set<number>() } = this.#context;
     const compacted = compactSlots(window, { tokensOf, pins, instructions });
-    if (compacted !== window) this.#reasons.add("summarised as the client asked");
+    // A first request above the trigger is no reason to write the summary again on every call.
+    const freed = sizeOf(window) - sizeOf(compacted);
+    if (freed < (budget.system + sizeOf(window)) * MIN_FREED_SHARE) return window;
+    this.#reasons.add("summarised as the client asked");
     return compacted;
   }
 

@@ -60,8 +60,8 @@ function stayingSlots(slots: readonly Slot[], pins: ReadonlySet<number> | undefi
   const { groups, bonds } = windowIndex(slots);
   const kept = protectedSeqs(slots, pins);
   const isFixed = (index: number) => {
-    const { seq, isNote, message } = slots[index] as Slot;
-    return !isNote && (kept.has(seq) || message.role === "system");
+    const { seq, isNote } = slots[index] as Slot;
+    return !isNote && kept.has(seq);
   };
   const groupOf = new Map<number, Group>();
   for (const group of groups)

@@ -1,3 +1,4 @@
+import type { Blobs } from "../log/blobs.ts";
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../model/entry.ts";
@@ -9,9 +10,10 @@ import { appendOverlay } from "../window/live/append-overlay.ts";
 import type { HoldingOverlay } from "../window/live/in-effect.ts";
 import { lastingToName } from "../window/live/lasting-to-name.ts";
 import { type LoadedWindow, loadWindow } from "../window/live/load-window.ts";
-import { SUMMARY_REMARK } from "../window/live/meter.ts";
+import { REFUSED_SUMMARY_REMARK, SUMMARY_REMARK } from "../window/live/meter.ts";
 import { namesLeft } from "../window/live/names-left.ts";
 import { storedEdit } from "../window/live/place-edit.ts";
+import { wholeMessages } from "../window/live/whole-messages.ts";
 import { costOfUsage } from "../window/models/cost-of-usage.ts";
 import { sizeOf } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
@@ -106,7 +108,7 @@ export async function putInPlace(
   { log, session }: CompactorParts,
   { window, edit, compacted }: Prepared,
 ): Promise<number | undefined> {
-  const { tokens, rung, cost, failed, usage } = compacted;
+  const { tokens, rung, cost, failed } = compacted;
   const body: OverlayBody = {
     kind: "overlay",
     author: "longhaul",
@@ -120,11 +122,7 @@ export async function putInPlace(
     summary: { by: rung, ...(cost !== undefined && { cost }), left: compacted.left },
     edit: storedEdit(edit, session, window.places),
   };
-  const overlay = await appendOverlay(log, session, body, window.head, (entry) => !isPassingPlan(entry));
-  if (overlay === undefined) return undefined;
-  for (const used of usage)
-    await log.appendOne<UsageBody>(session, { body: { kind: "usage", ...used, meta: SUMMARY_REMARK } });
-  return overlay;
+  return appendOverlay(log, session, body, window.head, (entry) => !isPassingPlan(entry));
 }
 
 function oneLine(reason: string): string {
@@ -142,8 +140,9 @@ function isPassingPlan(entry: Entry): boolean {
 
 async function makeSummary(parts: CompactorParts, options: CompactOptions): Promise<Prepared | undefined> {
   const window = await load(parts, true);
-  const source = sourceOf(window.slots, window, options);
-  if (!source) return undefined;
+  const found = sourceOf(window.slots, window, options);
+  if (!found) return undefined;
+  const source = { ...found, slots: await wholeSlots(found.slots, parts.log.blobs) };
   const climbed = await climb(
     { slots: source.slots, ...(source.previous && { previous: textOfMessage(source.previous.message) }) },
     { ...options, budgetTokens: options.budgetTokens ?? budgetOf(source), now: () => parts.log.clock.now() },
@@ -151,7 +150,30 @@ async function makeSummary(parts: CompactorParts, options: CompactOptions): Prom
   const edit = summaryEdit(window, source, climbed);
   const shown = window.overlays.some(isPassing) ? (await load(parts, false)).slots : window.slots;
   const compacted = compactedOf(parts, { shown, said: window.slots }, source, climbed);
-  return compacted.tokens.with < compacted.tokens.without ? { window, edit, compacted } : undefined;
+  const isSmaller = compacted.tokens.with < compacted.tokens.without;
+  if (!options.isDryRun) await logUsage(parts, climbed, isSmaller);
+  return isSmaller ? { window, edit, compacted } : undefined;
+}
+
+/** Logs what models used, whether their summary takes its place or not; a refused one always leaves a trace. */
+async function logUsage({ log, session }: CompactorParts, climbed: Climbed, isUsed: boolean): Promise<void> {
+  const { usage, rung, failed } = climbed;
+  const wasAsked = [rung, ...failed.map((one) => one.rung)].some(
+    (one) => one === "model" || one === "fallback",
+  );
+  const reports = usage.length === 0 && wasAsked && !isUsed ? [{ usage: {} }] : usage;
+  const meta = isUsed ? SUMMARY_REMARK : REFUSED_SUMMARY_REMARK;
+  for (const used of reports)
+    await log.appendOne<UsageBody>(session, { body: { kind: "usage", ...used, meta } });
+}
+
+/** Messages with the parts that were too large for the log, so that whoever summarizes them sees all of them. */
+async function wholeSlots(slots: readonly Slot[], blobs: Blobs): Promise<readonly Slot[]> {
+  const messages = await wholeMessages(slots, blobs);
+  return slots.map((slot, index) => {
+    const message = messages[index] ?? slot.message;
+    return message === slot.message ? slot : { ...slot, message, tokens: estimateMessage(message) };
+  });
 }
 
 /** The window as it is, or as it was said: summaries are made from the log and not from what policies have left of it. */

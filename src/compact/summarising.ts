@@ -1,3 +1,4 @@
+import { checkFields } from "../model/arguments.ts";
 import type { Message } from "../model/message.ts";
 import type { TokensOf } from "../window/apply-edits.ts";
 import { longhaul } from "../window/policies/longhaul.ts";
@@ -21,7 +22,9 @@ const TITLE = "[Summary of earlier steps]";
  * A policy with an extractive summary: whatever leaves the window is also told of in the fixed sections, behind the first
  * request of the user, and brought up to date with each edit. No model is asked.
  */
-export function summarising({ share = SHARE, policy = longhaul() }: SummarisingOptions = {}): Policy {
+export function summarising(options: SummarisingOptions = {}): Policy {
+  checkFields("options", options, { share: "number?", policy: "object?" });
+  const { share = SHARE, policy = longhaul() } = options;
   return {
     name: `${policy.name}+summary`,
     start(budget, tokensOf, course = {}) {

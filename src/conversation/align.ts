@@ -24,6 +24,33 @@ export function alignWhole(line: readonly string[], caller: readonly string[]): 
   return { type: "rewind", keep };
 }
 
+/** The same for a caller who may also have left messages out, anywhere before the line's end. */
+export function alignTrimmed(line: readonly string[], caller: readonly string[]): Alignment {
+  const places = leftOut(line, caller);
+  return places ? { type: "drop", places } : alignWhole(line, caller);
+}
+
+/**
+ * Places of the line's messages that a caller has left out, if that is all the caller has changed: it still ends where the
+ * line ends, possibly with new messages after it. Sliding windows, trimmed middles and reminders that were said once look so.
+ * Undefined if the caller says something else instead, and for a caller who left nothing out.
+ */
+export function leftOut(line: readonly string[], caller: readonly string[]): readonly number[] | undefined {
+  const last = line.at(-1);
+  const keep = samePrefix(line, caller);
+  const end = last === undefined ? -1 : caller.lastIndexOf(last);
+  // Where the common beginning says all of it, the caller has gone back instead.
+  if (end < keep) return undefined;
+  const places: number[] = [];
+  let place = line.length - 1;
+  for (let at = end; at >= keep; at--, place--) {
+    while (place >= keep && line[place] !== caller[at]) places.push(place--);
+    if (place < keep) return undefined;
+  }
+  for (; place >= keep; place--) places.push(place);
+  return places.length === 0 ? undefined : places.reverse();
+}
+
 /** How many of a caller's first messages the line ends with: a caller who keeps no history says only what is new. */
 export function overlap(line: readonly string[], caller: readonly string[]): number {
   for (let known = Math.min(line.length, caller.length); known > 0; known--) {

@@ -1,35 +1,20 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Entry, type EntryId, type MessageInput, parseEntryId, type Session } from "../index.ts";
-import { type Alignment, alignWhole, overlap, samePrefix } from "./align.ts";
+import {
+  type Entry,
+  type EntryId,
+  isLonghaulError,
+  type MessageInput,
+  parseEntryId,
+  type Session,
+} from "../index.ts";
+import { type Alignment, alignTrimmed, leftOut, overlap, samePrefix } from "./align.ts";
+import { DroppedMessages } from "./dropped-messages.ts";
 import { type KeyOf, KnownLine, type LineMessage, type LineSeen } from "./known-line.ts";
 import { patiently } from "./patiently.ts";
+import { type Given, type Placed, placed, placedFrom } from "./placed.ts";
 import { throughEntry } from "./through-entry.ts";
 
-/** A message as a caller handed it over. */
-export interface Given {
-  /** The message as the log takes it; asked for only where the log does not have it yet. */
-  readonly input: () => MessageInput;
-  /** What it says: messages of the same key say the same. */
-  readonly key: string;
-  /** What the log gets before it, if it is new: recalled text, which no caller says. */
-  readonly before?: () => Promise<readonly MessageInput[]>;
-}
-
-/** A caller's message with what the log holds for it. */
-export interface PlacedMessage<G extends Given> {
-  readonly given: G;
-  /** How many parts it has in the log: a caller may have dropped reasoning. */
-  readonly parts: number;
-}
-
-/** A caller's messages where they are in the log. */
-export interface Placed<G extends Given> {
-  readonly byId: Pick<ReadonlyMap<EntryId, PlacedMessage<G>>, "get">;
-  /** The same for entries of the session itself, by seq; faster, and not always there. */
-  readonly bySeq?: Pick<ReadonlyMap<number, PlacedMessage<G>>, "get">;
-  /** The last message; a reply comes behind it. */
-  readonly last: EntryId | undefined;
-}
+export type { Given, Placed, PlacedMessage } from "./placed.ts";
 
 /** Lines that were left and may be come back to: callers with several drafts of one conversation, or several calls at once. */
 const MOST_LEFT_LINES = 8;
@@ -41,7 +26,7 @@ const BATCH = 1_000;
 export type Align<G extends Given> = (line: LineSeen, given: readonly G[]) => Alignment;
 
 const alignKeys: Align<Given> = ({ keys }, given) =>
-  alignWhole(
+  alignTrimmed(
     keys,
     given.map(({ key }) => key),
   );
@@ -56,6 +41,7 @@ const turns = new AsyncLocalStorage<object>();
 export class Conversation<G extends Given> {
   readonly #session: Session;
   readonly #known: KnownLine;
+  readonly #dropped = new DroppedMessages();
   #left: LineSeen[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -82,14 +68,21 @@ export class Conversation<G extends Given> {
     return given.length === 0 ? this.#known.look() : this.#closestLine(given.map(({ key }) => key));
   }
 
+  /** The active line, with messages that were left out before and that a caller of these keys says again. */
+  async lineFor(caller: readonly string[]): Promise<Pick<LineSeen, "messages" | "keys" | "roles">> {
+    const line = await this.#known.look();
+    const messages = this.#dropped.restoredLine(line, caller)?.messages;
+    if (!messages) return line;
+    return { messages, keys: messages.map(({ key }) => key), roles: messages.map(({ role }) => role) };
+  }
+
   /** Makes the line end with what a caller who keeps the whole conversation says. */
   async takeWhole(given: readonly G[], align: Align<G> = alignKeys): Promise<Placed<G>> {
     let line = await this.line(given);
     const alignment = align(line, given);
     if (alignment.type === "drop") {
       this.#leave(line);
-      for (const place of alignment.places.toReversed())
-        await this.#session.remove((line.messages[place] as LineMessage).id);
+      await this.#drop(line, alignment.places);
       return this.takeWhole(given, align);
     }
     if (alignment.type === "rewind") {
@@ -205,7 +198,12 @@ export class Conversation<G extends Given> {
     const line = await this.#known.look();
     const same = (seen: LineSeen) => samePrefix(seen.keys, keys);
     const own = same(line);
-    if (own === line.messages.length) return line;
+    if (own === line.messages.length || leftOut(line.keys, keys)) return line;
+    const restored = this.#dropped.restoredLine(line, keys);
+    if (restored) {
+      await this.#dropped.restore(this.#session, restored);
+      return this.#known.look();
+    }
     const closest = this.#left.find((seen) => same(seen) > own);
     if (!closest) return line;
     this.#leave(line);
@@ -220,6 +218,20 @@ export class Conversation<G extends Given> {
     else await this.#session.setLine([], "the caller begins anew");
   }
 
+  /** Takes messages off the line in one step. A line too scattered to be described begins again, empty. */
+  async #drop(line: LineSeen, places: readonly number[]): Promise<void> {
+    const ids = places.map((place) => (line.messages[place] as LineMessage).id);
+    const count = ids.length === 1 ? "a message" : `${ids.length} messages`;
+    try {
+      const chosen = await this.#session.remove(ids, { reason: `the caller left out ${count}` });
+      this.#dropped.add(places.map((place) => line.messages[place] as LineMessage));
+      this.#known.dropped(line, places, chosen);
+    } catch (error) {
+      if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
+      await this.#session.setLine([], "the caller begins anew");
+    }
+  }
+
   #leave(line: LineSeen): void {
     if (line.messages.length === 0) return;
     const others = this.#left.filter(({ lineSeq }) => lineSeq !== line.lineSeq);
@@ -232,47 +244,11 @@ export class Conversation<G extends Given> {
     for (let from = 0; from < given.length; from += BATCH) {
       const inputs: MessageInput[] = [];
       for (const one of given.slice(from, from + BATCH)) {
-        if (one.before) inputs.push(...(await one.before()));
+        if (one.before) for (const input of await one.before()) inputs.push(input);
         inputs.push(one.input());
       }
       isWhole = this.#known.appended(await this.#session.appendAll(inputs)) && isWhole;
     }
     return isWhole;
   }
-}
-
-/** Both are of the same messages. What is appended to the line later has no place in it. */
-function placed<G extends Given>(
-  line: Pick<LineSeen, "messages" | "placeOf"> & Partial<Pick<LineSeen, "placeOfSeq">>,
-  given: readonly G[],
-): Placed<G> {
-  const at = (place = -1): PlacedMessage<G> | undefined => {
-    const message = line.messages[place];
-    const own = given[place];
-    // Someone else may have written to the line meanwhile; then the log's own words are sent.
-    return message && own?.key === message.key ? { given: own, parts: message.parts } : undefined;
-  };
-  return {
-    byId: { get: (id) => at(line.placeOf(id)) },
-    ...(line.placeOfSeq && { bySeq: { get: (seq) => at(line.placeOfSeq?.(seq)) } }),
-    last: line.messages.at(-1)?.id,
-  };
-}
-
-/** The same for what was appended behind an entry; undefined if something else has come between. */
-function placedFrom<G extends Given>(
-  line: LineSeen,
-  last: EntryId,
-  given: readonly G[],
-): Placed<G> | undefined {
-  const from = (line.placeOf(last) ?? line.messages.length) + 1;
-  const messages = line.messages.slice(from, from + given.length);
-  const isRight = given.every(({ key }, index) => messages[index]?.key === key);
-  if (!isRight || line.placeOf(last) === undefined) return undefined;
-  const placeOf = (id: EntryId) => {
-    const at = (line.placeOf(id) ?? -1) - from;
-    return at < 0 ? undefined : at;
-  };
-  const { byId } = placed({ messages, placeOf }, given);
-  return { byId, last: messages.at(-1)?.id ?? last };
 }

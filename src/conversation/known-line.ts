@@ -5,7 +5,6 @@ import {
   type LineBody,
   LonghaulError,
   type Message,
-  type MessageBody,
   type Role,
   type Session,
 } from "../index.ts";
@@ -70,9 +69,20 @@ export class KnownLine {
 
   /** Takes in that the line was just made to end with its message at `place`, so that it need not be read again. */
   rewound(seen: LineSeen, place: number, chosen: Entry<LineBody>): void {
+    this.#shortened(seen, seen.messages.slice(0, place + 1), chosen);
+  }
+
+  /** Notes that the messages at `places` were just taken off the line, so that the line need not be read again. */
+  dropped(seen: LineSeen, places: readonly number[], chosen: Entry<LineBody>): void {
+    const gone = new Set(places);
+    const kept = seen.messages.filter((_, place) => !gone.has(place));
+    this.#shortened(seen, kept, chosen);
+  }
+
+  #shortened(seen: LineSeen, kept: readonly LineMessage[], chosen: Entry<LineBody>): void {
     if (this.#seen !== seen || chosen.seq !== this.#head + 1) return;
     const shorter = new Seen(chosen.seq);
-    for (const message of seen.messages.slice(0, place + 1)) shorter.add(message);
+    for (const message of kept) shorter.add(message);
     this.#seen = shorter;
     this.#head = chosen.seq;
   }
@@ -96,7 +106,7 @@ export class KnownLine {
 
   #add(seen: Seen, entries: readonly Entry[]): boolean {
     for (const entry of entries) {
-      if (entry.kind === "line" || entry.kind === "redacted") return false;
+      if (entry.kind === "line" || entry.kind === "redacted" || entry.kind === "damaged") return false;
       if (entry.kind === "message" && !isRecalled(entry)) seen.add(this.#message(entry));
       this.#head = entry.seq;
     }
@@ -132,8 +142,11 @@ export class KnownLine {
   }
 
   #message(entry: Entry): LineMessage {
-    const { id, message } = entry as Entry<MessageBody>;
+    const { id } = entry;
     const seq = entry.session === this.#session.id ? entry.seq : undefined;
+    // A damaged message keeps its place under a key that no caller has, so that the caller's own takes it.
+    if (entry.kind !== "message") return { id, seq, key: `damaged ${id}`, role: "user", parts: 0 };
+    const { message } = entry;
     return { id, seq, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
   }
 }

@@ -49,7 +49,7 @@ async function readInto(
 /** The message with the parts that were too large for the log. */
 async function whole(kernel: Kernel, message: Message): Promise<Message> {
   const restore = async <P extends Part>(part: P): Promise<P> =>
-    part.type === "blob" && part.of !== undefined ? ((await kernel.blobs.restore(part)) as P) : part;
+    part.type === "blob" && part.of !== undefined ? ((await kernel.blobs.restoreReadable(part)) as P) : part;
   const parts: Part[] = [];
   for (const part of message.parts) {
     if (part.type !== "tool-result") parts.push(await restore(part));

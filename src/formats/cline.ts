@@ -46,7 +46,8 @@ async function sourcesWithHistory(folder: Folder): Promise<Source[]> {
   for (const name of tasks.folders) {
     const task = await tasks.folder(name);
     const found = task ? await sourcesIn(task) : [];
-    sources.push(...found.map((source) => ({ ...source, paths: [...source.paths, history.path] })));
+    for (const one of found.map((source) => ({ ...source, paths: [...source.paths, history.path] })))
+      sources.push(one);
   }
   return sources;
 }

@@ -1,20 +1,31 @@
-import type { Entry, Json, Kernel, Part, Session, SessionId } from "../index.ts";
-import { LonghaulError } from "../index.ts";
+import type { BlobPart, Entry, Json, Kernel, Part, Session, SessionId } from "../index.ts";
+import { isLonghaulError, LonghaulError } from "../index.ts";
+import { checkHas, checkKernel } from "./check-arguments.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writing/writer.ts";
 
 const PAGE_ENTRIES = 200;
+
+/** Told, in a sentence, of content that is missing or damaged and left out of an export. */
+export type OnDamage = (damage: string) => void;
 
 /** Writes a session in a foreign format, piece by piece. SESSION_NOT_FOUND if there is none of that id. */
 export async function* exportSession(
   kernel: Kernel,
   id: SessionId,
   writer: Writer,
+  onDamage: OnDamage = () => undefined,
 ): AsyncGenerator<OutputPiece> {
-  yield* writer.write(await exportedSession(kernel, id));
+  checkHas("writer", writer, "write");
+  yield* writer.write(await exportedSession(kernel, id, onDamage));
 }
 
 /** A session as writers see it. */
-export async function exportedSession(kernel: Kernel, id: SessionId): Promise<ExportedSession> {
+export async function exportedSession(
+  kernel: Kernel,
+  id: SessionId,
+  onDamage: OnDamage = () => undefined,
+): Promise<ExportedSession> {
+  checkKernel(kernel);
   const record = await kernel.find(id);
   if (!record) {
     throw new LonghaulError("SESSION_NOT_FOUND", `There is no session ${JSON.stringify(id)} in this store.`, {
@@ -25,13 +36,65 @@ export async function exportedSession(kernel: Kernel, id: SessionId): Promise<Ex
   return {
     record,
     line: current?.ranges ?? [],
-    entries: (which) => (which === "line" ? lineEntries(kernel, id) : logEntries(kernel, id)),
-    children: () => childrenOf(kernel, id),
-    base64: async (part) => Buffer.from(await kernel.blobs.bytes(part.digest)).toString("base64"),
-    restore: async (part: Part) => (part.type === "blob" ? kernel.blobs.restore(part) : part),
-    raw: async (entry) =>
-      entry.blob ? (JSON.parse(await kernel.blobs.text(entry.blob.digest)) as Json) : (entry.value as Json),
+    entries: (which) =>
+      readable(which === "line" ? lineEntries(kernel, id) : logEntries(kernel, id), onDamage),
+    children: () => childrenOf(kernel, id, onDamage),
+    base64: (part) =>
+      unlessDamaged(
+        async () => Buffer.from(await kernel.blobs.bytes(part.digest)).toString("base64"),
+        async () => "",
+        onDamage,
+      ),
+    restore: async (part: Part) => {
+      if (part.type !== "blob") return part;
+      if (part.of === undefined) return readableMedia(kernel, part, onDamage);
+      const left = () => kernel.blobs.restoreReadable(part);
+      return unlessDamaged(() => kernel.blobs.restore(part), left, onDamage);
+    },
+    raw: async ({ blob, value }) => {
+      if (!blob) return value as Json;
+      return unlessDamaged(
+        async () => JSON.parse(await kernel.blobs.text(blob.digest)) as Json,
+        async () => null,
+        onDamage,
+      );
+    },
   };
+}
+
+/** Media as they are; a text in their place where their bytes are missing or damaged, for no format takes half an image. */
+async function readableMedia(kernel: Kernel, part: BlobPart, onDamage: OnDamage): Promise<Part> {
+  const text = `[${part.mime}${part.name === undefined ? "" : ` ${part.name}`} is missing or damaged]`;
+  return unlessDamaged<Part>(
+    async () => {
+      for await (const _ of kernel.blobs.stream(part.digest));
+      return part;
+    },
+    async () => ({ type: "text", text }),
+    onDamage,
+  );
+}
+
+/** Entries as they are; tells of the damaged ones. */
+async function* readable(entries: AsyncGenerator<Entry>, onDamage: OnDamage): AsyncGenerator<Entry> {
+  for await (const entry of entries) {
+    if (entry.kind === "damaged") onDamage(`Entry ${entry.id} is damaged on disk. ${entry.problem}`);
+    yield entry;
+  }
+}
+
+async function unlessDamaged<T>(
+  read: () => Promise<T>,
+  otherwise: () => Promise<T>,
+  onDamage: OnDamage,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isLonghaulError(error, "BLOB_CORRUPT") && !isLonghaulError(error, "BLOB_NOT_FOUND")) throw error;
+    onDamage(error.message);
+    return otherwise();
+  }
 }
 
 async function reading<T>(kernel: Kernel, id: SessionId, use: (session: Session) => Promise<T>): Promise<T> {
@@ -67,7 +130,11 @@ async function* rangeEntries(session: Session, from: number, to: number): AsyncG
 }
 
 /** Children only: a fork is a conversation of its own. Oldest first. */
-async function* childrenOf(kernel: Kernel, id: SessionId): AsyncGenerator<ExportedSession> {
+async function* childrenOf(
+  kernel: Kernel,
+  id: SessionId,
+  onDamage: OnDamage,
+): AsyncGenerator<ExportedSession> {
   const ids: SessionId[] = [];
   await reading(kernel, id, async (session) => {
     for (let before: SessionId | undefined; ; ) {
@@ -82,5 +149,5 @@ async function* childrenOf(kernel: Kernel, id: SessionId): AsyncGenerator<Export
       before = page.at(-1)?.id;
     }
   });
-  for (const child of ids) yield await exportedSession(kernel, child);
+  for (const child of ids) yield await exportedSession(kernel, child, onDamage);
 }

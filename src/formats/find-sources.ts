@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LonghaulError } from "../index.ts";
+import { checkFormats, checkPaths, checkSignal } from "./check-arguments.ts";
 import type { Format, Source } from "./format.ts";
 import type { ProblemItem } from "./item.ts";
 import { type Folder, fileFacts, folderOfFile, isWithin, listFolder } from "./reading/folder.ts";
@@ -26,6 +27,9 @@ export async function* findSources(
   formats: readonly Format[],
   signal?: AbortSignal,
 ): AsyncGenerator<FoundSource | ProblemItem> {
+  checkPaths(paths);
+  checkFormats(formats);
+  checkSignal(signal);
   const claimed = new Set<string>();
   for (const path of paths) {
     const root = await realpath(path).catch((error) => {

@@ -1,4 +1,5 @@
 import type { Kernel } from "../index.ts";
+import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, findSources } from "./find-sources.ts";
 import { FORMATS } from "./formats.ts";
 import { importSource } from "./importing/import-source.ts";
@@ -23,6 +24,7 @@ export async function surveySources(
   paths: readonly string[],
   options: Pick<ImportOptions, "formats" | "since" | "signal"> = {},
 ): Promise<Survey> {
+  checkImportOptions(options);
   const sources: FoundSource[] = [];
   const problems: ProblemItem[] = [];
   for await (const found of findSources(paths, options.formats ?? FORMATS, options.signal)) {
@@ -38,6 +40,7 @@ export async function importSources(
   paths: readonly string[],
   options: ImportOptions = {},
 ): Promise<ImportReport> {
+  checkKernel(kernel);
   const survey = await surveySources(paths, options);
   const problems: ProblemItem[] = survey.problems.slice(0, MAX_PROBLEMS);
   const reports: SourceReport[] = [];

@@ -1,4 +1,4 @@
-export { exportedSession, exportSession } from "./export-session.ts";
+export { exportedSession, exportSession, type OnDamage } from "./export-session.ts";
 export { type FoundSource, findSources } from "./find-sources.ts";
 export type { Format, FormatName, Source, System } from "./format.ts";
 export { FORMATS } from "./formats.ts";

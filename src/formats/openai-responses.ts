@@ -75,7 +75,7 @@ function makeDecoder(): MessageDecoder {
       }
       if (isMessage && lastType === "message") yield* this.end();
       if (turn.length === 0) turnId = id;
-      turn.push(...(isMessage ? partsOfMessageItem(item) : [partOfItem(item)]));
+      for (const one of isMessage ? partsOfMessageItem(item) : [partOfItem(item)]) turn.push(one);
       lastType = type;
     },
     get isSettled() {

@@ -27,9 +27,10 @@ export const openclaw: Format = {
       const files = sessions ? await fileSources(sessions) : [];
       const leftovers = new Map(files.map(({ id, path }) => [id, path]));
       for (const file of below.files.filter(isDatabase))
-        sources.push(...(await databaseSources(file, leftovers)));
+        for (const one of await databaseSources(file, leftovers)) sources.push(one);
     }
-    for (const file of folder.files.filter(isDatabase)) sources.push(...(await databaseSources(file)));
+    for (const file of folder.files.filter(isDatabase))
+      for (const one of await databaseSources(file)) sources.push(one);
     return [...sources, ...(await fileSources(folder))];
   },
 

@@ -27,8 +27,9 @@ export const opencode: Format = {
     const sources: Source[] = [...(await storageSources(folder))];
     for (const file of folder.files) {
       if (await isDatabase(file, folder))
-        sources.push(...(await databaseSources(file, await migratedIn(folder))));
-      else if (file.name.endsWith(".json")) sources.push(...(await exportSources(file, folder)));
+        for (const one of await databaseSources(file, await migratedIn(folder))) sources.push(one);
+      else if (file.name.endsWith(".json"))
+        for (const one of await exportSources(file, folder)) sources.push(one);
     }
     return sources;
   },

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel } from "../index.ts";
+import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import type { FoundSource } from "./find-sources.ts";
 import type { Source } from "./format.ts";
 import { surveySources } from "./import-sources.ts";
@@ -49,6 +50,8 @@ export async function* watchSources(
   paths: readonly string[],
   options: WatchOptions = {},
 ): AsyncGenerator<WatchEvent> {
+  checkKernel(kernel);
+  checkImportOptions(options);
   const { signal, intervalMs = 1_000, stalledAfterMs = 10 * 60_000 } = options;
   const followed = new Map<string, Followed>();
   const told = new Set<string>();

@@ -112,6 +112,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       agents,
       spans,
       stored,
+      onStoreTrouble: onError,
       isGatewayToken: (secret) =>
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
     },

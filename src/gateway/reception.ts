@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { isLonghaulError } from "../index.ts";
 import type { ApiName, Fault } from "./api/api.ts";
 import { apiOf } from "./api/apis.ts";
 import { type Admission, admit } from "./door/admit.ts";
+import { ByteBudget } from "./door/byte-budget.ts";
 import { discardBody } from "./door/discard-body.ts";
+import { type PeerUser, peerUser } from "./door/peer-user.ts";
 import { readBody } from "./door/read-body.ts";
 import { factsOf } from "./door/request-facts.ts";
 import { Turnstile } from "./door/turnstile.ts";
@@ -12,6 +15,7 @@ import { exchange } from "./exchange/exchange.ts";
 import { FaultError } from "./exchange/fault-error.ts";
 import type { Admitted, ExchangeParts } from "./exchange/parts.ts";
 import { passOn } from "./exchange/pass-on.ts";
+import { storeTroubleOf } from "./exchange/store-trouble.ts";
 import { METRICS_TYPE, type Metrics } from "./observe/metrics.ts";
 import type { Observer } from "./observe/observer.ts";
 import type { Trace } from "./observe/trace.ts";
@@ -32,6 +36,8 @@ export interface ReceptionParts {
 
 /** Requests that are read and prepared at once. */
 const MOST_PREPARED = 16;
+/** Preparing takes several times the bytes of a body: those of this size are prepared one after the other. */
+const LARGE_BYTES = 8 * 1_024 * 1_024;
 /** A body that takes longer is waited for outside. */
 const SLOW_MS = 50;
 
@@ -44,9 +50,14 @@ export class Reception {
   readonly #controllers = new Set<AbortController>();
   readonly #active = new Set<Promise<void>>();
   readonly #turnstile = new Turnstile(MOST_PREPARED);
+  readonly #largeTurnstile = new Turnstile(1);
+  readonly #budget: ByteBudget;
+  /** Who is at the other end of a connection. */
+  readonly #peers = new WeakMap<Socket, Promise<PeerUser>>();
 
   constructor(parts: ReceptionParts) {
     this.#parts = parts;
+    this.#budget = new ByteBudget(() => parts.exchange.config().limits.maxHeldBytes);
   }
 
   /** Requests that have not ended. */
@@ -76,6 +87,8 @@ export class Reception {
     const { config, env } = this.#parts.exchange;
     try {
       const admission = admit(factsOf(request), config(), env);
+      const stranger = await this.#strangerFault(request, admission);
+      if (stranger) return this.#refuse(request, response, stranger);
       for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
       if (admission.type === "preflight") response.writeHead(204).end();
       else if (admission.type === "refused") {
@@ -86,6 +99,23 @@ export class Reception {
       this.#parts.onError(error);
       response.destroy();
     }
+  }
+
+  /** Without tokens the gateway is for the user who runs it, not for everyone who has an account on the machine. */
+  async #strangerFault(request: IncomingMessage, admission: Admission): Promise<Fault | undefined> {
+    if (admission.type !== "admitted" || this.#parts.exchange.config().tokens.length > 0) return undefined;
+    const { route } = admission.target;
+    if (route.type === "page" && (route.name === "healthz" || route.name === "readyz")) return undefined;
+    const known = this.#peers.get(request.socket) ?? peerUser(request.socket);
+    this.#peers.set(request.socket, known);
+    const peer = await known;
+    const own = process.getuid?.();
+    if (peer.type === "unknown" || (peer.type === "user" && (peer.uid === own || peer.uid === 0)))
+      return undefined;
+    this.#parts.metrics.refused.add({ kind: "forbidden" });
+    const message =
+      "The gateway serves the user who runs it alone; with LONGHAUL_TOKEN set, others who have the token can use it.";
+    return { status: 403, kind: "forbidden", message };
   }
 
   async #admitted(
@@ -104,13 +134,20 @@ export class Reception {
     const signal = clientSignal(response, controller);
     this.#controllers.add(controller);
     const place = this.#turnstile.place();
+    const largePlace = this.#largeTurnstile.place();
+    const share = this.#budget.share();
     try {
       const { limits } = this.#parts.exchange.config();
       await place.take();
       // Who sends slowly does not keep others waiting.
       const slow = setTimeout(() => place.give(), SLOW_MS).unref();
-      const read = await readBody(request, limits, { encoding: admission.encoding, signal, response });
+      const { encoding } = admission;
+      const read = await readBody(request, limits, { encoding, signal, response, share });
       clearTimeout(slow);
+      if (read.type === "read" && read.body.length >= LARGE_BYTES) {
+        place.give();
+        await largePlace.take();
+      }
       await place.take();
       if (read.type === "gone") {
         trace.ending = "client-gone";
@@ -119,13 +156,18 @@ export class Reception {
       if (read.type === "refused") throw new FaultError(read.fault);
       const { principal, target } = admission;
       const { body, raw } = read;
-      const onPrepared = () => place.give();
+      const onPrepared = () => {
+        place.give();
+        largePlace.give();
+      };
       const asked = { request, response, principal, route, query: target.query, onPrepared };
       await this.#answer({ ...asked, body, raw, signal, trace });
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
       place.give();
+      largePlace.give();
+      share.give();
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#parts.observer.ended(trace);
@@ -160,6 +202,12 @@ export class Reception {
 
   #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {
     if (response.destroyed || (response.headersSent && response.writableEnded)) {
+      // The client has its answer, but it was not written down.
+      const code = storeTroubleOf(error);
+      if (code !== undefined) {
+        trace.error = code;
+        this.#parts.onError(error);
+      }
       trace.ending ??= "client-gone";
       return;
     }

@@ -1,3 +1,4 @@
+import { checkFields } from "../model/arguments.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { invalidArgument, throwIfAborted, wholeNumber } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
@@ -37,6 +38,7 @@ export class Appender {
 
   /** Appends messages next to each other; all of them or none. */
   messages(inputs: readonly MessageInput[], options: AppendOptions): Promise<readonly Entry<MessageBody>[]> {
+    checkFields("options", options, { signal: "signal?" });
     throwIfAborted(options.signal);
     const { expectedHead } = options;
     const extras =

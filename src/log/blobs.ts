@@ -1,24 +1,31 @@
 import { createHash } from "node:crypto";
+import { checkFields, checkKind } from "../model/arguments.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import { BoundedCache } from "../model/bounded-cache.ts";
 import type { Clock } from "../model/clock.ts";
-import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
 import type { BlobPart, DataSource, Part } from "../model/part.ts";
 import type { BlobStore, WrittenBlob } from "../store/blob-store.ts";
 import { decodeBase64, splitDataUrl } from "./base64.ts";
 import type { Limits } from "./limits.ts";
+import { standInFor } from "./stand-in.ts";
 
 /** A blob that has been stored, with the type it turned out to have. */
 export interface StoredBlob extends WrittenBlob {
   readonly mime: string;
 }
 
-/** The blobs of a kernel: reads are verified, whole reads are cached up to a number of bytes. */
+/** Share of the longest age between two looks for aged blobs. */
+const LOOKS_PER_AGE = 10;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The blobs of a kernel: reads are verified, whole reads are cached up to a number of bytes and for a time. */
 export class Blobs {
   readonly #store: BlobStore;
   readonly #limits: Limits;
   readonly #cache: BoundedCache<Digest, Uint8Array>;
+  #aging: NodeJS.Timeout | undefined;
 
   constructor(store: BlobStore, limits: Limits, clock: Clock) {
     this.#store = store;
@@ -37,6 +44,8 @@ export class Blobs {
   /** Empties the cache. */
   dropCache(): void {
     this.#cache.clear();
+    clearTimeout(this.#aging);
+    this.#aging = undefined;
   }
 
   /** The bytes, piece by piece; BLOB_CORRUPT at the end if they are not what was stored. */
@@ -50,7 +59,7 @@ export class Blobs {
     if (found === digest) return;
     throw new LonghaulError(
       "BLOB_CORRUPT",
-      `Blob ${digest} is damaged on disk: its bytes now hash to ${found}. Restore it from a backup, or append the data again.`,
+      `Blob ${digest} is damaged on disk: its bytes now hash to ${found}. Append the data again, or restore the file from a backup.`,
       {
         details: { digest, found },
       },
@@ -75,6 +84,7 @@ export class Blobs {
     for await (const chunk of this.stream(digest)) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
     this.#cache.set(digest, bytes, bytes.byteLength);
+    this.#dropAged();
     return bytes;
   }
 
@@ -85,13 +95,25 @@ export class Blobs {
 
   /** The part that was too large for the log, as it was appended; media parts come back unchanged. */
   async restore(part: BlobPart): Promise<Part> {
+    checkFields("part", part, { digest: "text?", of: "text?" });
     if (part.of === undefined) return part;
     const text = await this.text(part.digest);
     return part.of === "text" ? { type: "text", text } : (JSON.parse(text) as Part);
   }
 
+  /** The same, but what is left of the part where its blob is missing or damaged. */
+  async restoreReadable(part: BlobPart): Promise<Part> {
+    try {
+      return await this.restore(part);
+    } catch (error) {
+      if (!isLonghaulError(error, "BLOB_CORRUPT") && !isLonghaulError(error, "BLOB_NOT_FOUND")) throw error;
+      return standInFor(part);
+    }
+  }
+
   /** Stores bytes; they must be referred to by an append soon, or they are collected. */
   async put(data: DataSource, mime: string | undefined, signal?: AbortSignal): Promise<StoredBlob> {
+    if (mime !== undefined) checkKind("mime", mime, "text");
     const source = bytesOf(data);
     let decided = "";
     const checked = checkHead(source.bytes, (head) => {
@@ -100,6 +122,20 @@ export class Blobs {
     const options = { maxBytes: this.#limits.maxBlobBytes, ...(signal && { signal }) };
     const written = await this.#store.write(checked, options);
     return { ...written, mime: decided };
+  }
+
+  /** Drops aged blobs now, and again when the next one is due; the timer keeps no process alive. */
+  #dropAged(): void {
+    const dueMs = this.#cache.dropAged();
+    if (dueMs === undefined || this.#aging) return;
+    const delayMs = Math.max(dueMs, this.#limits.blobCacheAgeMs / LOOKS_PER_AGE);
+    this.#aging = setTimeout(
+      () => {
+        this.#aging = undefined;
+        this.#dropAged();
+      },
+      Math.min(delayMs, MAX_TIMER_MS),
+    ).unref();
   }
 }
 
@@ -112,7 +148,7 @@ function bytesOf(data: DataSource): {
     return url ? { bytes: decodeBase64(url.base64), mime: url.mime } : { bytes: decodeBase64(data) };
   }
   if (data instanceof Uint8Array) return { bytes: slices(data) };
-  if (typeof data === "object" && Symbol.asyncIterator in data) return { bytes: data };
+  if (typeof data === "object" && data !== null && Symbol.asyncIterator in data) return { bytes: data };
   throw invalidArgument("data", data, "base64, a data URL, bytes or an async iterable of bytes");
 }
 

@@ -1,5 +1,5 @@
 import { type Entry, type EntryBody, type EntryKind, entryId, type SessionId } from "../model/entry.ts";
-import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { StoredEntry } from "../store/entry-store.ts";
 import { decodePayload } from "./codec.ts";
 import { frameMessage, unframeMessage } from "./frame.ts";
@@ -15,24 +15,30 @@ export function writeBody(body: EntryBody): string {
   }
 }
 
-/** The body in a payload. */
+/** The body in a payload; STORE_CORRUPT if it is damaged. */
 export function decodeBody(kind: EntryKind, payload: Uint8Array): EntryBody {
-  const text = decodePayload(payload);
+  const text = decodePayload(payload, kind);
   try {
     return kind === "message" ? { kind, message: unframeMessage(text) } : { kind, ...JSON.parse(text) };
   } catch (error) {
     if (error instanceof LonghaulError) throw error;
-    throw new LonghaulError(
-      "STORE_CORRUPT",
-      "An entry's payload is not JSON; restore the store from a backup. Other entries can still be read.",
-      { cause: error },
-    );
+    throw new LonghaulError("STORE_CORRUPT", "The payload is damaged: it is not JSON.", { cause: error });
   }
 }
 
-/** The entry that a stored one stands for. */
+/** The entry that a stored one stands for; one of kind "damaged" where its payload cannot be read. */
 export function toEntry(session: SessionId, stored: StoredEntry): Entry {
-  return makeEntry(session, stored.seq, stored.at, decodeBody(stored.kind, stored.payload));
+  return makeEntry(session, stored.seq, stored.at, readBody(stored));
+}
+
+/** The body of a stored entry; one of kind "damaged" where its payload cannot be read. */
+export function readBody({ kind, payload }: Pick<StoredEntry, "kind" | "payload">): EntryBody {
+  try {
+    return decodeBody(kind, payload);
+  } catch (error) {
+    if (!isLonghaulError(error, "STORE_CORRUPT")) throw error;
+    return { kind: "damaged", ...(kind !== "damaged" && { was: kind }), problem: error.message };
+  }
 }
 
 /** Puts an entry together. */

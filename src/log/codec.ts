@@ -1,86 +1,114 @@
 import * as zlib from "node:zlib";
+import type { EntryKind } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import { Lz4 } from "./lz4.ts";
+import { payloadChecksum } from "./payload-checksum.ts";
 import { PRIMER } from "./primer.ts";
 
-/** First byte of every payload: how the text behind it is packed. Part of the file format, never reused. */
+/** How a payload's text is packed. Part of the file format, never reused. */
 const RAW = 0;
 const LZ4 = 1;
 const ZSTD = 2;
 const DEFLATE = 3;
+const PACKINGS = 4;
+
+/**
+ * Added to the packing in the first byte of a payload that carries a checksum; older payloads have the packing alone.
+ * Three bits apart from those, so that no single flipped bit turns a checked payload into an unchecked one.
+ */
+const CHECKED = 0b0111_0000;
+/** First byte and checksum of a checked payload. */
+const HEADER_BYTES = 5;
 
 /** From here on zstd's better packing outweighs what a call of it costs. */
 const ZSTD_FROM_CHARACTERS = 8_192;
 /** Below this a row is a fraction of a page either way. */
 const MIN_PACKED_BYTES = 64;
 
-const LZ4_HEADER_BYTES = 3;
+const LZ4_SIZE_BYTES = 2;
 const encoder = new TextEncoder();
 /** One for all calls, which never overlap; takes the longest text that is not left to zstd. */
 const lz4 = new Lz4(PRIMER, ZSTD_FROM_CHARACTERS * 3);
 const unpackedText = Buffer.from(lz4.input.buffer, lz4.input.byteOffset, lz4.input.byteLength);
 
-/** The payload that holds a text. */
-export function encodePayload(text: string): Uint8Array {
-  if (text.length >= ZSTD_FROM_CHARACTERS) return encodeLarge(text);
+/** The payload that holds the text of an entry of a kind; its checksum covers both. */
+export function encodePayload(text: string, kind: EntryKind): Uint8Array {
+  if (text.length >= ZSTD_FROM_CHARACTERS) return encodeLarge(text, kind);
   const size = encoder.encodeInto(text, lz4.input).written;
   if (size >= MIN_PACKED_BYTES) {
     const packed = lz4.pack(size);
-    if (packed.length + LZ4_HEADER_BYTES <= size) {
-      const payload = allocate(packed.length + LZ4_HEADER_BYTES);
-      payload[0] = LZ4;
-      payload[1] = size;
-      payload[2] = size >>> 8;
-      payload.set(packed, LZ4_HEADER_BYTES);
-      return payload;
+    if (packed.length + LZ4_SIZE_BYTES < size) {
+      const payload = allocate(HEADER_BYTES + LZ4_SIZE_BYTES + packed.length);
+      payload[HEADER_BYTES] = size;
+      payload[HEADER_BYTES + 1] = size >>> 8;
+      payload.set(packed, HEADER_BYTES + LZ4_SIZE_BYTES);
+      return sealed(payload, LZ4, kind);
     }
   }
-  return withTag(RAW, lz4.input.subarray(0, size));
+  return withHeader(RAW, lz4.input.subarray(0, size), kind);
 }
 
-function encodeLarge(text: string): Uint8Array {
+function encodeLarge(text: string, kind: EntryKind): Uint8Array {
   return zlib.zstdCompressSync
-    ? withTag(ZSTD, zlib.zstdCompressSync(text))
-    : withTag(DEFLATE, zlib.deflateRawSync(text));
+    ? withHeader(ZSTD, zlib.zstdCompressSync(text), kind)
+    : withHeader(DEFLATE, zlib.deflateRawSync(text), kind);
 }
 
 /** From Node's pool: a buffer of its own for every small payload would fragment the heap of the process. */
-function allocate(sizeBytes: number): Uint8Array {
+function allocate(sizeBytes: number): Buffer {
   return Buffer.allocUnsafe(sizeBytes);
 }
 
-function withTag(tag: number, bytes: Uint8Array): Uint8Array {
-  const payload = allocate(bytes.length + 1);
-  payload[0] = tag;
-  payload.set(bytes, 1);
+function withHeader(packing: number, bytes: Uint8Array, kind: EntryKind): Uint8Array {
+  const payload = allocate(HEADER_BYTES + bytes.length);
+  payload.set(bytes, HEADER_BYTES);
+  return sealed(payload, packing, kind);
+}
+
+/** Writes the header of a payload whose body is in place. */
+function sealed(payload: Buffer, packing: number, kind: EntryKind): Uint8Array {
+  payload[0] = CHECKED | packing;
+  payload.writeUInt32LE(payloadChecksum(payload.subarray(HEADER_BYTES), packing, kind), 1);
   return payload;
 }
 
-/** The text that a payload holds; STORE_CORRUPT if it is damaged. */
-export function decodePayload(payload: Uint8Array): string {
-  const tag = payload[0];
-  if (tag === LZ4) {
-    const size = (payload[1] as number) | ((payload[2] as number) << 8);
-    if (!lz4.unpack(payload, LZ4_HEADER_BYTES, size)) throw damaged();
-    return unpackedText.toString("utf8", 0, size);
-  }
-  const body = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).subarray(1);
-  if (tag === RAW) return body.toString();
-  try {
-    if (tag === ZSTD && zlib.zstdDecompressSync) return zlib.zstdDecompressSync(body).toString();
-    if (tag === DEFLATE) return zlib.inflateRawSync(body).toString();
-  } catch (error) {
-    throw damaged(error);
-  }
-  throw tag === ZSTD ? zstdMissing() : damaged();
+/** True if a payload carries a checksum, as all do that are written now. */
+export function hasChecksum(payload: Uint8Array): boolean {
+  return (payload[0] ?? 0) >= CHECKED;
 }
 
-function damaged(cause?: unknown): LonghaulError {
-  return new LonghaulError(
-    "STORE_CORRUPT",
-    "An entry's payload is damaged; restore the store from a backup. Other entries can still be read.",
-    { cause },
-  );
+/** The text that a payload of an entry of a kind holds; STORE_CORRUPT if it is damaged. */
+export function decodePayload(payload: Uint8Array, kind: EntryKind): string {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  const first = bytes[0] ?? Number.NaN;
+  // Written before payloads had checksums.
+  if (first < PACKINGS) return unpack(first, bytes, 1);
+  const packing = first - CHECKED;
+  if (!(packing >= 0 && packing < PACKINGS) || bytes.length < HEADER_BYTES) throw damaged("no known packing");
+  if (payloadChecksum(bytes.subarray(HEADER_BYTES), packing, kind) !== bytes.readUInt32LE(1))
+    throw damaged("wrong checksum");
+  return unpack(packing, bytes, HEADER_BYTES);
+}
+
+function unpack(packing: number, payload: Buffer, start: number): string {
+  if (packing === LZ4) {
+    const size = (payload[start] as number) | ((payload[start + 1] as number) << 8);
+    if (!lz4.unpack(payload, start + LZ4_SIZE_BYTES, size)) throw damaged("not LZ4");
+    return unpackedText.toString("utf8", 0, size);
+  }
+  if (packing === RAW) return payload.toString("utf8", start);
+  const body = payload.subarray(start);
+  try {
+    if (packing === DEFLATE) return zlib.inflateRawSync(body).toString();
+    if (zlib.zstdDecompressSync) return zlib.zstdDecompressSync(body).toString();
+  } catch (error) {
+    throw damaged(packing === ZSTD ? "not zstd" : "not deflate", error);
+  }
+  throw zstdMissing();
+}
+
+function damaged(problem: string, cause?: unknown): LonghaulError {
+  return new LonghaulError("STORE_CORRUPT", `The payload is damaged: ${problem}.`, { cause });
 }
 
 function zstdMissing(): LonghaulError {

@@ -1,3 +1,5 @@
+import { checkKind } from "../model/arguments.ts";
+import { inputParts } from "../model/check-message.ts";
 import type { Entry, MessageBody, SessionId } from "../model/entry.ts";
 import { invalidArgument, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
@@ -30,6 +32,7 @@ export class Draft implements Closable, AsyncDisposable {
   #ended: Promise<unknown> | undefined;
 
   constructor(parts: { session: SessionId; log: Log; owner: string; scope: Scope; start: MessageInput }) {
+    inputParts(parts.start);
     this.id = parts.log.ids.next();
     this.session = parts.session;
     this.#log = parts.log;
@@ -44,6 +47,7 @@ export class Draft implements Closable, AsyncDisposable {
   /** Replaces the content so far. */
   update(message: MessageInput): void {
     this.#assertOpen();
+    inputParts(message);
     refuseStreams(message);
     this.#content = message;
     this.#pieces = [];
@@ -53,7 +57,7 @@ export class Draft implements Closable, AsyncDisposable {
   /** Adds to the last text part, as tokens arrive. */
   write(text: string): void {
     this.#assertOpen();
-    this.#pieces.push(text);
+    this.#pieces.push(checkKind("text", text, "text"));
     this.#touch();
   }
 

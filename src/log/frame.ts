@@ -49,6 +49,6 @@ export function unframeMessage(framed: string): Message {
   if (at === framed.length) return message;
   throw new LonghaulError(
     "STORE_CORRUPT",
-    "A message's texts do not have the lengths it names; restore the store from a backup.",
+    "The payload is damaged: its texts do not have the lengths it names.",
   );
 }

@@ -1,3 +1,4 @@
+import { checkFields, checkList, checkTexts } from "../model/arguments.ts";
 import type { SessionId } from "../model/entry.ts";
 import { invalidArgument } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -60,7 +61,8 @@ export class Intake {
   }
 
   /** Those of the records that were taken in already. */
-  find(records: readonly string[]): Promise<ReadonlyMap<string, TakenRecord>> {
+  async find(records: readonly string[]): Promise<ReadonlyMap<string, TakenRecord>> {
+    checkTexts("records", records);
     return this.#log.store.intakes.find(this.name, records);
   }
 
@@ -71,8 +73,11 @@ export class Intake {
    */
   async append(
     items: readonly IntakeItem[],
-    { expectedHead, ...saved }: IntakeSave & { readonly expectedHead?: number } = {},
+    options: IntakeSave & { readonly expectedHead?: number } = {},
   ): Promise<number> {
+    checkList("items", items, { body: "object", record: "object?", at: "number?" });
+    const { expectedHead, ...saved } = checkFields("options", options, { expectedHead: "number?" });
+    const texts = written(saved);
     const ready: Ready[] = [];
     try {
       for (const { body, at } of items) {
@@ -85,7 +90,6 @@ export class Intake {
       throw error;
     }
     const { stamp } = this.#state;
-    const texts = written(saved);
     const records = items.map(({ record }) => record);
     const entries = await this.#log.append(this.session, ready, {
       ...(expectedHead !== undefined && { expectedHead }),
@@ -97,7 +101,7 @@ export class Intake {
 
   /** Keeps checkpoint and progress without an append. */
   async save(saved: IntakeSave): Promise<void> {
-    const texts = written(saved);
+    const texts = written(checkFields("saved", saved));
     const stamp = await this.#log.store.intakes.save(this.name, this.#state.stamp, texts);
     this.#state = { ...this.#state, ...texts, stamp };
   }
@@ -109,12 +113,28 @@ export class Intake {
 }
 
 function parsed(text: string | undefined): Json | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Json);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // Damaged on disk: whoever reads begins again, and records that were taken in are known.
+    return undefined;
+  }
 }
 
 function written({ checkpoint, progress }: IntakeSave): Pick<IntakeState, "checkpoint" | "progress"> {
   return {
-    ...(checkpoint !== undefined && { checkpoint: JSON.stringify(checkpoint) }),
-    ...(progress !== undefined && { progress: JSON.stringify(progress) }),
+    ...(checkpoint !== undefined && { checkpoint: writeJson("checkpoint", checkpoint) }),
+    ...(progress !== undefined && { progress: writeJson("progress", progress) }),
   };
+}
+
+function writeJson(option: string, value: Json): string {
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch {
+    // Refused below.
+  }
+  throw invalidArgument(option, value, "a value that JSON can hold (no BigInt, no cycles)");
 }

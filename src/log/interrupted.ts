@@ -1,10 +1,10 @@
-import type { MessageBody, SessionId } from "../model/entry.ts";
+import type { DamagedBody, MessageBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import { flatParts } from "../model/message.ts";
 import type { DraftRecord } from "../store/draft-store.ts";
-import { decodeBody } from "./body.ts";
+import { readBody } from "./body.ts";
 import type { Log } from "./log.ts";
-import { isOwnerAlive } from "./owner.ts";
+import { isOwnerAlive, isOwnerRunning } from "./owner.ts";
 
 /** A message that someone is writing right now. */
 export interface LiveDraft {
@@ -18,16 +18,17 @@ export interface LiveDraft {
 export async function liveDrafts(log: Log, session: SessionId): Promise<readonly LiveDraft[]> {
   const now = log.clock.now();
   const drafts = await log.store.drafts.list(session);
-  return drafts
-    .filter((draft) => isOwnerAlive(draft.owner, draft.at, now))
-    .map(({ id, at, payload }) => ({ id, at, body: bodyOf(payload) }));
+  return drafts.flatMap(({ id, at, owner, payload }) => {
+    const body = isWriting(owner, at, now) ? bodyOf(payload) : undefined;
+    return body?.kind === "message" ? [{ id, at, body }] : [];
+  });
 }
 
 /** Appends the drafts that dead writers left, as interrupted messages; each once, whoever comes first. */
 export async function adoptInterrupted(log: Log, session: SessionId): Promise<number> {
   const now = log.clock.now();
   const orphans = (await log.store.drafts.list(session)).filter(
-    (draft) => !isOwnerAlive(draft.owner, draft.at, now),
+    (draft) => !isWriting(draft.owner, draft.at, now),
   );
   let adopted = 0;
   for (const orphan of orphans) if (await adopt(log, orphan)) adopted++;
@@ -44,15 +45,21 @@ async function adopt(log: Log, draft: DraftRecord): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    if (isLonghaulError(error, "DRAFT_FINISHED")) return false;
+    // On a store that can only be read, it waits for whoever can write.
+    if (isLonghaulError(error, "DRAFT_FINISHED") || isLonghaulError(error, "STORE_READ_ONLY")) return false;
     throw error;
   }
 }
 
-function bodyOf(payload: Uint8Array): MessageBody {
-  return decodeBody("message", payload) as MessageBody;
+function isWriting(owner: string, at: number, now: number): boolean {
+  return isOwnerRunning(owner) || isOwnerAlive(owner, at, now);
 }
 
-function blobsOf({ message }: MessageBody): string[] {
-  return [...new Set(flatParts(message).flatMap((part) => (part.type === "blob" ? [part.digest] : [])))];
+function bodyOf(payload: Uint8Array): MessageBody | DamagedBody {
+  return readBody({ kind: "message", payload }) as MessageBody | DamagedBody;
+}
+
+function blobsOf(body: MessageBody | DamagedBody): string[] {
+  if (body.kind === "damaged") return [];
+  return [...new Set(flatParts(body.message).flatMap((part) => (part.type === "blob" ? [part.digest] : [])))];
 }

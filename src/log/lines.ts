@@ -1,3 +1,4 @@
+import { checkRanges, checkWithin } from "../model/check-ranges.ts";
 import {
   type Entry,
   type EntryId,
@@ -16,11 +17,12 @@ import {
   lineAfter,
   type SeqRange,
   substitute,
+  without,
 } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { NewSession } from "../store/session-store.ts";
 import type { Ready } from "./absorb.ts";
-import { decodeBody } from "./body.ts";
+import { toEntry } from "./body.ts";
 import type { Log } from "./log.ts";
 
 /** A line with the seq of the entry that chose it; 0 for the line a session is born with. */
@@ -77,6 +79,7 @@ export class Lines {
       throw new LonghaulError(
         "SESSION_NOT_FOUND",
         `Session ${JSON.stringify(this.#session)} has been deleted.`,
+        { details: { session: this.#session } },
       );
     return this.#load(record.lineSeq);
   }
@@ -123,9 +126,9 @@ export class Lines {
     return this.#change(reason, (line) => keepThrough(line, place));
   }
 
-  /** Takes one entry off the line. */
-  remove(place: Place, reason = "remove"): Promise<Entry<LineBody>> {
-    return this.#change(reason, (line, head) => closeLine(substitute(line, place, []), head));
+  /** Takes entries off the line, all in one step. */
+  remove(places: readonly Place[], reason = "remove"): Promise<Entry<LineBody>> {
+    return this.#change(reason, (line, head) => without(closeLine(line, head), places));
   }
 
   /** Comes back to a line chosen earlier, as far as it had come. */
@@ -135,8 +138,9 @@ export class Lines {
   }
 
   /** Puts any ranges on the line; for importers that know the branches of a foreign log. */
-  set(ranges: readonly SeqRange[], reason: string, at?: number): Promise<Entry<LineBody>> {
-    return this.#change(reason, () => ranges, at);
+  async set(ranges: readonly SeqRange[], reason: string, at?: number): Promise<Entry<LineBody>> {
+    checkRanges(ranges);
+    return this.#change(reason, (_, head) => checkWithin(ranges, { session: this.#session, seq: head }), at);
   }
 
   /** Says something else in place of an entry and drops what followed: edit and run again from there. */
@@ -226,14 +230,20 @@ export class Lines {
     if (seq === 0)
       return { seq, line: lineAfter(this.#session, 0, []), previous: 0, previousEnd: 0, reason: "start" };
     const stored = await this.#log.store.entries.get(this.#session, seq);
-    if (stored?.kind !== "line") {
-      throw new LonghaulError(
-        "STORE_CORRUPT",
-        `Entry ${this.#session}#${seq} should hold a line and does not; restore the store from a backup.`,
-      );
-    }
-    const { ranges, previous, previousEnd, reason } = decodeBody("line", stored.payload) as LineBody;
+    const entry = stored && toEntry(this.#session, stored);
+    if (entry?.kind !== "line") return this.#loadBefore(seq);
+    const { ranges, previous, previousEnd, reason } = entry;
     this.#known = { seq, line: lineAfter(this.#session, seq, ranges), previous, previousEnd, reason };
     return this.#known;
+  }
+
+  /** Stands in for a damaged line entry: the line before it goes on as if nothing else had been chosen, so nothing is lost. */
+  async #loadBefore(seq: number): Promise<LoadedLine> {
+    const query = { from: 1, to: seq - 1, limit: 1, order: "descending", kinds: ["line"] } as const;
+    const [earlier] = await this.#log.store.entries.read(this.#session, query);
+    const { seq: previous, line } = await this.#load(earlier?.seq ?? 0);
+    const ranges = closeLine(line, seq - 1);
+    const reason = "damaged";
+    return { seq, line: lineAfter(this.#session, seq, ranges), previous, previousEnd: seq - 1, reason };
   }
 }

@@ -102,7 +102,7 @@ export class Log {
   /** The payload of a body; ENTRY_TOO_LARGE above the limit. */
   encode(body: EntryBody): Uint8Array {
     const text = writeBody(body);
-    if (text.length <= this.limits.maxEntryBytes) return encodePayload(text);
+    if (text.length <= this.limits.maxEntryBytes) return encodePayload(text, body.kind);
     throw new LonghaulError(
       "ENTRY_TOO_LARGE",
       `The entry has ${text.length} characters besides its blobs; at most ${this.limits.maxEntryBytes} are kept in one. Split it, or raise limits.maxEntryBytes.`,
@@ -133,7 +133,7 @@ export class Log {
       sizeBytes += payload.byteLength;
       const entry = { kind: body.kind, at: own ?? at, payload };
       entries.push(blobs ? { ...entry, blobs } : entry);
-      if (held) holds.push(...held);
+      if (held) for (const one of held) holds.push(one);
     }
     if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };
     const { at: _at, retries: _retries, ...rest } = extras;

@@ -1,9 +1,9 @@
+import { checkKind } from "../model/arguments.ts";
 import { inputParts } from "../model/check-message.ts";
 import type { Entry, MessageBody } from "../model/entry.ts";
-import { LonghaulError } from "../model/errors.ts";
+import { LonghaulError, wholeNumber } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Closable } from "../model/scope.ts";
-import type { Lines } from "./lines.ts";
 import type { Log } from "./log.ts";
 
 /** An edit of a past message that waits for its confirmation. */
@@ -14,33 +14,38 @@ export interface PendingEdit {
   readonly expiresAt: number;
 }
 
+/** Carries an edit out; refuses an entry that does not exist. */
+export type CarryOutEdit = (seq: number, message: MessageInput) => Promise<Entry<MessageBody>>;
+
+/** A pending edit with its cost and its timer. */
+interface HeldEdit {
+  readonly edit: PendingEdit;
+  readonly sizeBytes: number;
+  readonly timer: NodeJS.Timeout;
+}
+
 /** Edits proposed but not yet confirmed: few, small and short-lived, so that forgotten ones cost nothing. */
 export class PendingEdits implements Closable {
   readonly #log: Log;
-  readonly #lines: Lines;
-  readonly #held = new Map<
-    string,
-    PendingEdit & { readonly sizeBytes: number; readonly timer: NodeJS.Timeout }
-  >();
+  readonly #carryOut: CarryOutEdit;
+  readonly #held = new Map<string, HeldEdit>();
+  /** Ids of edits whose confirmation is under way. */
+  readonly #confirming = new Set<string>();
   #sizeBytes = 0;
 
-  constructor(log: Log, lines: Lines) {
+  constructor(log: Log, carryOut: CarryOutEdit) {
     this.#log = log;
-    this.#lines = lines;
+    this.#carryOut = carryOut;
   }
 
   /** Edits waiting now, oldest first. */
   list(): readonly PendingEdit[] {
-    return [...this.#held.values()].map(({ id, seq, message, expiresAt }) => ({
-      id,
-      seq,
-      message,
-      expiresAt,
-    }));
+    return [...this.#held.values()].map(({ edit }) => edit).filter(({ id }) => !this.#confirming.has(id));
   }
 
   /** Remembers an edit until it is confirmed, cancelled or expired. EDIT_LIMIT when too many or too large ones wait. */
   propose(seq: number, message: MessageInput): PendingEdit {
+    wholeNumber("seq", seq, 1);
     const { maxPendingEdits, maxPendingEditBytes, pendingEditMs } = this.#log.limits;
     const sizeBytes = weigh(message);
     if (this.#held.size >= maxPendingEdits || this.#sizeBytes + sizeBytes > maxPendingEditBytes) {
@@ -50,37 +55,50 @@ export class PendingEdits implements Closable {
       );
     }
     const id = this.#log.ids.next();
-    const timer = setTimeout(() => this.cancel(id), pendingEditMs).unref();
+    const timer = setTimeout(() => this.#release(id), pendingEditMs).unref();
     const edit = { id, seq, message, expiresAt: this.#log.clock.now() + pendingEditMs };
-    this.#held.set(id, { ...edit, sizeBytes, timer });
+    this.#held.set(id, { edit, sizeBytes, timer });
     this.#sizeBytes += sizeBytes;
     return edit;
   }
 
-  /** Carries the edit out: the line goes on from the new message. EDIT_NOT_FOUND once it has expired. */
+  /**
+   * Carries the edit out: the line goes on from the new message. EDIT_NOT_FOUND once it has expired. An edit that fails
+   * keeps waiting.
+   */
   async confirm(id: string): Promise<Entry<MessageBody>> {
-    const edit = this.#held.get(id);
-    if (!edit)
+    const held = this.#held.get(checkKind("id", id, "text"));
+    if (!held || this.#confirming.has(id))
       throw new LonghaulError(
         "EDIT_NOT_FOUND",
         `Edit ${id} is not waiting: it was confirmed, cancelled, or expired after ${this.#log.limits.pendingEditMs} ms. Propose it again.`,
       );
-    this.cancel(id);
-    return this.#lines.edit(await this.#lines.placeOf(edit.seq), edit.message);
+    this.#confirming.add(id);
+    try {
+      const entry = await this.#carryOut(held.edit.seq, held.edit.message);
+      this.#release(id);
+      return entry;
+    } finally {
+      this.#confirming.delete(id);
+    }
   }
 
   /** False if it was not waiting. */
   cancel(id: string): boolean {
-    const edit = this.#held.get(id);
-    if (!edit) return false;
-    clearTimeout(edit.timer);
-    this.#held.delete(id);
-    this.#sizeBytes -= edit.sizeBytes;
-    return true;
+    return !this.#confirming.has(id) && this.#release(id);
   }
 
   close(): void {
-    for (const id of [...this.#held.keys()]) this.cancel(id);
+    for (const id of [...this.#held.keys()]) this.#release(id);
+  }
+
+  #release(id: string): boolean {
+    const held = this.#held.get(id);
+    if (!held) return false;
+    clearTimeout(held.timer);
+    this.#held.delete(id);
+    this.#sizeBytes -= held.sizeBytes;
+    return true;
   }
 }
 

@@ -50,4 +50,6 @@ export interface Recall {
   readonly isSure: boolean;
   /** Why meaning was not searched, where it was not. */
   readonly withoutVectors?: string;
+  /** Entries, at least, that were not looked at because they are not indexed yet. */
+  readonly unindexed?: number;
 }

@@ -40,7 +40,7 @@ export function rankAll(question: string, found: Candidates, context: RankContex
         return chunk ? [{ chunk, score: scaled, parts }] : [];
       });
     })
-    .sort((left, right) => right.score - left.score || left.chunk.number - right.chunk.number);
+    .sort((left, right) => right.score - left.score);
 }
 
 /** A ranked chunk with its text and where that is; undefined if it is gone. */
@@ -88,6 +88,24 @@ export function coverageOf(
     if (present.has(term)) covered += weight;
   }
   return all > 0 ? covered / all : 0;
+}
+
+/** From 0 to 1: how much of what a question names is in the best chunks, or how close the first of them is in meaning. */
+export function certaintyOf(
+  terms: readonly string[],
+  best: readonly RankedChunk[],
+  { turns, files }: Candidates,
+  context: Pick<RankContext, "statistics">,
+): number {
+  const first = best[0]?.chunk.number;
+  const chunks = first === undefined ? [] : [...turns, ...files].flatMap((own) => own.chunks);
+  const similarity = chunks.find(({ id }) => id === first)?.similarity ?? 0;
+  const coverage = coverageOf(
+    terms,
+    best.map(({ chunk }) => chunk),
+    context,
+  );
+  return Math.min(1, Math.max(coverage, similarity));
 }
 
 /** The weight of those terms of a question that were said at all: "go on" names nothing, a name or two do. */

@@ -1,22 +1,26 @@
 import { toEntry } from "../log/body.ts";
 import type { Log } from "../log/log.ts";
+import { checkFields, checkKind, checkTexts } from "../model/arguments.ts";
 import type { Entry, EntryId, SessionId } from "../model/entry.ts";
 import { parseEntryId } from "../model/entry.ts";
 import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../model/errors.ts";
-import type { Closable } from "../model/scope.ts";
+import type { Place } from "../model/place.ts";
+import { Census, type Closable, Scope } from "../model/scope.ts";
+import type { StoredChunk } from "../store/memory-store.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import type { Hit, Recall } from "./hit.ts";
-import { type CandidateLimits, findCandidates } from "./index/candidates.ts";
+import { type CandidateLimits, type Candidates, findCandidates } from "./index/candidates.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { VectorFiller } from "./index/vector-filler.ts";
-import { coverageOf, rankAll, specificityOf, toHit } from "./make-hits.ts";
+import { certaintyOf, type RankedChunk, rankAll, specificityOf, toHit } from "./make-hits.ts";
 import type { TermVectors } from "./rank/candidate.ts";
 import { withoutSpeakers } from "./rank/query.ts";
+import { liftRareWords, wholeTerms } from "./rare-words.ts";
 import { readAround } from "./read-around.ts";
 import type { Related, RelatedStretch } from "./related.ts";
 import { type MemoryScope, resolveScope } from "./scope.ts";
@@ -34,6 +38,8 @@ export interface MemoryParts {
   readonly maxVectorBytes?: number;
   /** Told when something runs less well than it could, as when an embedder does not answer. */
   readonly onWarning?: (warning: string) => void;
+  /** Counts what memory opens and closes; a census of its own by default. */
+  readonly census?: Census;
 }
 
 /** How something is recalled. */
@@ -44,6 +50,8 @@ export interface RecallOptions {
   /** Hits that score less than this share of the best are left out; default 0. */
   readonly threshold?: number;
   readonly signal?: AbortSignal;
+  /** Longest time for indexing what is new before the answer; default 10 s. The rest is indexed in the background. */
+  readonly waitMs?: number;
 }
 
 /** How much there is around a hit. */
@@ -52,6 +60,7 @@ export interface ExpandOptions {
   readonly around?: number;
 }
 
+const WAIT_MS = 10_000;
 const VECTOR_BYTES = 256 * 1024 * 1024;
 /** Terms of a question that are searched for; a pasted document has more, and they would say no more. */
 const MOST_TERMS = 96;
@@ -70,6 +79,7 @@ const LIMITS_OF_SESSION: CandidateLimits = {
 const MOST_SPEAKERS = 64;
 const MOST_CHARACTERS = 20_000;
 const SURE = 0.45;
+const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 
 /** Recall over everything ever said, and over files. */
 export class Memory implements Closable {
@@ -79,11 +89,14 @@ export class Memory implements Closable {
   readonly #texts: ChunkTexts;
   readonly #filler: VectorFiller | undefined;
   readonly #closing = new AbortController();
+  /** Owns the watchers. */
+  readonly #scope: Scope;
   #vectors: VectorIndex | undefined;
   #background: Promise<void> | undefined;
 
   constructor(parts: MemoryParts) {
     this.#parts = parts;
+    this.#scope = new Scope("memory", parts.census ?? new Census());
     const { memory } = parts.log.store;
     this.#follower = new LogFollower(parts.log);
     this.#text = new TextIndex(memory);
@@ -91,17 +104,29 @@ export class Memory implements Closable {
     this.#filler = parts.embedder && new VectorFiller(memory, this.#texts, parts.embedder);
   }
 
-  /** What was said, or stands in a file, that answers a question best. Everything committed before the call is looked at. */
+  /**
+   * What was said, or stands in a file, that answers a question best. Everything committed before the call is
+   * looked at, as far as it can be indexed in time; `unindexed` says what is missing.
+   */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
+    checkFields("options", options, { threshold: "number?", signal: "signal?", scope: "object?" });
     const k = wholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw invalidArgument("question", question, "a text");
-    await this.#follower.catchUp(options);
-    const { found, ranked, terms, context, reason } = await this.#search(question, options);
+    const waitMs = wholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
+    const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
+    const { found, ranked: byScore, terms, whole, context, reason } = await this.#search(question, options);
+    const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
+    const placesOf = (numbers: readonly number[]) =>
+      new Set(numbers.flatMap((number) => found.chunks.get(number) ?? []).map(placeOf));
+    const ranked = liftRareWords(byScore, found.rare.map(placesOf), ({ chunk }) => placeOf(chunk), {
+      isOnlyWord: whole.length === 1,
+      k,
+    });
     const similarityOf = new Map(
       [...found.turns, ...found.files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
     );
     const hits: Hit[] = [];
-    const shown: typeof ranked = [];
+    const shown: RankedChunk[] = [];
     for (const one of ranked) {
       if (hits.length === k || one.score < (options.threshold ?? 0) * (ranked[0]?.score ?? 0)) break;
       const hit = await toHit(one, this.#texts, similarityOf.get(one.chunk.number) ?? null);
@@ -109,17 +134,13 @@ export class Memory implements Closable {
       hits.push(hit);
       shown.push(one);
     }
-    const coverage = coverageOf(
-      terms,
-      shown.slice(0, 3).map(({ chunk }) => chunk),
-      context,
-    );
-    const certainty = Math.min(1, Math.max(coverage, hits[0]?.similarity ?? 0));
+    const certainty = certaintyOf(terms, shown.slice(0, 3), found, context);
     return {
       hits,
       certainty,
       isSure: hits.length > 0 && certainty >= SURE,
       ...(reason !== undefined && { withoutVectors: reason }),
+      ...(unindexed > 0 && { unindexed }),
     };
   }
 
@@ -130,14 +151,19 @@ export class Memory implements Closable {
   async related(
     question: string,
     sessions: readonly SessionId[],
-    { signal }: { readonly signal?: AbortSignal } = {},
+    options: { readonly before?: Place; readonly signal?: AbortSignal } = {},
   ): Promise<Related> {
+    const { before, signal } = checkFields("options", options, { before: "object?", signal: "signal?" });
+    if (before) checkFields("before", before, { session: "name", seq: "number" });
+    checkKind("question", question, "text");
+    checkTexts("sessions", sessions);
     const stop = signal ? { signal } : {};
     for (const session of sessions) await this.#follower.catchUpSession(session, stop);
-    const { ranked, terms, context } = await this.#search(question, {
+    const { found, ranked, terms, context } = await this.#search(question, {
       scope: { sessions },
       limits: LIMITS_OF_SESSION,
       embeddedFirst: EMBEDDED_OF_SESSION,
+      ...(before && { before }),
       ...stop,
     });
     const stretches: RelatedStretch[] = [];
@@ -154,7 +180,11 @@ export class Memory implements Closable {
         read,
       });
     }
-    return { stretches, specificity: specificityOf(terms, context) };
+    return {
+      stretches,
+      certainty: certaintyOf(terms, ranked.slice(0, 3), found, context),
+      specificity: specificityOf(terms, context),
+    };
   }
 
   /** Ranks what is indexed by a question. */
@@ -164,6 +194,8 @@ export class Memory implements Closable {
       readonly scope?: MemoryScope;
       readonly limits?: CandidateLimits;
       readonly embeddedFirst?: number;
+      /** Entries of its session from here on are left out. */
+      readonly before?: Place;
       readonly signal?: AbortSignal;
     },
   ) {
@@ -181,22 +213,25 @@ export class Memory implements Closable {
     );
     throwIfAborted(options.signal);
     const terms = termsOf(asked);
-    const found = await findCandidates(
+    const whole = wholeTerms(asked);
+    const all = await findCandidates(
       { store: store.memory, text: this.#text, vectors: this.#vectors },
-      { terms, filter, ...(vector && { vector }) },
+      { terms, wholeTerms: whole, filter, ...(vector && { vector }) },
       options.limits,
     );
+    const found = options.before ? foundBefore(all, options.before) : all;
     const context = {
       statistics: found.statistics,
       nowMs: log.clock.now(),
       speakers: [...new Set(found.turns.flatMap(({ speaker }) => speaker ?? []))],
       vectors: termVectors?.() ?? null,
     };
-    return { found, ranked: rankAll(asked, found, context), terms, context, reason };
+    return { found, ranked: rankAll(asked, found, context), terms, whole, context, reason };
   }
 
   /** The entries around a hit of a session, in order, the hit's own in their middle. */
-  async expand(entry: EntryId, { around = 2 }: ExpandOptions = {}): Promise<readonly Entry[]> {
+  async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
+    const { around = 2 } = checkFields("options", options);
     const { session, seq } = parseEntryId(entry);
     const { entries } = this.#parts.log.store;
     const limit = wholeNumber("around", around, 0, 100);
@@ -211,6 +246,7 @@ export class Memory implements Closable {
 
   /** Indexes everything that is committed; a recall does so by itself, but would have to wait for a large import. */
   async catchUp(options: FollowOptions = {}): Promise<void> {
+    checkFields("options", options, { signal: "signal?" });
     await this.#follower.catchUp(options);
     await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
     await this.#dropOldVectors();
@@ -218,14 +254,29 @@ export class Memory implements Closable {
 
   /** Indexes files and folders; what is gone from them is forgotten. */
   async indexFiles(paths: readonly string[], options: IndexFilesOptions = {}): Promise<IndexedFiles> {
+    checkFields("options", options, INDEX_FIELDS);
     const indexed = await indexFiles(this.#parts.log.store.memory, paths, options);
     await this.#filler?.fill({ ...(options.signal && { signal: options.signal }) });
     return indexed;
   }
 
-  /** Indexes files and folders now and after every change, until it is closed. */
+  /** Indexes files and folders now and after every change, until it is closed or the kernel is. */
   watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
-    return watchFiles(this.#parts.log.store.memory, paths, options);
+    this.#scope.assertOpen();
+    checkFields("options", options, {
+      ...INDEX_FIELDS,
+      quietMs: "number?",
+      onIndexed: "function?",
+      onError: "function?",
+    });
+    const watching = watchFiles(this.#parts.log.store.memory, paths, options, this.#scope.census);
+    const closable: Closable = {
+      close: async () => {
+        this.#scope.release(closable);
+        await watching.close();
+      },
+    };
+    return this.#scope.own(closable);
   }
 
   /** Takes files, and all below folders, out of the index; the files themselves are left alone. Returns how many. */
@@ -242,8 +293,13 @@ export class Memory implements Closable {
   /** Idempotent. Embedding under way is broken off and goes on the next time. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#background;
-    await this.#parts.embedder?.close?.();
+    try {
+      await this.#scope.close();
+    } finally {
+      await this.#follower.close();
+      await this.#background;
+      await this.#parts.embedder?.close?.();
+    }
   }
 
   /** The question's vector, and the vectors it can be compared with; without them a reason, and recall goes by words. */
@@ -294,6 +350,15 @@ export class Memory implements Closable {
     const { embedder } = await this.#filler.space();
     await this.#parts.log.store.memory.vectors.dropOthers(embedder);
   }
+}
+
+/** What was found without entries of a session from a place on. */
+function foundBefore(found: Candidates, { session, seq }: Place): Candidates {
+  const isBefore = (id: number) => {
+    const chunk = found.chunks.get(id);
+    return !chunk || chunk.seq < seq || found.sources.get(chunk.source)?.name !== session;
+  };
+  return { ...found, turns: found.turns.filter(({ id }) => isBefore(id)) };
 }
 
 /** Distinct terms, those said most often first where there are too many. */

@@ -1,4 +1,5 @@
 import type { Log } from "../log/log.ts";
+import type { Census } from "../model/scope.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { packagedMeaning } from "./embed/packaged.ts";
 import { Memory } from "./memory.ts";
@@ -13,8 +14,8 @@ export interface MemoryOptions {
 }
 
 /** Memory over a log. Closeness of single words always comes from the embedder of the package, whichever one makes vectors. */
-export function openMemory(log: Log, { embedder, ...options }: MemoryOptions): Memory {
-  if (embedder === null) return new Memory({ log, embedder: undefined, ...options });
-  const packaged = packagedMeaning();
-  return new Memory({ log, ...packaged, ...(embedder && { embedder }), ...options });
+export function openMemory(log: Log, census: Census, { embedder, ...options }: MemoryOptions): Memory {
+  if (embedder === null) return new Memory({ log, census, embedder: undefined, ...options });
+  const packaged = packagedMeaning({ census });
+  return new Memory({ log, census, ...packaged, ...(embedder && { embedder }), ...options });
 }

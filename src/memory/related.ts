@@ -17,6 +17,8 @@ export interface RelatedStretch {
 export interface Related {
   /** Best first; several may be of one entry. */
   readonly stretches: readonly RelatedStretch[];
+  /** From 0 to 1: how much of what the question names is in the best stretches. */
+  readonly certainty: number;
   /** How much the question names that is not said everywhere; "go on" is close to 0. */
   readonly specificity: number;
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { checkFields, checkTexts } from "../model/arguments.ts";
 import type { SessionId } from "../model/entry.ts";
 import { invalidArgument } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -26,14 +27,20 @@ const PAGE = 1_000;
 /** The sources of a scope; undefined for all. */
 export async function resolveScope(store: Store, scope: MemoryScope | undefined): Promise<SourceFilter> {
   if (scope === undefined) return undefined;
-  const numbers: number[] = [];
-  if (scope.sessions || scope.prefix !== undefined || scope.meta)
-    numbers.push(...(await sessionNumbers(store, scope)));
-  if (scope.files) numbers.push(...(await fileNumbers(store, scope.files)));
+  checkFields("scope", scope, { prefix: "text?", meta: "object?" });
+  if (scope.sessions !== undefined) checkTexts("scope.sessions", scope.sessions);
+  if (scope.files !== undefined) checkTexts("scope.files", scope.files);
+  const hasSessions = scope.sessions || scope.prefix !== undefined || scope.meta;
+  const sessions = hasSessions ? await sessionNumbers(store, scope) : [];
+  const files = scope.files ? await fileNumbers(store, scope.files) : [];
   if (!scope.sessions && scope.prefix === undefined && !scope.meta && !scope.files)
     throw invalidArgument("scope", scope, "sessions, prefix, meta or files; leave it out for everything");
-  const filter = new Uint8Array(Math.max(0, ...numbers) + 1);
-  for (const number of numbers) filter[number] = 1;
+  let last = 0;
+  for (const number of sessions) last = Math.max(last, number);
+  for (const number of files) last = Math.max(last, number);
+  const filter = new Uint8Array(last + 1);
+  for (const number of sessions) filter[number] = 1;
+  for (const number of files) filter[number] = 1;
   return filter;
 }
 

@@ -27,6 +27,11 @@ export class BoundedCache<Key, Value> {
     return this.#held.size;
   }
 
+  /** Keys held now, the least recently used first. */
+  keys(): Key[] {
+    return [...this.#held.keys()];
+  }
+
   get(key: Key): Value | undefined {
     const held = this.#held.get(key);
     if (!held) return undefined;
@@ -54,6 +59,19 @@ export class BoundedCache<Key, Value> {
       if (this.#weight <= this.#bound.maxWeight) break;
       this.delete(oldest);
     }
+  }
+
+  /** Drops all values that are too old; returns the milliseconds until the next one is, undefined if none will be. */
+  dropAged(): number | undefined {
+    const { maxAgeMs } = this.#bound;
+    if (maxAgeMs === undefined) return undefined;
+    const now = this.#now();
+    let oldest: number | undefined;
+    for (const [key, { since }] of this.#held) {
+      if (now - since > maxAgeMs) this.delete(key);
+      else oldest = Math.min(oldest ?? since, since);
+    }
+    return oldest === undefined ? undefined : oldest + maxAgeMs - now + 1;
   }
 
   delete(key: Key): void {

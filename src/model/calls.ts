@@ -1,3 +1,4 @@
+import { checkFields } from "./arguments.ts";
 import type { Message, MessageInput } from "./message.ts";
 import type { BlobPart, PartInput, ToolCallPart } from "./part.ts";
 import { rawAnswerId, rawCallId } from "./raw-calls.ts";
@@ -11,7 +12,8 @@ export function isCall(part: PartInput): part is ToolCallPart | BlobPart {
 }
 
 /** Ids of the calls of a message, in their order, also of those that only its format knows. */
-export function callIdsOf({ parts = [] }: Pick<Message | MessageInput, "parts">): readonly string[] {
+export function callIdsOf(message: Pick<Message | MessageInput, "parts">): readonly string[] {
+  const { parts = [] } = checkFields("message", message, { parts: "array?" });
   let ids: string[] = NONE;
   for (const part of parts) {
     const id = isCall(part) ? part.callId : rawCallId(part);

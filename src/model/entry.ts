@@ -13,6 +13,9 @@ export type { Place, SessionId } from "./place.ts";
 /** Names one entry: `<session id>#<seq>`. Derived, never stored. */
 export type EntryId = string;
 
+/** Names one entry by its seq, by its id, or by the exact time of a message on the active line. */
+export type EntryRef = number | EntryId | Date;
+
 /** A note for people; never sent to a model. */
 export interface NoticeBody {
   readonly kind: "notice";
@@ -41,6 +44,15 @@ export interface RedactedBody {
   readonly kind: "redacted";
   readonly was: EntryKind;
   readonly reason?: string;
+}
+
+/** Stands in the place of an entry whose content on disk is damaged and cannot be read. */
+export interface DamagedBody {
+  readonly kind: "damaged";
+  /** What it was; undefined if that is damaged too. */
+  readonly was?: EntryKind;
+  /** What is wrong with it. */
+  readonly problem: string;
 }
 
 /** What model calls used. Several reports of one request may follow each other: the last one counts. */
@@ -93,7 +105,8 @@ export type EntryBody =
   | OverlayBody
   | RawBody
   | PinBody
-  | TaskBody;
+  | TaskBody
+  | DamagedBody;
 
 /** What sort of record an entry is. */
 export type EntryKind = EntryBody["kind"];
@@ -109,6 +122,7 @@ export const ENTRY_KINDS = [
   "raw",
   "pin",
   "task",
+  "damaged",
 ] as const satisfies readonly EntryKind[];
 
 /** Returns the kinds if all of them exist, else throws ARGUMENT_INVALID. */
@@ -134,11 +148,14 @@ export type Entry<Body extends EntryBody = EntryBody> = Body & {
 
 /** The id of an entry. */
 export function entryId(session: SessionId, seq: number): EntryId {
+  if (typeof session !== "string") throw invalidArgument("session", session, "the id of a session");
+  if (typeof seq !== "number") throw invalidArgument("seq", seq, "a whole number of at least 1");
   return `${session}#${seq}`;
 }
 
 /** Session and seq of an entry id; throws ARGUMENT_INVALID on anything else. */
 export function parseEntryId(id: EntryId): Place {
+  if (typeof id !== "string") throw invalidArgument("entry id", id, '"<session>#<seq>"');
   const hash = id.lastIndexOf("#");
   const digits = id.slice(hash + 1);
   if (hash < 1 || !/^[1-9]\d{0,9}$/.test(digits)) throw invalidArgument("entry id", id, '"<session>#<seq>"');

@@ -82,6 +82,7 @@ export function invalidArgument(option: string, value: unknown, expected: string
 }
 
 function describe(value: unknown): string {
+  if (typeof value === "function") return "a function";
   if (value === null || typeof value !== "object") return String(value);
   return Array.isArray(value)
     ? `an array of ${value.length}`

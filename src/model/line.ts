@@ -57,6 +57,24 @@ export function substitute(line: Line, place: Place, inserted: Line): Line {
   ]);
 }
 
+/** The line without the given entries. Throws NOT_ON_LINE if one of them is not on it. */
+export function without(line: Line, places: readonly Place[]): Line {
+  const gone = new Map<string, Set<number>>();
+  for (const place of places) {
+    requireOnLine(line, place);
+    gone.set(place.session, (gone.get(place.session) ?? new Set()).add(place.seq));
+  }
+  return tidy(line.flatMap((range) => cut(range, gone.get(range.session))));
+}
+
+/** What is left of a range without some of its entries. */
+function cut(range: SeqRange, gone: ReadonlySet<number> | undefined): Line {
+  const inside = [...(gone ?? [])].filter((seq) => range.from <= seq && seq <= range.to);
+  if (inside.length === 0) return [range];
+  const ends = [range.from - 1, ...inside.sort((a, b) => a - b), range.to + 1];
+  return ends.slice(1).map((end, at) => ({ ...range, from: (ends[at] as number) + 1, to: end - 1 }));
+}
+
 function requireOnLine(line: Line, place: Place): number {
   const index = rangeIndexOf(line, place.session, place.seq);
   if (index < 0) throw notOnLine(place);

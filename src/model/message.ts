@@ -1,3 +1,4 @@
+import { invalidArgument } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { Part, PartInput } from "./part.ts";
 
@@ -30,16 +31,22 @@ export interface MessageInput {
 
 /** All parts of a message, those inside tool results included in place of the result. */
 export function flatParts(message: Message): readonly Part[] {
-  return message.parts.flatMap((part): readonly Part[] =>
+  return partsOf(message).flatMap((part): readonly Part[] =>
     part.type === "tool-result" ? part.output : [part],
   );
 }
 
 /** What a message says in words: its text parts joined by line breaks. Large ones that became blobs show their preview. */
 export function textOfMessage(message: Message): string {
-  const texts = message.parts.flatMap((part) => {
+  const texts = partsOf(message).flatMap((part) => {
     if (part.type === "text") return [part.text];
     return part.type === "blob" && part.of === "text" ? [part.preview ?? ""] : [];
   });
   return texts.join("\n");
+}
+
+/** The parts of a message; ARGUMENT_INVALID for what is no message. */
+export function partsOf(message: Message): readonly Part[] {
+  if (Array.isArray(message?.parts)) return message.parts;
+  throw invalidArgument("message", message, "a message with parts");
 }

@@ -1,4 +1,4 @@
-import { LonghaulError } from "./errors.ts";
+import { invalidArgument, LonghaulError } from "./errors.ts";
 
 /** Bytes at the start of a file that tell its type; `at` is their offset. */
 interface Signature {
@@ -34,6 +34,7 @@ export const SNIFF_BYTES = 16;
 
 /** The type that the first bytes of a file show, or undefined when they show none. */
 export function sniffMime(head: Uint8Array): string | undefined {
+  if (!(head instanceof Uint8Array)) throw invalidArgument("head", head, "bytes");
   return SIGNATURES.find((signature) => matches(signature, head))?.mime;
 }
 

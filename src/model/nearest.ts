@@ -1,8 +1,15 @@
+import { checkKind } from "./arguments.ts";
+import { invalidArgument } from "./errors.ts";
+
 /** Those of the words that someone may have meant, best first. */
 export function nearestWords(word: string, words: Iterable<string>, count = 1): readonly string[] {
+  checkKind("word", word, "text");
+  if (typeof words?.[Symbol.iterator] !== "function")
+    throw invalidArgument("words", words, "an iterable of texts");
   const most = Math.max(2, Math.floor(word.length / 3));
   const found: { readonly word: string; readonly distance: number }[] = [];
   for (const candidate of words) {
+    checkKind("words", candidate, "text");
     if (Math.abs(candidate.length - word.length) > most) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance > most || distance >= candidate.length) continue;
@@ -15,6 +22,8 @@ export function nearestWords(word: string, words: Iterable<string>, count = 1): 
 
 /** How many letters must be added, dropped, changed or swapped with their neighbour to get from one word to the other. */
 export function editDistance(a: string, b: string): number {
+  checkKind("a", a, "text");
+  checkKind("b", b, "text");
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let row = 1; row <= a.length; row++) {

@@ -1,5 +1,6 @@
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
+import { checkFields } from "../model/arguments.ts";
 import { checkSessionId, type Place, type SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
 import type { Scope } from "../model/scope.ts";
@@ -13,6 +14,9 @@ export interface DescendantOptions {
   /** When the conversation began, for one that was held elsewhere; now by default. */
   readonly createdAt?: number;
 }
+
+/** What the options of a new session must be. */
+export const SESSION_FIELDS = { title: "text?", meta: "json?", createdAt: "number?" } as const;
 
 /** A session to be opened or made. */
 export type OpenedSession = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
@@ -36,12 +40,13 @@ export class Family<Session> {
 
   /** Makes or opens a child. */
   async child(options: DescendantOptions, scope: Scope): Promise<Session> {
-    const id = options.id ?? this.#log.ids.next();
+    const id = checkFields("options", options, SESSION_FIELDS).id ?? this.#log.ids.next();
     return this.open({ ...described(options), id, parent: this.#session, relation: "child" }, scope);
   }
 
   /** Makes a session whose line begins with this one's, up to a place or as far as it has come. */
   async fork(options: DescendantOptions, at: Place | undefined, scope: Scope): Promise<Session> {
+    checkFields("options", options, SESSION_FIELDS);
     const id = checkSessionId(options.id ?? this.#log.ids.next());
     const create: NewSession = {
       createdAt: this.#log.clock.now(),

@@ -1,14 +1,16 @@
 import { type LiveDraft, liveDrafts } from "../log/interrupted.ts";
 import type { LineStep, Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
-import type { Entry, EntryId, SessionId } from "../model/entry.ts";
-import { LonghaulError } from "../model/errors.ts";
+import { checkFields } from "../model/arguments.ts";
+import type { Entry, EntryRef, SessionId } from "../model/entry.ts";
+import { LonghaulError, wholeNumber } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import type { Head } from "../store/entry-store.ts";
 import type { SessionRecord } from "../store/session-store.ts";
 import { expandEntry } from "../view/expand.ts";
 import { findEntry, findEntryAt } from "../view/lookup.ts";
 import { type Page, type PageOptions, readPage } from "../view/page.ts";
+import { findPlaceAtTime } from "../view/place-at-time.ts";
 import { type RangeOptions, readRange } from "../view/range.ts";
 import { type TailOptions, tailEntries } from "../view/tail.ts";
 import { requirePlace } from "./require-place.ts";
@@ -66,21 +68,29 @@ export class ReadableSession {
   /** A page of the active line, the newest by default. */
   async page(options?: PageOptions): Promise<Page> {
     this.#scope.assertOpen();
-    return readPage(this.#lines, this.#log.store.entries, options);
+    return readPage(
+      this.#lines,
+      this.#log.store.entries,
+      options === undefined ? {} : checkFields("options", options),
+    );
   }
 
   /** Entries of the log from one seq to another, on whatever line they are. */
   async read(options: RangeOptions): Promise<readonly Entry[]> {
     this.#scope.assertOpen();
-    return readRange(this.#log.store.entries, this.id, options);
+    return readRange(this.#log.store.entries, this.id, checkFields("options", options));
   }
 
-  /** The entry of a seq or id, on whatever line it is; undefined if there is none. */
-  entry(which: number | EntryId): Promise<Entry | undefined> {
+  /** The entry of a seq or id, on whatever line it is, or the message of a time; undefined if there is none. */
+  entry(which: EntryRef): Promise<Entry | undefined> {
     try {
       this.#scope.assertOpen();
-      const place = this.#lines.placeOf(which);
       const { entries } = this.#log.store;
+      if (which instanceof Date)
+        return findPlaceAtTime(this.#lines, entries, which).then(
+          (found) => found && findEntry(entries, found),
+        );
+      const place = this.#lines.placeOf(which);
       return place instanceof Promise
         ? place.then((shared) => findEntry(entries, shared))
         : findEntry(entries, place);
@@ -98,12 +108,13 @@ export class ReadableSession {
   /** Follows the log in order of seq until the signal fires or the session closes. */
   tail(options: TailOptions = {}): AsyncGenerator<Entry> {
     this.#scope.assertOpen();
+    checkFields("options", options, { signal: "signal?" });
     const signal = options.signal ? AbortSignal.any([options.signal, this.#closing]) : this.#closing;
     return tailEntries(this.#log.store, this.id, this.#scope, { ...options, signal });
   }
 
   /** What stands behind an entry: the messages that a summary or a plan took out of the window, or the entry itself. */
-  async *expand(which: number | EntryId): AsyncGenerator<Entry> {
+  async *expand(which: EntryRef): AsyncGenerator<Entry> {
     this.#scope.assertOpen();
     const { entries } = this.#log.store;
     yield* expandEntry(entries, await requirePlace(this.#lines, entries, which));
@@ -112,13 +123,15 @@ export class ReadableSession {
   /** The lines so far, newest first; any of them can be chosen again. */
   async lines(limit?: number): Promise<readonly LineStep[]> {
     this.#scope.assertOpen();
-    return this.#lines.history(limit);
+    return this.#lines.history(limit === undefined ? undefined : wholeNumber("limit", limit, 1));
   }
 
   /** Children and forks, newest first. */
   async children(query: ChildrenQuery = {}): Promise<readonly SessionRecord[]> {
     this.#scope.assertOpen();
-    return this.#log.store.sessions.list({ limit: 100, ...query, parent: this.id });
+    checkFields("query", query, { before: "text?" });
+    const limit = wholeNumber("limit", query.limit ?? 100, 1, 1_000);
+    return this.#log.store.sessions.list({ ...query, limit, parent: this.id });
   }
 }
 

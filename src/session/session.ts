@@ -5,9 +5,10 @@ import { Intake } from "../log/intake.ts";
 import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
+import { checkFields, checkKind } from "../model/arguments.ts";
 import type {
   Entry,
-  EntryId,
+  EntryRef,
   LineBody,
   MessageBody,
   NoticeBody,
@@ -47,6 +48,8 @@ export interface SessionParts {
   readonly paging?: Paging;
 }
 
+const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", isDryRun: "boolean?" } as const;
+
 /**
  * One conversation. A handle is light: it holds no entries, and several may be open on one session, in one process or
  * many.
@@ -77,7 +80,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#closing = closing;
     this.#lines = lines;
     this.#appender = new Appender(log, id);
-    this.edits = scope.own(new PendingEdits(log, lines));
+    this.edits = scope.own(new PendingEdits(log, (seq, message) => this.edit(seq, message)));
     this.overlays = new Overlays(log, lines, id);
     this.#family = new Family(log, lines, id, open);
     const flush = () => this.flush();
@@ -123,26 +126,33 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** Changes title or meta. */
   async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
     this.#scope.assertOpen();
+    checkFields("change", change, { title: "text?", meta: "json?" });
     return this.#log.store.sessions.update(this.id, change);
   }
 
   /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
-  async rewind(which: number | EntryId): Promise<Entry<LineBody>> {
+  async rewind(which: EntryRef): Promise<Entry<LineBody>> {
     return this.#lines.rewind(await this.#placeOf(which));
   }
 
-  /** Takes an entry off the line; it stays in the log. */
-  async remove(which: number | EntryId): Promise<Entry<LineBody>> {
-    return this.#lines.remove(await this.#placeOf(which));
+  /** Takes an entry off the line, or several in one step; they stay in the log. `reason` is shown by `lines()`. */
+  async remove(
+    which: EntryRef | readonly EntryRef[],
+    options: { readonly reason?: string } = {},
+  ): Promise<Entry<LineBody>> {
+    checkFields("options", options, { reason: "text?" });
+    const all: readonly EntryRef[] = Array.isArray(which) ? which : [which as EntryRef];
+    if (all.length === 0) throw invalidArgument("entries", all, "at least one entry");
+    return this.#lines.remove(await Promise.all(all.map((one) => this.#placeOf(one))), options.reason);
   }
 
   /** Says something else in place of an entry and drops what followed from the line. */
-  async edit(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
+  async edit(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
     return this.#lines.edit(await this.#placeOf(which), message);
   }
 
   /** Says something else in place of an entry and keeps what followed. */
-  async replace(which: number | EntryId, message: MessageInput): Promise<Entry<MessageBody>> {
+  async replace(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
     return this.#lines.replace(await this.#placeOf(which), message);
   }
 
@@ -159,7 +169,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
     options: { readonly at?: number } = {},
   ): Promise<Entry<LineBody>> {
     this.#scope.assertOpen();
-    return this.#lines.set(ranges, reason, options.at);
+    checkFields("options", options, { at: "number?" });
+    return this.#lines.set(ranges, checkKind("reason", reason, "text"), options.at);
   }
 
   /** The way in for records of a foreign source; made for this session if there is none of that name yet. */
@@ -172,8 +183,9 @@ export class Session extends ReadableSession implements AsyncDisposable {
    * Removes the content of entries from disk, with blobs that nothing else refers to and with overlays that may quote them;
    * the entries' places stay.
    */
-  async redact(which: number | EntryId | readonly (number | EntryId)[], reason?: string): Promise<Freed> {
+  async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
+    if (reason !== undefined) checkKind("reason", reason, "text");
     const all = Array.isArray(which) ? which : [which];
     const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
     this.#windows.forget();
@@ -183,7 +195,9 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** What calls to a model are sent; keep it for the calls that follow. */
   window(options: SessionWindowOptions): SessionWindow {
     this.#scope.assertOpen();
-    return this.#windows.make(options);
+    return this.#windows.make(
+      checkFields("options", options, { model: "text", memories: "text?", compaction: "object?" }),
+    );
   }
 
   /**
@@ -192,16 +206,16 @@ export class Session extends ReadableSession implements AsyncDisposable {
    */
   async compact(options: SessionCompactOptions = {}): Promise<Compacted | undefined> {
     this.#scope.assertOpen();
-    return this.#windows.compact(options);
+    return this.#windows.compact(checkFields("options", options, COMPACT_FIELDS));
   }
 
   /** Keeps an entry in the window as it is, whatever has to leave. */
-  async pin(which: number | EntryId): Promise<Entry<PinBody>> {
+  async pin(which: EntryRef): Promise<Entry<PinBody>> {
     return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: true });
   }
 
   /** Lets a pinned entry go again. */
-  async unpin(which: number | EntryId): Promise<Entry<PinBody>> {
+  async unpin(which: EntryRef): Promise<Entry<PinBody>> {
     return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: false });
   }
 
@@ -212,8 +226,9 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   /** A new session whose line begins with this one's, up to `at`; nothing is copied. */
-  async fork(options: DescendantOptions & { readonly at?: number | EntryId } = {}): Promise<Session> {
+  async fork(options: DescendantOptions & { readonly at?: EntryRef } = {}): Promise<Session> {
     this.#scope.assertOpen();
+    checkFields("options", options);
     const at = options.at === undefined ? undefined : await this.#placeOf(options.at);
     return this.#family.fork(options, at, this.#parentScope);
   }
@@ -246,7 +261,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.close();
   }
 
-  async #placeOf(which: number | EntryId): Promise<Place> {
+  async #placeOf(which: EntryRef): Promise<Place> {
     this.#scope.assertOpen();
     return requirePlace(this.#lines, this.#log.store.entries, which);
   }

@@ -13,19 +13,26 @@ export async function tracesOf(
 ): Promise<readonly Place[]> {
   const traces: Place[] = [];
   const { seq: head } = await entries.head(session);
-  for (let from = Math.min(...places.map(({ seq }) => seq)); from <= head; ) {
+  for (
+    let from = places.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY);
+    from <= head;
+  ) {
     const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
     const found = await entries.read(session, query);
     for (const stored of found) {
-      const overlay = toEntry(session, stored) as Entry<OverlayBody>;
-      if (hasWords(overlay) && places.some((place) => standsFor(overlay, place)))
-        traces.push({ session, seq: overlay.seq });
+      const entry = toEntry(session, stored);
+      // A damaged overlay may quote any of them.
+      if (entry.kind !== "overlay" || quotes(entry, places)) traces.push({ session, seq: entry.seq });
     }
     const last = found.at(-1);
     if (!last || found.length < BATCH) break;
     from = last.seq + 1;
   }
   return traces;
+}
+
+function quotes(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean {
+  return hasWords(overlay) && places.some((place) => standsFor(overlay, place));
 }
 
 /** Receipts name what has left the window. */

@@ -26,6 +26,8 @@ export interface SessionQuery {
   /** Only sessions made before this one. */
   readonly before?: SessionId;
   readonly parent?: SessionId;
+  /** Only sessions whose ids begin so; not together with `parent`. */
+  readonly prefix?: string;
 }
 
 /** The sessions of a store. */

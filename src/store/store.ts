@@ -28,6 +28,10 @@ export interface Store {
   onCommit(listener: () => void): () => void;
   /** Bytes this store takes on disk. */
   size(): Promise<StoreSize>;
+  /** Writes something and takes it away again; rejects if the store cannot be written, or its files are gone. */
+  probe?(): Promise<void>;
+  /** Looks through the store's own structure; says what is damaged, nothing if it is whole. May take long. */
+  verify?(): Promise<readonly string[]>;
   /** Gives space that deletions left unused back to the file system; may take long on a large store. */
   vacuum(): Promise<{ readonly freedBytes: number }>;
   /** Idempotent; open calls finish first. */

@@ -32,6 +32,17 @@ export interface Isolation {
   settle(task: TaskId, place: Json, signal: AbortSignal, tag: string): Promise<Json | undefined>;
   /** Decides what becomes of a place that a process has begun to make for the task, and died before it could say so. */
   collect?(task: TaskId, plan: TaskPlan, signal: AbortSignal, tag: string): Promise<Json | undefined>;
+  /** Removes places of ended tasks that hold nothing; called in the background from time to time. */
+  collectStale?(stale: StalePlaces): Promise<void>;
+}
+
+/** Which places count as stale. */
+export interface StalePlaces {
+  /** Whether a task still needs its place: running, waiting, or to be resumed. The tag tells it from other stores' tasks. */
+  readonly isNeeded: (task: TaskId, tag: string | undefined) => Promise<boolean>;
+  /** How long nobody must have used a place. */
+  readonly olderThanMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** A way out of the process for notices: at least once, the same id each time. */

@@ -1,17 +1,25 @@
+import type { Census } from "../model/scope.ts";
 import type { AfterStep, Isolation } from "./after-end.ts";
 import type { TaskOptions } from "./options.ts";
 import { reapStep } from "./process/reap-step.ts";
 import { worktreeIsolation } from "./worktree/isolation.ts";
 
 /** What holds for the tasks of every kernel: worktrees are there, and what a crash left running is ended. */
-export function withTaskDefaults(options: TaskOptions): TaskOptions & {
+export function withTaskDefaults(
+  options: TaskOptions,
+  census: Census,
+): TaskOptions & {
   readonly repository: string;
   readonly isolations: Readonly<Record<string, Isolation>>;
   readonly afterEnd: readonly AfterStep[];
 } {
   const { repository = process.cwd(), isolations, afterEnd = [] } = options;
   // A plan of an older version may name no repository.
-  const worktree = worktreeIsolation({ repository: (plan) => plan.repository ?? repository });
+  const worktree = worktreeIsolation({
+    repository: (plan) => plan.repository ?? repository,
+    collects: [repository],
+    census,
+  });
   return {
     ...options,
     repository,

@@ -1,3 +1,4 @@
+import { checkFields, checkKind } from "../model/arguments.ts";
 import type { Closable } from "../model/scope.ts";
 import { processCleanups } from "./process/cleanups.ts";
 
@@ -14,5 +15,7 @@ const DEFAULT_GRACE_MS = 5_000;
  * tasks have started are ended after it, by the same registry. Returns the function that takes the registration back.
  */
 export function cleanUpOnExit(cleaner: ExitCleaner, graceMs = DEFAULT_GRACE_MS): () => void {
+  checkFields("cleaner", cleaner, { close: "function", closeNow: "function?" });
+  checkKind("graceMs", graceMs, "number");
   return processCleanups().add(() => cleaner.close(), { graceMs, onExit: () => cleaner.closeNow?.() });
 }

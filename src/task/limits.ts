@@ -22,6 +22,10 @@ export interface TaskLimits {
   readonly maxResumes: number;
   /** How long a task waits for a process that knows its agent. */
   readonly abandonMs: number;
+  /** How often stale places of ended tasks are collected. */
+  readonly collectMs: number;
+  /** How long nobody must have used a place before it is collected. */
+  readonly staleMs: number;
 }
 
 /** What holds unless the caller says otherwise. */
@@ -36,6 +40,8 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = {
   graceMs: 5_000,
   maxResumes: 5,
   abandonMs: 24 * 60 * 60 * 1_000,
+  collectMs: 60 * 60 * 1_000,
+  staleMs: 24 * 60 * 60 * 1_000,
 };
 
 /** The defaults with the caller's changes, checked. */

@@ -23,6 +23,8 @@ export interface TaskOptions {
   readonly summariser?: Summariser;
   /** What becomes of background tasks that can be resumed when the supervisor closes; "kill" by default. */
   readonly onClose?: "kill" | "release";
+  /** Collect stale places, as worktrees, of ended tasks in the background while there are tasks; true by default. */
+  readonly collectsStale?: boolean;
   /** Clean up on SIGINT, SIGTERM and SIGHUP while there are tasks; true by default. */
   readonly handlesSignals?: boolean;
   readonly timer?: Timer;

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { checkFields } from "../model/arguments.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { invalidArgument, wholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -24,6 +25,7 @@ export interface PlanSource {
 /** The plan of a task and the session it works in; throws ARGUMENT_INVALID. */
 export function makePlan(source: PlanSource): { readonly plan: TaskPlan; readonly session: NewSession } {
   const { id, agent, input, options, now, isolations, parent } = source;
+  checkFields("options", options, { repository: "name?", budget: "object?", loopGuard: "object?" });
   const { mode = "background", title, budget, loopGuard, deadlineMs } = options;
   if (mode !== "foreground" && mode !== "background")
     throw invalidArgument("mode", mode, '"foreground" or "background"');
@@ -31,7 +33,7 @@ export function makePlan(source: PlanSource): { readonly plan: TaskPlan; readonl
   if (typeof input === "function" || typeof input === "symbol")
     throw invalidArgument("input", String(input), "a value that JSON can hold");
   const isolation = options.isolation === "none" ? undefined : options.isolation;
-  if (isolation !== undefined && !(isolation in isolations))
+  if (isolation !== undefined && !Object.hasOwn(isolations, isolation))
     throw invalidArgument("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));
   const { repository = source.repository } = options;
   if (loopGuard) wholeNumber("loopGuard.repeats", loopGuard.repeats, 2);

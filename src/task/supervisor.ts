@@ -1,3 +1,4 @@
+import { checkFields, checkKind } from "../model/arguments.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { invalidArgument, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -23,6 +24,7 @@ import { Run } from "./run.ts";
 import { RunQueue } from "./run-queue.ts";
 import { Runner } from "./runner.ts";
 import type { Shell } from "./shell.ts";
+import { StaleCollector } from "./stale-collector.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
 import { type Recovered, Sweeper } from "./sweeper.ts";
 import { systemTimer, type Timer } from "./timer.ts";
@@ -39,6 +41,7 @@ export class Supervisor<OpenedSession> {
   readonly #queue: RunQueue<OpenedSession>;
   readonly #sweeper: Sweeper<OpenedSession>;
   readonly #lease: OwnerLease;
+  readonly #collector: StaleCollector;
   readonly #warn: (warning: string) => void;
   readonly #stop = new AbortController();
   #cancelWishes: (() => void) | undefined;
@@ -92,11 +95,13 @@ export class Supervisor<OpenedSession> {
       leaseMs: limits.leaseMs,
       onLate,
     });
+    const isBusyWith = (id: TaskId) => this.runner.isBusyWith(id);
+    this.#collector = new StaleCollector({ ...common, tasks: log.store.tasks, isBusyWith });
     this.#sweeper = new Sweeper({
       ...common,
       finisher,
       agents: this.agents,
-      isBusyWith: (id) => this.runner.isBusyWith(id),
+      isBusyWith,
       hasRoom: ({ parent }) => !this.#isClosing && (parent !== undefined || this.#queue.hasRoom),
       hold: () => this.hold(),
       resume: (run) => this.#resume(run),
@@ -113,6 +118,7 @@ export class Supervisor<OpenedSession> {
     parent?: { readonly task: TaskRecord; readonly epoch: number },
   ): Promise<TaskRecord> {
     const { log, owner, isolations = {}, repository } = this.#parts;
+    checkFields("options", options, { signal: "signal?" });
     const agent = agentOf(which, this.agents);
     const id = checkSessionId(options.id ?? log.ids.next());
     if (options.signal?.aborted) throw new LonghaulError("ABORTED", "The task was aborted before it began.");
@@ -183,6 +189,7 @@ export class Supervisor<OpenedSession> {
     const wishes = { runner: this.runner, tasks: log.store.tasks, owner, onWarning: this.#warn };
     this.#cancelSweeps = every(this.timer, this.limits.leaseMs / 2, () => this.sweep(), warn, 0);
     this.#cancelWishes = every(this.timer, this.limits.wishMs, () => hearWishes(wishes), warn);
+    if (this.#parts.collectsStale !== false) this.#collector.start();
     if (this.#parts.handlesSignals !== false)
       this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
   }
@@ -190,7 +197,7 @@ export class Supervisor<OpenedSession> {
   /** What processes of a task are found by. */
   async tagOf(id: TaskId): Promise<string> {
     const { store, clock } = this.#parts.log;
-    return tagOfTask(id, await identityOf(store, clock));
+    return tagOfTask(checkKind("task", id, "text"), await identityOf(store, clock));
   }
 
   /** Looks once after tasks that nobody runs; calls at the same time share one look. */
@@ -225,6 +232,7 @@ export class Supervisor<OpenedSession> {
     this.#cancelWishes?.();
     const ending = Promise.all([...this.runner.runs.values()].map((run) => this.#end(run)));
     await withinDeadline(this.timer, this.limits.graceMs, async () => {
+      await this.#collector.close();
       await ending;
       await this.runner.finished();
     });

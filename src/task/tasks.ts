@@ -1,3 +1,4 @@
+import { checkFields, checkKind } from "../model/arguments.ts";
 import { wholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { Scope } from "../model/scope.ts";
@@ -41,6 +42,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   /** Makes an agent known by name: tasks of it that other processes left are resumed, and it can be started by name. */
   register(agent: Agent<OpenedSession>): void {
     this.#scope.assertOpen();
+    checkFields("agent", agent, { run: "function", canResume: "boolean?" });
     this.#supervisor.agents.set(checkAgentName(agent.name), agent);
   }
 
@@ -79,6 +81,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   /** Tasks, newest first. */
   async list(query: Partial<TaskQuery> = {}): Promise<readonly TaskRecord[]> {
     this.#scope.assertOpen();
+    checkFields("query", query, { states: "array?", parent: "text?", session: "text?", before: "text?" });
     const limit = wholeNumber("limit", query.limit ?? 50, 1, 1_000);
     return this.#parts.log.store.tasks.list({ ...query, limit });
   }
@@ -96,7 +99,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   /** Resolves when a task has ended, whoever runs it; with a timeout, with the task as it is then. */
   async wait(id: TaskId, options: WaitOptions = {}): Promise<TaskStatus> {
     const { clock } = this.#parts.log;
-    const { timeoutMs } = options;
+    const { timeoutMs } = checkFields("options", options, { signal: "signal?" });
     const until = timeoutMs === undefined ? undefined : clock.now() + wholeNumber("timeoutMs", timeoutMs, 0);
     const left = () =>
       until === undefined ? options : { ...options, timeoutMs: Math.max(0, until - clock.now()) };
@@ -116,6 +119,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** Moves a task to the background while it runs; of another process, asks that process. */
   async detach(id: TaskId): Promise<TaskStatus> {
+    checkKind("task", id, "text");
     const { runner } = this.#supervisor;
     const run = runner.runs.get(id);
     if (run) {
@@ -133,7 +137,8 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   /** Ends a task and its children, leaves first; of another process, asks that process. What it said and found is kept. */
   async kill(id: TaskId, reason = "asked"): Promise<TaskStatus> {
     this.#scope.assertOpen();
-    await this.#supervisor.kill(id, reason);
+    checkKind("task", id, "text");
+    await this.#supervisor.kill(id, checkKind("reason", reason, "text"));
     const status = await this.status(id);
     if (isTerminal(status.state)) return status;
     await followTask(this.#waitParts(), id, isEnded, { timeoutMs: WISH_WAIT_MS });
@@ -142,6 +147,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** What a task said, from the log: also of one that has ended, and of other processes. */
   async *output(id: TaskId, options: OutputOptions = {}): AsyncGenerator<TaskEntry> {
+    checkFields("options", options, { signal: "signal?" });
     const { timer } = this.#supervisor;
     yield* readOutput({ log: this.#parts.log, scope: this.#scope, timer }, await this.#require(id), options);
   }
@@ -154,7 +160,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** Told of each notice that this process sends; returns the function that ends it. */
   onNotice(listener: (notice: TaskNotice) => void): () => void {
-    this.#listeners.add(listener);
+    this.#listeners.add(checkKind("listener", listener, "function"));
     return () => this.#listeners.delete(listener);
   }
 
@@ -202,7 +208,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   }
 
   async #require(id: TaskId): Promise<TaskRecord> {
-    const task = await this.#parts.log.store.tasks.get(id);
+    const task = await this.#parts.log.store.tasks.get(checkKind("task", id, "text"));
     if (task) return task;
     throw taskNotFound(id);
   }

@@ -7,7 +7,7 @@ import { type Cursor, readCursor, writeCursor } from "./cursor.ts";
 import { collect, rangesFrom } from "./walk.ts";
 
 /** What people see unless they ask for more. */
-const SHOWN_KINDS: readonly EntryKind[] = ["message", "notice", "redacted"];
+const SHOWN_KINDS: readonly EntryKind[] = ["message", "notice", "redacted", "damaged"];
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1_000;
 
@@ -20,7 +20,7 @@ export interface PageOptions {
   readonly after?: Cursor;
   /** The stretch with this entry in its middle: a jump to a place found by lookup. */
   readonly around?: number | EntryId;
-  /** Kinds to show; messages, notices and redacted entries by default. */
+  /** Kinds to show; messages, notices, redacted and damaged entries by default. */
   readonly kinds?: readonly EntryKind[];
 }
 

@@ -1,3 +1,4 @@
+import { checkList } from "../model/arguments.ts";
 import type { Message } from "../model/message.ts";
 import { floorError } from "./live/errors.ts";
 import { Meter } from "./live/meter.ts";
@@ -29,6 +30,7 @@ export function fitMessages(
   options: WindowOptions,
   catalogue: ModelCatalogue = ownCatalogue,
 ): FittedMessages {
+  checkList("messages", messages, { parts: "array" });
   const settings = settingsOf(options, catalogue);
   const slots = messages.map(
     (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: settings.tokensOf(message) }),
@@ -58,6 +60,11 @@ function budgetOf(
     tokens,
     window: Math.max(meter.estimatedWithin(limits.window), tokens),
     system: system + tools,
+    provider: {
+      window: limits.window,
+      tokens: limits.most,
+      counted: (estimated) => meter.counted(estimated),
+    },
     ...(limits.messages !== undefined && { messages: limits.messages }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Group } from "./group.ts";
 import type { PassContext, Proposal } from "./pass.ts";
 import type { Slot } from "./slot.ts";
+import { isSystem } from "./speaker.ts";
 import { windowIndex } from "./window-index.ts";
 
 /**
@@ -33,8 +34,8 @@ export function oldestLeaving(
   return units;
 }
 
-function canLeave({ message, isNote }: Slot): boolean {
-  return message.role !== "system" && !isNote;
+function canLeave(slot: Slot): boolean {
+  return !slot.isNote && !isSystem(slot);
 }
 
 /** Proposes to hide slots, given by index. One that would be torn from a call or result that stays, stays as well. */
@@ -57,7 +58,7 @@ export function proposeHiding(
 }
 
 function wholeOnly(slots: readonly Slot[], indexes: Iterable<number>): ReadonlySet<number> {
-  const wanted = new Set([...indexes].filter((index) => !slots[index]?.isNote));
+  const wanted = new Set([...indexes].filter((index) => canLeave(slots[index] as Slot)));
   const { bonds } = windowIndex(slots);
   return new Set([...wanted].filter((index) => bonds.get(index)?.every((tied) => wanted.has(tied)) ?? true));
 }

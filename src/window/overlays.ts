@@ -1,6 +1,7 @@
 import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { type BodyInput, readyBody } from "../log/ready-body.ts";
+import { checkFields, checkKind } from "../model/arguments.ts";
 import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
 import { invalidArgument, LonghaulError, wholeNumber } from "../model/errors.ts";
 import { closeLine } from "../model/line.ts";
@@ -32,6 +33,7 @@ export class Overlays {
 
   /** The overlays of the active line, newest first. */
   async list(limit = 50): Promise<readonly ListedOverlay[]> {
+    wholeNumber("limit", limit, 1);
     const { places, line } = await this.#line();
     const { entries } = this.#log.store;
     const { holding } = await holdingOverlays(entries, line, places);
@@ -46,6 +48,9 @@ export class Overlays {
 
   /** Edits the window by hand: such an edit holds until it is taken back, whatever policies do. */
   async add(edit: EditInput, reason: string, author = "user"): Promise<Entry<OverlayBody>> {
+    checkKind("edit", edit, "object");
+    checkKind("reason", reason, "text");
+    checkKind("author", author, "text");
     const { seq: head } = await this.#log.store.entries.head(this.#session);
     checkEdit(edit, { session: this.#session, head });
     return this.#append({ kind: "overlay", author, reason, edit: { ...edit, isLasting: true } });
@@ -56,6 +61,7 @@ export class Overlays {
     overlay: number,
     options: { readonly edit?: number; readonly session?: SessionId } = {},
   ): Promise<Entry<OverlayBody>> {
+    checkFields("options", options, { session: "text?" });
     const target = await this.#find(wholeNumber("overlay", overlay, 1), options.session);
     const { edit } = options;
     const { edit: reverted } = target;
@@ -66,7 +72,7 @@ export class Overlays {
 
   /** Takes back all overlays made after a time; undefined if there are none. */
   async revertTo(at: number | Date): Promise<Entry<OverlayBody> | undefined> {
-    const time = Number(at);
+    const time = at instanceof Date ? at.getTime() : at;
     if (!Number.isFinite(time)) throw invalidArgument("at", at, "a time");
     const { line } = await this.#line();
     let oldest: Entry<OverlayBody> | undefined;

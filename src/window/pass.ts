@@ -11,6 +11,8 @@ export interface PassContext {
   readonly pins?: ReadonlySet<number>;
   /** Tokens of system prompt and tools; none unless given. */
   readonly systemTokens?: number;
+  /** Converts estimated tokens of a whole request into those that options name; the same unless given. */
+  readonly counted?: (estimated: number) => number;
 }
 
 /** One change that could be made to a window, with what it would give back. */

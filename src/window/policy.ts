@@ -1,7 +1,17 @@
 import type { TokensOf } from "./apply-edits.ts";
 import type { Slot } from "./slot.ts";
 
-/** What a window may hold. */
+/** A model's limits in tokens as its provider counts them. */
+export interface ProviderLimits {
+  /** The model's window. */
+  readonly window: number;
+  /** Most tokens of a request: the window less what is reserved for the reply. */
+  readonly tokens: number;
+  /** Converts estimated tokens of a whole request into those that the provider would count. */
+  counted(estimated: number): number;
+}
+
+/** What a window may hold, in estimated tokens. */
 export interface Budget {
   /** Tokens for everything that is sent: the model's window less what is reserved for its reply. */
   readonly tokens: number;
@@ -11,6 +21,13 @@ export interface Budget {
   readonly system: number;
   /** Most messages, where their number is limited too. */
   readonly messages?: number;
+  /** The same limits as the provider counts; `window` and `tokens`, where estimates and counts are the same. */
+  readonly provider?: ProviderLimits;
+}
+
+/** The limits of a budget as the provider counts. */
+export function providerLimits({ window, tokens, provider }: Budget): ProviderLimits {
+  return provider ?? { window, tokens, counted: (estimated) => estimated };
 }
 
 /** Price of a token read from the provider's cache and of one written to it, in input tokens. */
@@ -51,12 +68,16 @@ export interface PolicyRun {
   fit(moment: Moment): readonly Slot[];
   /** Does what was put off; called while nobody waits. */
   digest?(): void;
-  /** Why the last fit changed what had been sent before; undefined if it did not. */
+  /** Why the last fit changed messages, those that had just arrived included; undefined if it did not. */
   readonly reason?: string | undefined;
 }
 
 /** A way to keep a window within its budget. */
 export interface Policy {
   readonly name: string;
+  /** True if its edits are carried out however little they free, as those that a client has ordered. */
+  readonly isStrict?: boolean;
+  /** Most messages that the policy itself sends in a window of so many tokens; no limit unless given. */
+  maxMessages?(windowTokens: number): number;
   start(budget: Budget, tokensOf: TokensOf, course?: Course): PolicyRun;
 }

@@ -1,12 +1,13 @@
 import type { Part } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
+import { isSystem } from "./speaker.ts";
 import { hasOwnWords, isToldOutput } from "./told-output.ts";
 import { windowIndex } from "./window-index.ts";
 
 /**
- * Seqs of the slots that no edit may hide: the first user message, what is pinned, the newest user message, the last
- * exchange, the latest message of the assistant with the results that answer it, and the last summary that only its
- * provider can read.
+ * Seqs of the slots that no edit may hide: system messages, the first user message, what is pinned, the newest user
+ * message, the last exchange, the latest message of the assistant with the results that answer it, and the last summary
+ * that only its provider can read.
  */
 export function protectedSeqs(
   slots: readonly Slot[],
@@ -28,14 +29,15 @@ export function protectedSeqs(
 }
 
 /**
- * Seqs of the slots that are sent word for word or not at all: what is pinned, the newest user message, which is the
- * question of the running turn, and the latest message of the assistant.
+ * Seqs of the slots that are sent word for word or not at all: system messages, what is pinned, the newest user message,
+ * which is the question of the running turn, and the latest message of the assistant.
  */
 export function verbatimSeqs(
   slots: readonly Slot[],
   pins: ReadonlySet<number> = new Set(),
 ): ReadonlySet<number> {
   const seqs = new Set(pins);
+  for (const slot of slots) if (isSystem(slot)) seqs.add(slot.seq);
   const question = slots[newestQuestion(slots)];
   if (question) seqs.add(question.seq);
   const reply = slots[latestReply(slots)];

@@ -4,6 +4,7 @@ import type { TokensOf } from "./apply-edits.ts";
 import { type ClippedPart, charactersIn, clipPartTo, isClippable } from "./clip-part.ts";
 import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
+import { isSystem } from "./speaker.ts";
 
 /** Tells whether a part of a slot stays as it is. */
 export type IsFixed = (slot: Slot, part: Part) => boolean;
@@ -27,7 +28,8 @@ interface Candidate {
 /**
  * The last resort, the same for every policy: parts are clipped to one common size, so that the largest give most, until
  * all slots together take no more than so many tokens. Reasoning is never touched, and calls keep their id and name;
- * where these and what is fixed take more, so does the window. Slots that are not clipped stay the very same objects.
+ * where these and what is fixed take more, so does the window. Slots that are not clipped stay the very same objects, and
+ * system messages always do.
  */
 export function rescue(
   slots: readonly Slot[],
@@ -89,6 +91,7 @@ function candidatesIn(
 ): readonly Candidate[] {
   const candidates: Candidate[] = [];
   for (const [slot, own] of slots.entries()) {
+    if (isSystem(own)) continue;
     const { role, parts } = own.message;
     for (const [part, source] of parts.entries()) {
       if (!isClippable(source, floor) || isFixed(own, source)) continue;

@@ -51,7 +51,11 @@ export function isToldOutput(message: Message, before: Message | undefined): boo
 /** True for a message of the user in which a person speaks or shows something, beside what tools and programs add. */
 export function hasOwnWords({ role, parts }: Message): boolean {
   if (role !== "user") return false;
-  return parts.some((part) => part.type !== "tool-result" && !isAdded(textOf(part) ?? "an attachment"));
+  return parts.some((part) => {
+    const text = textOf(part);
+    if (part.type === "tool-result" || (text !== undefined && isAdded(text))) return false;
+    return text === undefined || WORDS.test(text) || !isElement(text);
+  });
 }
 
 /** What a person says in a message, without elements that a program has added to it. */
@@ -107,6 +111,12 @@ function textOf(part: Part): string | undefined {
 
 function isAdded(text: string): boolean {
   return text.trim() === "" || ADDED.test(text);
+}
+
+/** True for a text that is one element and nothing else: programs write so, people hardly ever. */
+function isElement(text: string): boolean {
+  const name = /^\s*<([A-Za-z][\w-]*)(?:\s[^<>]{0,200})?>/.exec(text)?.[1];
+  return name !== undefined && text.trimEnd().endsWith(`</${name}>`);
 }
 
 /** True for a message of the assistant that ends with a call: of the provider's kind, or a tag in its words. */

@@ -147,10 +147,17 @@ describe("fitting messages", () => {
     expect(fitted[0]).toEqual({ role: "system", content: "You read files." });
   });
 
-  test("clips a last message that is larger than the window, or says so", async () => {
+  test("never clips the newest message: what is larger than the window comes back as it was, or with an error", async () => {
     const messages = [{ role: "user", content: "word ".repeat(30_000) }];
-    const fitted = await fitMessages(messages, options);
+    expect(await fitMessages(messages, options)).toEqual(messages);
+    const talk = [
+      ...messages,
+      { role: "assistant", content: "I see." },
+      { role: "user", content: "And what follows from it?" },
+    ];
+    const fitted = await fitMessages(talk, options);
     expect(JSON.stringify(fitted).length).toBeLessThan(16_000 * 5);
+    expect(fitted.at(-1)).toEqual(talk.at(-1));
     await expect(fitMessages(messages, { ...options, oversize: "error" })).rejects.toMatchObject({
       code: "WINDOW_FLOOR",
     });

@@ -79,6 +79,33 @@ describe("a window that the provider finds too large", () => {
     expect((await lineOf(session)).at(-1)).toBe("assistant: Done.");
   });
 
+  test.each([63_900, 100_000])(
+    "is not cut where only the output of %i tokens is too much",
+    async (maxOutputTokens) => {
+      const { server, session, plain } = await speaking();
+      const limit = 64_000;
+      const strict = (body: string): Behaviour => {
+        const { max_tokens: asked } = JSON.parse(body) as { max_tokens: number };
+        const input = Math.ceil(body.length / 4);
+        if (input + asked <= limit) return reply("Done.");
+        const message = `This model's maximum context length is ${limit} tokens. However, you requested ${input + asked} tokens (${input} in the messages, ${asked} in the completion).`;
+        const error = { message, code: "context_length_exceeded" };
+        return { type: "error", kind: "overflow", body: JSON.stringify({ error }) };
+      };
+      const model = withLonghaul(plain("openai-chat", strict), { session });
+      const { text } = await generateText({ model, messages: longTalk(6), maxRetries: 0, maxOutputTokens });
+      expect(text).toBe("Done.");
+      const [first, second] = server.requests.map(
+        ({ body }) => body as { messages: unknown; max_tokens: number },
+      );
+      expect(server.requests).toHaveLength(2);
+      expect(second?.messages).toEqual(first?.messages);
+      expect(second?.max_tokens).toBeGreaterThan(50_000);
+      expect(second?.max_tokens).toBeLessThan(limit);
+      expect((await logOf(session)).some(({ kind }) => kind === "overlay")).toBe(false);
+    },
+  );
+
   test("however small it is made ends in an error, after a few tries, with nothing lost", async () => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(plain("openai-chat", tooMuch), { session });

@@ -54,6 +54,37 @@ describe("longhaul context", () => {
     expect(value.next).toBeUndefined();
   });
 
+  test("shows how the window differs from the log, and what the next call would change", async () => {
+    const { store } = await storeWithCut();
+    const stored = await runProgram(["context", "long", "--window", "20k", "--diff", "--store", store]);
+    expect(stored.code).toBe(0);
+    expect(stored.stdout).toContain("\nHow the window differs from the log\n");
+    expect(stored.stdout).toMatch(/^- #\d+ (?:user|assistant): /m);
+    expect(stored.stdout).toMatch(/^- … \d+ more messages?$/m);
+    expect(stored.stdout).toMatch(/^ {2}#121 user: And now\?$/m);
+    const { value } = await jsonHere(["context", "long", "--window", "20k", "--diff", "--store", store]);
+    const kinds = value.diff.map(({ type }: { type: string }) => type);
+    expect(kinds.filter((type: string) => type !== "comes")).toHaveLength(121);
+    expect(kinds.filter((type: string) => type !== "leaves")).toHaveLength(value.window.messages);
+    const left = value.diff.find(({ type }: { type: string }) => type === "leaves");
+    expect(left).toMatchObject({ place: expect.stringMatching(/^#\d+$/), before: expect.any(String) });
+    const args = ["context", "long", "--window", "8k", "--dry-run", "--diff", "--store", store];
+    const next = await runProgram(args);
+    expect(next.stdout).toContain("\nWhat the next call would change\n");
+    const planned = await jsonHere(args);
+    const stays = planned.value.diff.filter(({ type }: { type: string }) => type !== "leaves");
+    expect(stays).toHaveLength(planned.value.next.messages);
+    const again = await jsonHere(["context", "long", "--window", "20k", "--store", store]);
+    expect(again.value.window).toEqual(value.window);
+    expect(again.value.diff).toBeUndefined();
+  });
+
+  test("says so where the window is the log", async () => {
+    const store = await storeWith("short", (session) => talk(session, 2));
+    const { stdout } = await runHere(["context", "short", "--diff", "--store", store]);
+    expect(stdout).toContain("How the window differs from the log\nNothing.\n");
+  });
+
   test("tells what would be done for the next call, and does not do it", async () => {
     const store = await storeWith("long", (session) => talk(session, 60));
     const args = ["context", "long", "--window", "20k", "--system", "1k", "--tools=2.5k", "--store", store];

@@ -2,9 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { withinFolder } from "../../src/cli/exporting/placing.ts";
+import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { runJson, runProgram } from "./support/program.ts";
-import { storeWithTicket } from "./support/store.ts";
+import { PNG, storeWithTicket } from "./support/store.ts";
 
 const filesBelow = (folder: string) => readdirSync(folder, { recursive: true }).map(String).sort();
 
@@ -113,14 +114,37 @@ describe("longhaul export", () => {
 
   test("leaves nothing behind when it fails", async () => {
     const store = await storeWithTicket();
-    for (const name of readdirSync(join(store, "blobs")))
-      rmSync(join(store, "blobs", name), { recursive: true });
+    {
+      await using kernel = await openKernel({ path: store });
+      await using session = await kernel.session("ticket-4711");
+      // Larger than what is ever loaded at once.
+      const data = Buffer.concat([PNG, Buffer.alloc(21_000_000)]);
+      await session.append({ role: "user", parts: [{ type: "data", data }] });
+    }
     const folder = testFolder();
     const args = ["export", "4711", "--to", "anthropic", "--out", "x.json", "--store", store];
     const { code, value } = await runJson(args, { cwd: folder });
     expect(code).toBe(1);
-    expect(value.error.code).toBe("BLOB_NOT_FOUND");
+    expect(value.error.code).toBe("BLOB_TOO_LARGE");
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("writes everything else where a blob is gone, says so, and ends with 3", async () => {
+    const store = await storeWithTicket();
+    for (const name of readdirSync(join(store, "blobs")))
+      rmSync(join(store, "blobs", name), { recursive: true });
+    const { code, stdout, stderr } = await runProgram([
+      "export",
+      "4711",
+      "--to",
+      "anthropic",
+      "--store",
+      store,
+    ]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("is not in this store");
+    expect(stdout).toContain("[image/png screen.png is missing or damaged]");
+    expect(stdout).toContain("It waits for a server.");
   });
 
   test("knows its writers and sessions", async () => {

@@ -23,7 +23,7 @@ async function serve(
   { env = {}, file }: { readonly env?: Readonly<Record<string, string>>; readonly file?: object } = {},
 ): Promise<Serving> {
   const [store, cwd] = [testFolder(), testFolder()];
-  if (file) writeFileSync(join(cwd, "longhaul.json"), JSON.stringify(file));
+  if (file) writeFileSync(join(store, "longhaul.json"), JSON.stringify(file), { mode: 0o600 });
   const running = startProgram(["serve", "--port", "0", "--store", store, "--json", ...args], { env, cwd });
   let printed = "";
   running.process.stdout?.on("data", (chunk) => {
@@ -213,10 +213,11 @@ describe("longhaul serve", () => {
   });
 
   test("names every mistake of the file and of the command line at once", async () => {
-    const cwd = testFolder();
-    writeFileSync(join(cwd, "longhaul.json"), '{"treshold": 50, "limits": {"idleMs": "long"}}');
-    const { code, stderr } = await runProgram(["serve", "--policy", "nine", "--store", testFolder()], {
-      cwd,
+    const store = testFolder();
+    const file = '{"treshold": 50, "limits": {"idleMs": "long"}}';
+    writeFileSync(join(store, "longhaul.json"), file, { mode: 0o600 });
+    const { code, stderr } = await runProgram(["serve", "--policy", "nine", "--store", store], {
+      cwd: testFolder(),
     });
     expect(code).toBe(1);
     expect(stderr).toContain('there is no setting "treshold"; did you mean threshold?');
@@ -234,8 +235,8 @@ describe("longhaul serve", () => {
     };
     // Nobody is to see half of it.
     const save = (text: string) => {
-      const path = join(serving.cwd, "longhaul.json");
-      writeFileSync(`${path}.new`, text);
+      const path = join(serving.store, "longhaul.json");
+      writeFileSync(`${path}.new`, text, { mode: 0o600 });
       renameSync(`${path}.new`, path);
     };
     expect(await threshold()).toBe(50);

@@ -128,7 +128,7 @@ describe("the client's edits", () => {
     const slots = slotsOf([...task("a", 5), ...task("b", 5), ...task("c", 5)]);
     for (const slot of slots.slice(0, 12)) run.observe(slot);
     const first = run.fit({ isHot: true });
-    expect(run.reason).toBeUndefined();
+    expect(run.reason).toBe("summarised as the client asked");
     expect(first[0]).toBe(slots[0]);
     expect(first[1]?.isNote).toBe(true);
     expect(first.slice(2)).toEqual(slots.slice(9, 12));

@@ -83,7 +83,8 @@ describe("the very same request once more", () => {
     const plans = await session.overlays.list();
     expect((await agent.send()).status).toBe(529);
     expect(await session.overlays.list()).toHaveLength(plans.length);
-    await session.overlays.revert(plans[0]?.entry.seq ?? 0);
+    const plan = plans.find(({ entry }) => entry.edit.type === "plan" && entry.edit.isWhole);
+    await session.overlays.revert(plan?.entry.seq ?? 0);
     isDown = false;
     expect((await agent.send()).status).toBe(200);
     const authors = (await session.overlays.list()).map(({ entry }) => entry.author);

@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { BlobPart, DataSource, Entry, ErrorCode, MessageBody, Part } from "../../src/index.ts";
+import type { BlobPart, DataSource, Entry, ErrorCode, Kernel, MessageBody, Part } from "../../src/index.ts";
 import { diskKernel, testKernel } from "../support/kernel.ts";
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -265,5 +266,37 @@ describe("collecting garbage", () => {
     expect(await kernel.collectGarbage()).toMatchObject({ blobs: 1, blobBytes: 41 });
     expect([stray, abandoned, fresh].map((file) => existsSync(file))).toEqual([false, false, true]);
     expect(statSync(join(path, "blobs", digest.slice(0, 2), digest.slice(2))).size).toBe(5_000);
+  });
+});
+
+describe("the cache of blobs", () => {
+  const imageIn = async (kernel: Kernel) => {
+    const session = await kernel.session();
+    const entry = await session.append({ role: "user", parts: [{ type: "data", data: image(2_000) }] });
+    return blobOf(entry).digest;
+  };
+
+  test("lets aged ones go by itself, whether they are asked for or not", async () => {
+    const kernel = await testKernel({ path: ":memory:", limits: { blobCacheAgeMs: 60 } });
+    for (let n = 0; n < 3; n++) await kernel.blobs.bytes(await imageIn(kernel));
+    expect(kernel.blobs.cachedBytes).toBeGreaterThan(0);
+    await expect.poll(() => kernel.blobs.cachedBytes).toBe(0);
+    await kernel.blobs.bytes(await imageIn(kernel));
+    expect(kernel.blobs.cachedBytes).toBe(2_000);
+    await expect.poll(() => kernel.blobs.cachedBytes).toBe(0);
+  });
+
+  test("goes by the kernel's clock", async () => {
+    let now = 1_000;
+    const kernel = await testKernel({
+      path: ":memory:",
+      clock: { now: () => now },
+      limits: { blobCacheAgeMs: 100 },
+    });
+    await kernel.blobs.bytes(await imageIn(kernel));
+    await sleep(250);
+    expect(kernel.blobs.cachedBytes).toBe(2_000);
+    now += 101;
+    await expect.poll(() => kernel.blobs.cachedBytes).toBe(0);
   });
 });

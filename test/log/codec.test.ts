@@ -14,7 +14,11 @@ describe("payloads", () => {
     );
     // JSON never holds a lone surrogate, so neither do these.
     fc.assert(
-      fc.property(text, (json) => decodePayload(encodePayload(json.toWellFormed())) === json.toWellFormed()),
+      fc.property(
+        text,
+        (json) =>
+          decodePayload(encodePayload(json.toWellFormed(), "message"), "message") === json.toWellFormed(),
+      ),
       { numRuns: 500 },
     );
   });
@@ -24,17 +28,17 @@ describe("payloads", () => {
       role: "user",
       parts: [{ type: "text", text: "the quick brown fox jumps over the lazy dog; ".repeat(40) }],
     });
-    expect(encodePayload(text).length).toBeLessThan(text.length / 4);
-    expect(encodePayload("字".repeat(9_000)).length).toBeLessThan(500);
+    expect(encodePayload(text, "message").length).toBeLessThan(text.length / 4);
+    expect(encodePayload("字".repeat(9_000), "message").length).toBeLessThan(500);
   });
 
   test("packed by a Node without zstd can be read", () => {
     const json = '{"text":"hello"}';
-    expect(decodePayload(Buffer.concat([Buffer.from([3]), deflateRawSync(json)]))).toBe(json);
+    expect(decodePayload(Buffer.concat([Buffer.from([3]), deflateRawSync(json)]), "message")).toBe(json);
   });
 
   test("that are damaged are named so, whatever the damage", () => {
-    const whole = encodePayload(JSON.stringify({ text: "some words ".repeat(100) }));
+    const whole = encodePayload(JSON.stringify({ text: "some words ".repeat(100) }), "message");
     for (const damaged of [
       new Uint8Array(0),
       Uint8Array.of(9, 1, 2),
@@ -43,7 +47,9 @@ describe("payloads", () => {
       Uint8Array.of(2, 1, 2, 3),
       Uint8Array.of(3, 255, 255),
     ]) {
-      expect(() => decodePayload(damaged)).toThrow(expect.objectContaining({ code: "STORE_CORRUPT" }));
+      expect(() => decodePayload(damaged, "message")).toThrow(
+        expect.objectContaining({ code: "STORE_CORRUPT" }),
+      );
     }
   });
 });

@@ -173,3 +173,20 @@ describe("a draft", () => {
     expect(texts(await session.page())).toEqual(["fine after all"]);
   });
 });
+
+test("a draft of what is no message is refused, and the session closes as if it had never been", async () => {
+  const kernel = await testKernel();
+  const session = await kernel.session();
+  for (const start of [undefined, {}, { role: "nobody", text: "" }, { role: "user", parts: 2 }])
+    expect(() => session.draft(start as never)).toThrow(
+      expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+    );
+  const draft = session.draft({ role: "assistant", text: "a" });
+  expect(() => draft.update({ role: "user", parts: [null] } as never)).toThrow(
+    expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+  );
+  expect(() => draft.write(5 as never)).toThrow(expect.objectContaining({ code: "ARGUMENT_INVALID" }));
+  expect((await draft.finish()).message.parts).toEqual([{ type: "text", text: "a" }]);
+  await session.close();
+  expect(kernel.counts().draft).toEqual({ opened: 1, closed: 1 });
+});

@@ -46,3 +46,26 @@ test("an edit that brings an image keeps it while others append in between, and 
   ).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   expect((await kernel.size()).blobBytes).toBe(508);
 });
+
+test("ranges that overlap, do not exist or are none cannot be put on the line", async () => {
+  const kernel = await testKernel();
+  const session = await kernel.session("s");
+  await say(session, "1", "2", "3");
+  const range = (from: unknown, to: unknown, own: unknown = "s") => ({ session: own, from, to });
+  for (const ranges of [
+    undefined,
+    [null],
+    [range(0, 2)],
+    [range(2, 1)],
+    [range(1, 99)],
+    [range(1, 2), range(2, 3)],
+    [range(1, 2.5)],
+    [range(1, 2, 5)],
+  ])
+    await expect(session.setLine(ranges as never, "test")).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+    });
+  await say(session, "4");
+  expect(texts(await session.page())).toEqual(["1", "2", "3", "4"]);
+  expect(await session.lines()).toHaveLength(1);
+});

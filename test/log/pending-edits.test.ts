@@ -44,6 +44,40 @@ describe("a pending edit", () => {
     session.edits.propose(1, { role: "user", text: "c" });
   });
 
+  test("of an entry beyond the head is refused, and what is said afterwards stands once", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    await say(session, "1", "2");
+    const { id } = session.edits.propose(999, { role: "user", text: "nine hundred" });
+    await expect(session.edits.confirm(id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+    expect((await session.head()).seq).toBe(2);
+    await say(session, "3", "4");
+    expect(texts(await session.page())).toEqual(["1", "2", "3", "4"]);
+    expect(await session.lines()).toHaveLength(1);
+  });
+
+  test("of no entry at all is refused at once", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    for (const seq of [0, -1, 1.5, Number.NaN, undefined, "1"])
+      expect(() => session.edits.propose(seq as number, { role: "user", text: "one" })).toThrow(
+        expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+      );
+    expect(session.edits.list()).toEqual([]);
+  });
+
+  test("that fails keeps waiting, and is carried out once when confirmed twice at once", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    const { id } = session.edits.propose(1, { role: "user", text: "one" });
+    await expect(session.edits.confirm(id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+    await say(session, "1", "2");
+    const both = await Promise.allSettled([session.edits.confirm(id), session.edits.confirm(id)]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(texts(await session.page())).toEqual(["one"]);
+    expect(session.edits.list()).toEqual([]);
+  });
+
   test("goes with its session", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();

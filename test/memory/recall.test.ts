@@ -174,7 +174,7 @@ test("with the embedder that comes with us, hits say how near they are in meanin
 });
 
 test("without its file, the embedder that comes with us costs meaning, not the answer", async () => {
-  const { memory, say } = await testMemory(packagedMeaning("/nowhere/weights.bin"));
+  const { memory, say } = await testMemory(packagedMeaning({ path: "/nowhere/weights.bin" }));
   await say("a", "The ibis came back.");
   const recall = await memory.recall("ibis");
   expect(recall.hits[0]?.text).toContain("ibis");

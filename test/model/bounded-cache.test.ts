@@ -23,6 +23,30 @@ describe("a bounded cache", () => {
     expect(cache.weight).toBe(0);
   });
 
+  test("drops all that is too old at once, and says when the next is due", () => {
+    const step = fc.record({ key: fc.nat(9), waitMs: fc.nat(60), uses: fc.nat(9) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 50 }), (steps) => {
+        let now = 0;
+        const cache = new BoundedCache<number, number>({ maxWeight: 1_000, maxAgeMs: 100 }, () => now);
+        const since = new Map<number, number>();
+        for (const { key, waitMs, uses } of steps) {
+          now += waitMs;
+          cache.set(key, now, 10);
+          since.set(key, now);
+          cache.get(uses);
+          const dueMs = cache.dropAged();
+          const young = [...since].filter(([, at]) => now - at <= 100);
+          expect(new Set(cache.keys())).toEqual(new Set(young.map(([own]) => own)));
+          expect(cache.weight).toBe(10 * young.length);
+          expect(dueMs).toBe(Math.min(...young.map(([, at]) => at + 101 - now)));
+        }
+        now += 101;
+        expect([cache.dropAged(), cache.size, cache.weight]).toEqual([undefined, 0, 0]);
+      }),
+    );
+  });
+
   test("never holds more than its bound, and always what was set last if it fits", () => {
     const set = fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 40 }));
     fc.assert(

@@ -9,6 +9,7 @@ import {
   MAX_LINE_RANGES,
   rangeIndexOf,
   substitute,
+  without,
 } from "../../src/model/line.ts";
 
 const S = "s";
@@ -47,6 +48,17 @@ describe("a line", () => {
   test("refuses to grow past its bound", () => {
     const line = Array.from({ length: MAX_LINE_RANGES }, (_, index) => range(index * 10 + 1, index * 10 + 5));
     expect(() => substitute(line, at(3), [])).toThrow(expect.objectContaining({ code: "LINE_LIMIT" }));
+  });
+
+  test("loses several entries at once as it would lose them one by one", () => {
+    const line = [range(1, 9), range(20, 20), range(30, 34)];
+    expect(
+      without(
+        line,
+        [3, 4, 9, 20, 30].map((seq) => at(seq)),
+      ),
+    ).toEqual([range(1, 2), range(5, 8), range(31, 34)]);
+    expect(() => without(line, [at(3), at(10)])).toThrow(expect.objectContaining({ code: "NOT_ON_LINE" }));
   });
 
   test("does what an array of seqs would do, through any series of changes", () => {

@@ -48,6 +48,7 @@ describe("the files of a store", () => {
       "3c77e337e733acd6",
       "f7640fd8ab35f083",
       "39d9b2610bbb1f9e",
+      "5fb3a2193947f39f",
     ]);
   });
 });

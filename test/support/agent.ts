@@ -32,11 +32,12 @@ export class TestAgent {
   elements: JsonObject[] = [];
   readonly fields: Record<string, unknown> = {};
   readonly headers: Record<string, string> = {};
-  readonly #gateway: { readonly url: string };
+  /** Where it sends its requests. */
+  gateway: { readonly url: string };
   readonly #dialect: Dialect;
 
   constructor(gateway: { readonly url: string }, api: ApiName = "anthropic") {
-    this.#gateway = gateway;
+    this.gateway = gateway;
     this.#dialect = DIALECTS[api];
   }
 
@@ -49,19 +50,29 @@ export class TestAgent {
   /** Sends the conversation as it is. */
   send(question: Partial<Question> = {}): Promise<Answer> {
     const { path } = this.#dialect;
-    return ask(this.#gateway, { path, body: this.body(), headers: this.headers, ...question });
+    return ask(this.gateway, { path, body: this.body(), headers: this.headers, ...question });
   }
 
   /** Says something and keeps the reply. */
   async say(text: string): Promise<KeptReply> {
-    this.elements.push(this.#dialect.user(text));
+    this.elements.push(...this.words(text));
     return this.next();
   }
 
   /** Hands over what tools have put out and keeps the reply. */
   async hand(calls: readonly AskedCall[], ...outputs: readonly string[]): Promise<KeptReply> {
-    this.elements.push(...this.#dialect.results(calls, outputs));
+    this.elements.push(...this.results(calls, outputs));
     return this.next();
+  }
+
+  /** Words of the user as its API has them. */
+  words(text: string): readonly JsonObject[] {
+    return [this.#dialect.user(text)];
+  }
+
+  /** Outputs of tools as its API has them. */
+  results(calls: readonly AskedCall[], outputs: readonly string[]): readonly JsonObject[] {
+    return this.#dialect.results(calls, outputs);
   }
 
   /** Asks with the conversation as it is and keeps the reply. */

@@ -16,6 +16,8 @@ export interface TestGatewayOptions {
   /** The folder of the store; one of its own when absent. */
   readonly path?: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** How long the store waits for a lock. */
+  readonly busyTimeoutMs?: number;
 }
 
 /** A gateway that listens in this process, over a store on disk. */
@@ -33,16 +35,16 @@ export interface TestGateway {
 
 /** Starts a gateway for one test; it is closed afterwards. */
 export async function startGateway(options: TestGatewayOptions): Promise<TestGateway> {
-  const { upstream, path = testFolder(), env = {} } = options;
+  const { upstream, path = testFolder(), env = {}, busyTimeoutMs = 30_000 } = options;
   const upstreams =
     typeof upstream === "string"
       ? [{ name: "upstream", baseUrl: upstream, apis: ["anthropic", "openai-chat", "openai-responses"] }]
       : upstream;
   const file = join(testFolder(), "longhaul.json");
   const limits = { drainMs: 2_000, ...options.config?.limits };
-  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }));
+  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }), { mode: 0o600 });
   const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
-  const kernel = await openKernel({ path, models: config.models });
+  const kernel = await openKernel({ path, models: config.models, busyTimeoutMs });
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));
   const gateway = await openGateway({ kernel, config: () => config, log, env });

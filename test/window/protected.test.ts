@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { protectedSeqs } from "../../src/window/protected.ts";
 import { call, image, result, say, windowOf } from "./passes/windows.ts";
 
-test("the first message of the user, the last group, the latest reply with its results and pins are protected", () => {
+test("system messages, the first message of the user, the last group, the latest reply with its results and pins are protected", () => {
   const slots = windowOf(
     ...[say("system", "rules"), say("assistant", "hello"), say("user", "task"), say("assistant", "ok")],
     ...[say("user", "more"), call("1", "bash", {}), result("1", "done"), say("user", "and?")],
   );
-  expect([...protectedSeqs(slots)].toSorted()).toEqual([3, 6, 7, 8]);
+  expect([...protectedSeqs(slots)].toSorted()).toEqual([1, 3, 6, 7, 8]);
   expect(protectedSeqs(slots, new Set([4]))).toContain(4);
 });
 

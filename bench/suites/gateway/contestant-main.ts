@@ -66,6 +66,7 @@ async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promi
   writeFileSync(
     path,
     JSON.stringify({ port: 0, upstreams: [place], limits: { keepAliveMs: KEEP_ALIVE_MS }, ...settings }),
+    { mode: 0o600 },
   );
   const { config } = loadConfig({ path, cwd: folder, env: {}, flags: {} });
   const kernel = await openKernel({ path: join(folder, "store"), models: config.models });

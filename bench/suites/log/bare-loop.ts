@@ -56,5 +56,6 @@ export class BareLoop {
 
 /** The payload longhaul makes of a message. */
 export function encodeMessage({ role, text }: BenchMessage): Uint8Array {
-  return encodePayload(writeBody({ kind: "message", message: { role, parts: [{ type: "text", text }] } }));
+  const body = { kind: "message", message: { role, parts: [{ type: "text", text }] } } as const;
+  return encodePayload(writeBody(body), body.kind);
 }

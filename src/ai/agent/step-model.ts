@@ -33,7 +33,7 @@ export function stepModel(
         const { result, opened } = await healingStream(call, send);
         const stream = heldStream(opened, inner.modelId, {
           see: replies.see,
-          store: ({ message, usage }) => replies.store(message, call.reportOf(usage)),
+          store: ({ message, usage }) => replies.store(message, call.reportOf(usage, message)),
         });
         return { ...result, stream };
       },

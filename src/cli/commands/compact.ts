@@ -1,4 +1,4 @@
-import type { Compacted } from "../../index.ts";
+import { type Compacted, diffWindows } from "../../index.ts";
 import { defineCommand, type Given } from "../command.ts";
 import { windowDiff } from "../compacting/window-diff.ts";
 import type { Context } from "../context.ts";
@@ -80,7 +80,7 @@ function linesOf(
   const columns = context.columns.stdout;
   const isDry = options["dry-run"] === true;
   const look = { columns, paint: paintFor(context, options), isFull: options.full === true };
-  const diff = isDry ? [...windowDiff(compacted.before, compacted.after, look), ""] : [];
+  const diff = isDry ? [...windowDiff(diffWindows(compacted.before, compacted.after), look), ""] : [];
   const facts = [
     ...compacted.failed.map(({ rung, reason }) => `${rung}: ${escapeLine(reason)}`),
     `Summary by ${wordsOf[compacted.rung]}${isDry ? ", not put in place" : ` at #${compacted.overlay}`}.`,

@@ -16,18 +16,23 @@ import { UsageError } from "../usage-error.ts";
 export const contextCommand = defineCommand({
   name: "context",
   summary: "the context window: its parts, its cost, what was cut and why",
-  usage: ["context <session> [--model NAME] [--dry-run] [options]"],
+  usage: ["context <session> [--model NAME] [--dry-run] [--diff] [options]"],
   about:
     "Shows the window as the log and its overlays make it now. Figures of receipts are without the edit → with it.",
   options: {
     ...WINDOW_OPTIONS,
     "dry-run": { type: "boolean", help: "also what would be edited for the next call; nothing is changed" },
+    diff: {
+      type: "boolean",
+      help: "how the window differs from the log; with --dry-run, how the next call's would differ from it",
+    },
     full: { type: "boolean", help: "all overlays in effect, all days and all names" },
   },
   maxOperands: 1,
   examples: [
     "longhaul context ticket-4711",
     "longhaul context ticket-4711 --model claude-sonnet-4-5 --system 3k --tools 9k --dry-run",
+    "longhaul context ticket-4711 --diff",
     "longhaul context ticket-4711 --json",
   ],
   async run(context, { operands: [wanted], options }) {
@@ -39,6 +44,7 @@ export const contextCommand = defineCommand({
     const described = await describedWindow(session, options);
     const report = await reportOn(session, described, {
       isDryRun: options["dry-run"] === true,
+      hasDiff: options.diff === true,
       warnings,
       factsOf: (model) => kernel.modelFacts(model),
     });

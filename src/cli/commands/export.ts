@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { exportSession, WRITERS, type Writer } from "../../formats/index.ts";
-import type { Kernel, SessionId } from "../../index.ts";
+import { exportSession, type OutputPiece, WRITERS, type Writer } from "../../formats/index.ts";
 import { formatBytes } from "../bytes.ts";
 import { defineCommand, type Given } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -50,9 +49,14 @@ export const exportCommand = defineCommand({
     if (out === undefined) checkOneFile(options, writer);
     await using kernel = await openExistingStore(context, options);
     const session = await findSession(kernel, wanted);
+    let exitCode: number = EXIT.fine;
+    const onDamage = (damage: string) => {
+      exitCode = EXIT.incomplete;
+      context.stderr.write(`longhaul: ${escapeLine(damage)}\n`);
+    };
     if (out === undefined) {
-      await print(context, kernel, session, writer);
-      return EXIT.fine;
+      await print(context, exportSession(kernel, session, writer, onDamage));
+      return exitCode;
     }
     const target = {
       out: resolve(context.cwd, out),
@@ -60,11 +64,11 @@ export const exportCommand = defineCommand({
       withChildren: options.children === true && !writer.isFolder,
       isForced: options.force === true,
     };
-    const written = await writeFiles(kernel, session, target, context.signal);
+    const written = await writeFiles(kernel, session, target, { signal: context.signal, onDamage });
     if (options.json)
       await printTo(context.stdout, `${safeJson({ session, writer: writer.name, ...written })}\n`);
     else if (!options.quiet) context.stderr.write(writtenLine(target.out, written));
-    return EXIT.fine;
+    return exitCode;
   },
 });
 
@@ -76,10 +80,10 @@ function checkOneFile({ children, json }: Given<typeof OPTIONS>["options"], writ
 }
 
 /** To the output as it is; on a terminal nothing in it may be obeyed. */
-async function print(context: Context, kernel: Kernel, id: SessionId, writer: Writer): Promise<void> {
+async function print(context: Context, pieces: AsyncIterable<OutputPiece>): Promise<void> {
   const printer = pagedPrinter(context);
   try {
-    for await (const { text } of exportSession(kernel, id, writer)) {
+    for await (const { text } of pieces) {
       context.signal.throwIfAborted();
       await printer.print(context.isTerminal.stdout ? escapeText(text) : text);
     }

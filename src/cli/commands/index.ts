@@ -21,7 +21,7 @@ export const indexCommand = defineCommand({
   summary: "index files and folders, so that recall finds what is in them",
   usage: ["index <path>… [options]", "index"],
   about:
-    "What .gitignore and .longhaulignore leave out is left out; what has not changed is not read again; what is gone is\nforgotten. Broken off by Ctrl-C it goes on the next time. Without a path the conversations of the store are indexed,\nwhich recall does by itself.",
+    "What .gitignore and .longhaulignore leave out is left out, so are links and files that hold keys; what has not changed is not read again; what is gone is\nforgotten. Broken off by Ctrl-C it goes on the next time. Without a path the conversations of the store are indexed,\nwhich recall does by itself.",
   options: { watch: { type: "boolean", help: "go on with what changes, until Ctrl-C" } },
   maxOperands: Number.POSITIVE_INFINITY,
   examples: ["longhaul index src docs", "longhaul index . --watch", "longhaul index notes --json"],

@@ -3,10 +3,11 @@ import { countOption } from "../arguments.ts";
 import { defineCommand, type Given } from "../command.ts";
 import { entryWords } from "../context/entry-words.ts";
 import type { Context } from "../context.ts";
+import { countOf } from "../count.ts";
 import { escapeLine, safeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { paintFor } from "../look.ts";
-import { catchUp } from "../memory/catch-up.ts";
+import { catchUpFor } from "../memory/catch-up.ts";
 import { hitLines, type Recalled, type RecalledHit } from "../memory/hit-lines.ts";
 import { recallScope } from "../memory/recall-scope.ts";
 import { printLines } from "../print-lines.ts";
@@ -15,6 +16,7 @@ import { openExistingStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 10, max: 1_000 };
+const WAIT = { otherwise: 10, max: 86_400 };
 const EXCERPT_LINES = 4;
 
 const OPTIONS = {
@@ -33,6 +35,11 @@ const OPTIONS = {
     value: "PATH",
     help: "only in this file or folder; may be repeated",
   },
+  wait: {
+    type: "string",
+    value: "SECONDS",
+    help: `longest time for indexing what is new (${WAIT.otherwise})`,
+  },
   expand: { type: "boolean", help: "hits in full, with what was said around them" },
 } as const;
 
@@ -44,7 +51,7 @@ export const recallCommand = defineCommand({
   summary: "find what was said, or stands in an indexed file",
   usage: ["recall <question> [options]"],
   about:
-    "The question is words like any other: no syntax. What is new in the store is indexed first. Sessions and paths are\nlooked at together where both are given.",
+    "The question is words like any other: no syntax. What is new in the store is indexed first, as far as --wait allows. Sessions and paths are\nlooked at together where both are given.",
   options: OPTIONS,
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -60,9 +67,10 @@ export const recallCommand = defineCommand({
     const onWarning = (warning: string) => void warnings.push(warning);
     await using kernel = await openExistingStore(context, options, { onWarning });
     const scope = await recallScope(kernel, context, options);
-    await catchUp(kernel, context, options);
+    const waitMs = 1_000 * countOption("wait", options.wait, WAIT);
+    await catchUpFor(waitMs, kernel, context, options);
     const { signal } = context;
-    const recalled = await kernel.memory.recall(question, { k, signal, ...(scope && { scope }) });
+    const recalled = await kernel.memory.recall(question, { k, signal, waitMs: 0, ...(scope && { scope }) });
     const around = options.expand ? await surroundings(kernel, recalled.hits) : [];
     for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
     if (options.json) {
@@ -88,7 +96,7 @@ async function surroundings(
 function textLines(
   context: Context,
   options: RecallValues,
-  { hits, isSure, withoutVectors }: Recalled,
+  { hits, isSure, withoutVectors, unindexed }: Recalled,
   around: readonly (readonly Entry[])[],
 ): readonly string[] {
   const paint = paintFor(context, options);
@@ -107,6 +115,13 @@ function textLines(
       .map((entry) => paint("dim", `    ${escapeLine(`#${entry.seq}`)} ${entryWords(entry, columns - 16)}`)),
   ]);
   if (hits.length === 0) lines.push("Nothing was found.");
+  if (unindexed !== undefined)
+    lines.push(
+      paint(
+        "yellow",
+        `At least ${countOf(unindexed, "entry is", "entries are")} not indexed yet; --wait gives it more time, "longhaul index" all it needs.`,
+      ),
+    );
   if (options.quiet) return lines;
   if (hits.length > 0 && !isSure) lines.push(paint("yellow", "Not sure: little of the question was found."));
   if (withoutVectors !== undefined) lines.push(paint("dim", escapeLine(`By words alone: ${withoutVectors}`)));

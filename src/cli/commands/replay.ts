@@ -16,17 +16,19 @@ import {
   textOfMessage,
 } from "../../index.ts";
 import { defineCommand } from "../command.ts";
-import { countOf, formatCount } from "../count.ts";
 import { safeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { paintFor } from "../look.ts";
 import { findNamed } from "../named.ts";
 import { printTo } from "../printer.ts";
+import { scoreEvidence } from "../replaying/evidence.ts";
+import { evidenceSettings, withEvidence } from "../replaying/evidence-totals.ts";
 import { type PictureCourse, replayPicture } from "../replaying/picture.ts";
+import { readQuestions } from "../replaying/questions.ts";
+import { replayTable } from "../replaying/replay-table.ts";
 import { type ComparedScore, type ReplayTotals, totalReplay } from "../replaying/totals.ts";
 import { openExistingStore } from "../store.ts";
-import { type Column, tableLines } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 
 const WINDOWS = "32k,64k,128k,200k";
@@ -36,9 +38,9 @@ const KNOWN: readonly Policy[] = [...POLICIES, summarising()];
 export const replayCommand = defineCommand({
   name: "replay",
   summary: "what recorded conversations would have cost and kept under each policy",
-  usage: ["replay <session|path>… [options]"],
+  usage: ["replay <session|path>… [options]", "replay --questions DIR [options]"],
   about:
-    "Cost is in input tokens by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes), beside a window without bounds; ids and lines are the share of what the agent's next message used that was still in the window.",
+    "Cost is in input tokens by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes), beside a window without bounds; ids and lines are the share of what the agent's next message used that was still in the window. With --questions, evidence is the share of questions whose answer stood in the window word for word, and unpaged the same without bringing back what had left; without other conversations, theirs are replayed.",
   options: {
     policy: {
       type: "string",
@@ -48,6 +50,12 @@ export const replayCommand = defineCommand({
     },
     window: { type: "string", value: "SIZES", help: `windows in tokens (${WINDOWS})` },
     min: { type: "string", value: "N", help: "leave out conversations with fewer requests (1)" },
+    questions: {
+      type: "string",
+      value: "DIR",
+      help: "ask these questions at the end of their conversations and look for the answers in the window",
+    },
+    sample: { type: "string", value: "N", help: "ask only so many of the questions, evenly chosen" },
     dump: { type: "string", value: "DIR", help: "write every request's window there as JSON lines" },
     picture: {
       type: "string",
@@ -60,9 +68,14 @@ export const replayCommand = defineCommand({
     "longhaul replay ticket-4711",
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
     "longhaul replay ticket-4711 --picture pictures --json",
+    "longhaul replay --questions longmemeval-s --sample 30",
   ],
   async run(context, { operands, options }) {
-    if (operands.length === 0) throw new UsageError("name a session, or a file or folder of conversations");
+    const asked =
+      options.questions === undefined ? [] : readQuestions(resolve(context.cwd, options.questions));
+    const questions = options.sample === undefined ? asked : sampleOf(asked, tokensIn(options.sample));
+    if (operands.length === 0 && questions.length === 0)
+      throw new UsageError("name a session, a file or folder of conversations, or --questions");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
     const policies = names?.map((name) => findNamed("policy", name, KNOWN)) ?? KNOWN.filter(isBounded);
     const windows = (options.window ?? WINDOWS).split(",").map(tokensIn);
@@ -88,11 +101,17 @@ export const replayCommand = defineCommand({
         await study.replay(id, conversation);
       }
     }
+    if (operands.length === 0) for (const one of questions) await study.replay(one.id, one.conversation);
+    const evidence = await scoreEvidence(questions, evidenceSettings(policies, windows), (done) => {
+      context.signal.throwIfAborted();
+      if (context.isTerminal.stderr && !options.quiet)
+        context.stderr.write(`\r\x1b[Kquestion ${done + 1} of ${questions.length}`);
+    });
     if (context.isTerminal.stderr && !options.quiet) context.stderr.write("\r\x1b[K");
-    const totals = study.totals();
+    const totals = withEvidence(study.totals(), evidence);
     const text = options.json
       ? `${safeJson({ replays: totals })}\n`
-      : tableOf(totals, { paint: paintFor(context, options), width: context.columns.stdout });
+      : replayTable(totals, { paint: paintFor(context, options), width: context.columns.stdout });
     await printTo(context.stdout, text);
     return EXIT.fine;
   },
@@ -182,6 +201,11 @@ async function importedFrom(
   return [...new Set(sources.filter(({ status }) => status !== "failed").map(({ session }) => session))];
 }
 
+function sampleOf<T>(all: readonly T[], count: number): readonly T[] {
+  const step = Math.max(1, Math.floor(all.length / Math.max(1, count)));
+  return all.filter((_, index) => index % step === 0).slice(0, count);
+}
+
 function isBounded({ name }: Policy): boolean {
   return name !== "none";
 }
@@ -199,30 +223,4 @@ function tokensIn(words: string): number {
 
 function fileName(id: SessionId): string {
   return id.replace(/[^\w.-]+/g, "_").slice(0, 120);
-}
-
-const COLUMNS: readonly Column[] = [
-  { title: "policy" },
-  ...["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"].map((title) => ({
-    title,
-    align: "right" as const,
-  })),
-];
-
-function tableOf(totals: readonly ReplayTotals[], look: Parameters<typeof tableLines>[2]): string {
-  const [first] = totals;
-  if (!first) return "No conversation with enough requests was found.\n";
-  const rows = totals.map((one) => [
-    one.policy,
-    `${one.window / 1_000}k`,
-    one.costShare.toFixed(3),
-    `${(100 * one.identifiers).toFixed(1)}%`,
-    `${(100 * one.lines).toFixed(1)}%`,
-    `${formatCount(Math.round(one.sentTokens / 1_000))}k`,
-    `${(one.peakTokens / 1_000).toFixed(1)}k`,
-    ((100 * one.edits) / Math.max(1, one.requests)).toFixed(1),
-    one.dearest.toFixed(2),
-  ]);
-  const head = `${countOf(first.sessions, "conversation")}, ${countOf(first.requests, "request")}; cost beside a window without bounds`;
-  return `${[head, "", ...tableLines(COLUMNS, rows, look)].join("\n")}\n`;
 }

@@ -10,7 +10,7 @@ export const serveCommand = defineCommand({
   summary: "serve agents: endless context for any of them, by changing one URL",
   usage: ["serve [--port PORT] [--host HOST] [--policy NAME] [--dry-run] [options]"],
   about:
-    "Listens on loopback and prints what to paste for each agent. Keys come from the environment or from the agent; tokens\nfrom LONGHAUL_TOKEN, never from the command line. What is in the file takes effect when it is saved.",
+    'Listens on loopback and prints what to paste for each agent. Keys come from the environment or from the agent; tokens\nfrom LONGHAUL_TOKEN, never from the command line. The configuration in your own folder takes effect when it is saved; a\nlonghaul.json in the working folder counts only after "longhaul trust", and only for harmless settings.',
   options: SERVE_OPTIONS,
   maxOperands: 0,
   examples: [

@@ -16,7 +16,7 @@ import { wholeLine } from "../transcript/whole-line.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
-const MESSAGES: readonly EntryKind[] = ["message", "notice", "redacted"];
+const MESSAGES: readonly EntryKind[] = ["message", "notice", "redacted", "damaged"];
 const ASIDES: readonly EntryKind[] = ["usage", "overlay", "pin", "line"];
 
 const OPTIONS = {
@@ -157,7 +157,10 @@ function textWriter({
   });
   return {
     head: async (before) => (options.quiet ? "" : headingText(session, before, paint)),
-    entry: (entry) => transcript.text(entry),
+    entry: (entry) => {
+      if (entry.kind === "damaged") onDamage(`Entry ${entry.id} is damaged on disk. ${entry.problem}`);
+      return transcript.text(entry);
+    },
     foot: "",
   };
 }

@@ -1,65 +1,91 @@
-import type { Slot } from "../../index.ts";
-import { textOfMessage } from "../../index.ts";
+import { type Message, type Part, textOfMessage, type WindowChange } from "../../index.ts";
 import { countOf } from "../count.ts";
 import { escapeLine, escapeText } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 import { fitTo } from "../width.ts";
 
+/** Messages shown at either end of a run that leaves or stays. */
 const SHOWN_ENDS = 3;
 
+/** How a diff of windows is shown. */
+export interface DiffLook {
+  readonly columns: number;
+  readonly paint: Paint;
+  /** Names every message that leaves. */
+  readonly isFull: boolean;
+  /** Shortens runs of messages that stay, too. */
+  readonly isBrief?: boolean;
+}
+
 /** How two windows differ, as lines: what stays, what leaves (−) and what comes (+). */
-export function windowDiff(
-  before: readonly Slot[],
-  after: readonly Slot[],
-  look: { readonly columns: number; readonly paint: Paint; readonly isFull: boolean },
-): readonly string[] {
-  const { columns, paint, isFull } = look;
-  const line = (mark: string, slot: Slot) => fitTo(`${mark} ${heading(slot)}`, columns);
-  const stays = new Set(after.filter(({ isNote }) => !isNote).map(({ seq }) => seq));
+export function windowDiff(changes: readonly WindowChange[], look: DiffLook): readonly string[] {
+  const { columns, paint, isFull, isBrief = false } = look;
   const lines: string[] = [];
-  let gone: Slot[] = [];
+  let run: WindowChange[] = [];
   const flush = () => {
-    const shown = isFull || gone.length <= 2 * SHOWN_ENDS + 1 ? gone : gone.slice(0, SHOWN_ENDS);
-    lines.push(...shown.map((slot) => paint("red", line("-", slot))));
-    const rest = gone.length - shown.length;
-    if (rest > 0) {
-      lines.push(paint("red", `- … ${countOf(rest - SHOWN_ENDS, "more message")}`));
-      lines.push(...gone.slice(-SHOWN_ENDS).map((slot) => paint("red", line("-", slot))));
-    }
-    gone = [];
-  };
-  const added = after.filter(({ isNote }) => isNote);
-  const all = [
-    ...before.map((slot) => ({ slot, isNew: false })),
-    ...added.map((slot) => ({ slot, isNew: true })),
-  ];
-  all.sort((a, b) => a.slot.seq - b.slot.seq || Number(a.isNew) - Number(b.isNew));
-  const late: Slot[] = [];
-  for (const { slot, isNew } of all) {
-    if (isNew) late.push(slot);
-    else if (!stays.has(slot.seq)) gone.push(slot);
+    const isLeaving = run[0]?.type === "leaves";
+    const mark = isLeaving ? "-" : " ";
+    const dress = (text: string) => (isLeaving ? paint("red", text) : text);
+    const isWhole = isFull || !(isLeaving || isBrief) || run.length <= 2 * SHOWN_ENDS + 1;
+    const show = (shown: readonly WindowChange[]) =>
+      lines.push(...shown.map((change) => dress(fitTo(`${mark} ${heading(change)}`, columns))));
+    if (isWhole) show(run);
     else {
-      flush();
-      for (const note of late.splice(0)) lines.push(...noteLines(note, paint));
-      lines.push(line(" ", slot));
+      show(run.slice(0, SHOWN_ENDS));
+      lines.push(dress(`${mark} … ${countOf(run.length - 2 * SHOWN_ENDS, "more message")}`));
+      show(run.slice(-SHOWN_ENDS));
     }
+    run = [];
+  };
+  for (const change of changes) {
+    if (run.length > 0 && run[0]?.type !== change.type) flush();
+    if (change.type === "leaves" || change.type === "stays") run.push(change);
+    else lines.push(...(change.type === "comes" ? noteLines(change, paint) : changedLines(change, look)));
   }
   flush();
-  for (const note of late) lines.push(...noteLines(note, paint));
   return lines;
 }
 
-function noteLines({ message }: Slot, paint: Paint): readonly string[] {
-  return escapeText(textOfMessage(message))
+function noteLines({ after }: WindowChange, paint: Paint): readonly string[] {
+  return escapeText(after ? textOfMessage(after) : "")
     .split("\n")
     .map((text) => paint("green", `+ ${text}`));
 }
 
-function heading({ seq, cite, message }: Slot): string {
-  const calls = message.parts.flatMap((part) => {
-    if (part.type === "tool-call") return [`calls ${part.name}`];
-    return part.type === "tool-result" ? ["tool result"] : [];
+/** Only the parts that differ. */
+function changedLines(
+  { place, before, after }: WindowChange,
+  { columns, paint }: DiffLook,
+): readonly string[] {
+  if (!before || !after) return [];
+  const known = (message: Message) => new Set(message.parts.map((part) => JSON.stringify(part)));
+  const [old, fresh] = [known(before), known(after)];
+  const differing = (message: Message, others: ReadonlySet<string>) => ({
+    ...message,
+    parts: message.parts.filter((part) => !others.has(JSON.stringify(part))),
   });
-  const words = [textOfMessage(message), ...calls].filter((text) => text !== "").join("; ");
-  return `${cite ?? `#${seq}`} ${message.role}: ${escapeLine(words)}`;
+  const line = (mark: string, message: Message) =>
+    fitTo(`${mark} ${place} ${message.role}: ${escapeLine(wordsOf(message) || "(nothing)")}`, columns);
+  return [
+    paint("red", line("-", differing(before, fresh))),
+    paint("green", line("+", differing(after, old))),
+  ];
+}
+
+function heading({ place, before, after }: WindowChange): string {
+  const message = after ?? before;
+  return message ? `${place} ${message.role}: ${escapeLine(wordsOf(message))}` : place;
+}
+
+/** What a message says, for one line. */
+export function wordsOf(message: Message): string {
+  const others = message.parts.flatMap((part) => otherWords(part));
+  return [textOfMessage(message), ...others].filter((text) => text !== "").join("; ");
+}
+
+function otherWords(part: Part): readonly string[] {
+  if (part.type === "tool-call") return [`calls ${part.name}`];
+  if (part.type !== "tool-result") return [];
+  const said = textOfMessage({ role: "tool", parts: part.output });
+  return [said === "" ? "tool result" : `tool result: ${said}`];
 }

@@ -1,10 +1,11 @@
-import { type Entry, entryId, type Fitted, type OverlayBody } from "../../index.ts";
+import { type Entry, entryId, type Fitted, type OverlayBody, type WindowChange } from "../../index.ts";
+import { wordsOf } from "../compacting/window-diff.ts";
 import { entryWords } from "./entry-words.ts";
 import type { ContextReport } from "./report.ts";
 
 /** Everything that is known of a window, for programs. */
 export function contextJson(report: ContextReport) {
-  const { session, now, next, books, pins, overlays, warnings } = report;
+  const { session, now, next, diff, books, pins, overlays, warnings } = report;
   const { model, policy } = report.described;
   return {
     session,
@@ -12,6 +13,7 @@ export function contextJson(report: ContextReport) {
     policy,
     window: windowJson(now),
     ...(next && { next: { ...windowJson(next), plan: next.plan ?? null } }),
+    ...(diff && { diff: diff.changes.map(changeJson), isDiffCut: diff.isCut }),
     usage: {
       session: books.total,
       days: Object.fromEntries(books.days.map(({ name, totals }) => [name, totals])),
@@ -36,6 +38,19 @@ export function overlayJson({ id, seq, at, kind: _, edit, ...reason }: Entry<Ove
     ...reason,
     type: edit.type,
     ...(edit.type === "plan" && { edits: edit.edits.length }),
+  };
+}
+
+/** A change with the words that it takes away and puts in their place; messages that stay are only named. */
+function changeJson({ type, place, before, after }: WindowChange) {
+  const role = (after ?? before)?.role ?? null;
+  if (type === "stays") return { type, place, role };
+  return {
+    type,
+    place,
+    role,
+    ...(before && { before: wordsOf(before) }),
+    ...(after && { after: wordsOf(after) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { CacheState, Fitted } from "../../index.ts";
 import { formatAgo } from "../ago.ts";
+import { windowDiff } from "../compacting/window-diff.ts";
 import { countOf, formatCount, formatShare } from "../count.ts";
 import { escapeLine } from "../escape.ts";
 import { shellWord } from "../shell-word.ts";
@@ -38,7 +39,18 @@ export function contextLines(report: ContextReport, look: ContextLook): readonly
     "",
     ...overlaysLines(report, look),
     ...nextLines(report, look),
+    ...diffLines(report, look),
   ];
+}
+
+function diffLines({ diff, next }: ContextReport, look: ContextLook): readonly string[] {
+  if (!diff) return [];
+  const { columns, paint, isFull } = look;
+  const title = next ? "What the next call would change" : "How the window differs from the log";
+  const head = ["", ...wrapTo(title, columns).map((line) => paint("bold", line))];
+  if (diff.changes.every(({ type }) => type === "stays")) return [...head, "Nothing."];
+  const cut = diff.isCut ? wrapTo("Older messages of the line are not compared.", columns) : [];
+  return [...head, ...cut, ...windowDiff(diff.changes, { columns, paint, isFull, isBrief: true })];
 }
 
 function windowLines({ described, now, session }: ContextReport, look: ContextLook): readonly string[] {

@@ -1,6 +1,14 @@
-import type { Entry, FactsOf, Fitted, OverlayBody, Session } from "../../index.ts";
+import {
+  diffWindows,
+  type Entry,
+  type FactsOf,
+  type Fitted,
+  type OverlayBody,
+  type Session,
+} from "../../index.ts";
 import { Books } from "../spending/books.ts";
 import { spentRequests } from "../spending/spent-requests.ts";
+import { diffWithLog, type LogDiff } from "./log-diff.ts";
 import { pinnedEntries } from "./pins.ts";
 import type { DescribedWindow } from "./window-options.ts";
 
@@ -14,6 +22,8 @@ export interface ContextReport {
   readonly now: Fitted;
   /** What the next call would be sent; only where that was asked for. */
   readonly next?: Fitted;
+  /** How the window differs from the log, or the next call's from it; only where that was asked for. */
+  readonly diff?: LogDiff;
   readonly books: Books;
   readonly pins: readonly Entry[];
   /** Those that hold, newest first. */
@@ -29,18 +39,28 @@ export async function reportOn(
   described: DescribedWindow,
   {
     isDryRun,
+    hasDiff,
     warnings,
     factsOf,
-  }: { readonly isDryRun: boolean; readonly warnings: readonly string[]; readonly factsOf: FactsOf },
+  }: {
+    readonly isDryRun: boolean;
+    readonly hasDiff: boolean;
+    readonly warnings: readonly string[];
+    readonly factsOf: FactsOf;
+  },
 ): Promise<ContextReport> {
   const books = new Books();
   for await (const spent of spentRequests(session, factsOf)) books.add(spent);
   const listed = await session.overlays.list(MOST_OVERLAYS);
+  const now = await described.window.look();
+  const next = isDryRun ? await described.window.fit({ isDryRun: true }) : undefined;
+  const diff = hasDiff ? await diffOf(session, now, next) : undefined;
   return {
     session: session.id,
     described,
-    now: await described.window.look(),
-    ...(isDryRun && { next: await described.window.fit({ isDryRun: true }) }),
+    now,
+    ...(next && { next }),
+    ...(diff && { diff }),
     books,
     pins: await pinnedEntries(session),
     overlays: listed.flatMap(({ entry, isHolding }) =>
@@ -48,4 +68,9 @@ export async function reportOn(
     ),
     warnings: described.model === undefined ? [NO_MODEL] : [...warnings],
   };
+}
+
+async function diffOf(session: Session, now: Fitted, next: Fitted | undefined): Promise<LogDiff> {
+  if (next) return { changes: diffWindows(now.slots, next.slots), isCut: false };
+  return diffWithLog(session, now.slots);
 }

@@ -1,4 +1,4 @@
-import { exportSession } from "../../formats/index.ts";
+import { exportSession, type OnDamage } from "../../formats/index.ts";
 import type { Kernel, SessionId } from "../../index.ts";
 import { descendants } from "./descendants.ts";
 import { placingFor, type Wanted } from "./placing.ts";
@@ -15,13 +15,13 @@ export async function writeFiles(
   kernel: Kernel,
   id: SessionId,
   wanted: Wanted,
-  signal: AbortSignal,
+  { signal, onDamage }: { readonly signal: AbortSignal; readonly onDamage: OnDamage },
 ): Promise<WrittenFiles> {
   const placing = await placingFor(wanted);
   await using staging = await Staging.beside(wanted.out, wanted.isForced);
   const stage = async (session: SessionId) => {
     const place = placing(session);
-    for await (const { file, text } of exportSession(kernel, session, wanted.writer)) {
+    for await (const { file, text } of exportSession(kernel, session, wanted.writer, onDamage)) {
       signal.throwIfAborted();
       await staging.write(place(file), text);
     }

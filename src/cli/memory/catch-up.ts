@@ -1,4 +1,4 @@
-import type { Kernel } from "../../index.ts";
+import { isLonghaulError, type Kernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
 import type { Context } from "../context.ts";
 import { formatCount } from "../count.ts";
@@ -35,4 +35,19 @@ export async function catchUp(kernel: Kernel, context: Context, options: CommonV
     status.clear();
   }
   return { entries, chunks };
+}
+
+/** The same for so long at most; what is left is indexed the next time. */
+export async function catchUpFor(
+  waitMs: number,
+  kernel: Kernel,
+  context: Context,
+  options: CommonValues,
+): Promise<void> {
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(waitMs)]);
+  try {
+    await catchUp(kernel, { ...context, signal }, options);
+  } catch (error) {
+    if (context.signal.aborted || !isLonghaulError(error, "ABORTED")) throw error;
+  }
 }

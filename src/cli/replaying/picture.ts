@@ -18,7 +18,9 @@ const COLOURS = ["#1f6feb", "#d29922", "#2da44e", "#cf222e", "#8250df", "#57606a
 /** An SVG of window size over the requests of a session, one line a policy, edits marked. */
 export function replayPicture(title: string, courses: readonly PictureCourse[]): string {
   const requests = Math.max(1, ...courses.map(({ points }) => points.length));
-  const peak = Math.max(1, ...courses.flatMap(({ points }) => points.map(({ tokens }) => tokens)));
+  const peak = courses
+    .flatMap(({ points }) => points)
+    .reduce((most, { tokens }) => Math.max(most, tokens), 1);
   const x = (index: number) =>
     MARGIN.left + (index / Math.max(1, requests - 1)) * (WIDTH - MARGIN.left - MARGIN.right);
   const y = (tokens: number) =>

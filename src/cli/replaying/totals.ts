@@ -50,10 +50,13 @@ export function totalReplay(
         sum(({ unbounded }) => unbounded.cost),
       ),
     sentTokens: sum(({ score }) => score.sentTokens),
-    peakTokens: Math.max(0, ...compared.map(({ score }) => score.peakTokens)),
+    peakTokens: compared.reduce((most, { score }) => Math.max(most, score.peakTokens), 0),
     edits: sum(({ score }) => score.edits),
     identifiers: share((score) => score.identifiers),
     lines: share((score) => score.lines),
-    dearest: Math.max(0, ...compared.map(({ score, unbounded }) => score.cost / Math.max(1, unbounded.cost))),
+    dearest: compared.reduce(
+      (most, { score, unbounded }) => Math.max(most, score.cost / Math.max(1, unbounded.cost)),
+      0,
+    ),
   };
 }

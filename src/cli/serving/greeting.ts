@@ -37,7 +37,7 @@ export function greetingLines(listening: Listening, paint: Paint, isQuiet: boole
 /** The same for programs. */
 export function greetingJson(listening: Listening): object {
   const { url, store, loaded, env } = listening;
-  const { config, path, warnings } = loaded;
+  const { config, path, project, warnings } = loaded;
   const { policy, dryRun, threshold, recall, redact } = config;
   return {
     type: "listening",
@@ -45,6 +45,7 @@ export function greetingJson(listening: Listening): object {
     url,
     store,
     config: path ?? null,
+    project: project.path ?? null,
     settings: { policy, dryRun, threshold, recall, redact },
     upstreams: config.upstreams.map(({ name, baseUrl, apis, keyEnv }) => ({
       name,
@@ -55,7 +56,7 @@ export function greetingJson(listening: Listening): object {
     })),
     missing: missingUpstreams(config, env),
     agents: connectLines({ url, needsToken: config.tokens.length > 0 }),
-    warnings,
+    warnings: [...project.notices, ...warnings],
   };
 }
 
@@ -85,7 +86,7 @@ function upstreamLines({ loaded: { config }, env }: Listening, paint: Paint): re
   return [...lines, ...(words === "" ? [] : [paint("dim", `  more with ${words}`)])];
 }
 
-function settingLines({ loaded: { config, path } }: Listening): readonly string[] {
+function settingLines({ loaded: { config, path, project } }: Listening): readonly string[] {
   const { policy, dryRun, threshold, recall, redact, tokens } = config;
   const edits =
     policy === "none"
@@ -101,7 +102,7 @@ function settingLines({ loaded: { config, path } }: Listening): readonly string[
   ];
   return [
     `${edits}; ${more.join(", ")}.`,
-    ...(path === undefined ? [] : [`Settings of ${escapeLine(path)}.`]),
+    ...[path, project.path].flatMap((one) => (one === undefined ? [] : [`Settings of ${escapeLine(one)}.`])),
   ];
 }
 

@@ -23,7 +23,11 @@ export const SERVE_OPTIONS = {
     value: "[NAME=]URL",
     help: "where a provider's requests go; without a name: all requests",
   },
-  config: { type: "string", value: "FILE", help: "configuration (longhaul.json here, else in the store)" },
+  config: {
+    type: "string",
+    value: "FILE",
+    help: "configuration (LONGHAUL_CONFIG, else longhaul.json in the store's folder)",
+  },
   log: { type: "string", value: "LEVEL", help: "silent, error, info or debug (info)" },
   schema: { type: "boolean", help: "print the JSON schema of the configuration and end" },
   "new-token": { type: "boolean", help: "print a fresh token and end" },

@@ -27,7 +27,7 @@ export async function serve(context: Context, options: ServeValues & CommonValue
     if (!options.quiet) stderr.write(`longhaul: ${escapeLine(message)}\n`);
   };
   const say = (line: string) => printTo(stdout, `${line}\n`);
-  for (const warning of loaded.warnings) warn(warning);
+  for (const warning of [...loaded.project.notices, ...loaded.warnings]) warn(warning);
 
   await using kernel = await openKernel({ path: store, models: loaded.config.models, onWarning: warn });
   const early: Reloaded[] = [];
@@ -80,6 +80,7 @@ function requestOf(context: Context, options: ServeValues, store: string): Confi
   const given = { host, port, policy, threshold, recall, redact, log, upstream, dryRun };
   return {
     cwd: context.cwd,
+    home: context.home,
     store,
     env: context.env,
     ...(path !== undefined && { path }),

@@ -38,7 +38,7 @@ export async function activeTasks(kernel: Kernel): Promise<readonly TaskRecord[]
   for (let before: TaskId | undefined; ; ) {
     const query = { states: ACTIVE_STATES, limit: PAGE, ...(before !== undefined && { before }) };
     const page = await kernel.tasks.list(query);
-    active.push(...page);
+    for (const one of page) active.push(one);
     before = page.at(-1)?.id;
     if (page.length < PAGE) return active;
   }

@@ -17,6 +17,8 @@ function words(entry: Aside): string {
       return `note: ${entry.text}`;
     case "redacted":
       return `redacted ${entry.was}${entry.reason === undefined ? "" : `: ${entry.reason}`}`;
+    case "damaged":
+      return `damaged ${entry.was ?? "entry"}: ${entry.problem}`;
     case "line":
       return `line: ${entry.reason}; ${formatCount(entry.ranges.length)} range(s)`;
     case "usage":

@@ -68,7 +68,7 @@ export class Transcript {
     if (message.interrupted) facts.push("interrupted");
     const head = `${paint(LOOKS[message.role], paint("bold", message.role))}  ${paint("dim", facts.join("  "))}`;
     const lines: string[] = [];
-    for (const part of message.parts) lines.push(...(await this.#part(part, message.role)));
+    for (const part of message.parts) for (const one of await this.#part(part, message.role)) lines.push(one);
     return `\n${head}\n${lines.map((line) => `${line}\n`).join("")}`;
   }
 
@@ -106,7 +106,7 @@ export class Transcript {
       const part = given.type === "blob" ? await this.#restored(given) : given;
       const own =
         part.type === "text" ? this.#short(part.text, RESULT_LINES) : await this.#part(part, "tool");
-      shown.push(...own.map((line) => `  ${line}`));
+      for (const one of own.map((line) => `  ${line}`)) shown.push(one);
     }
     return shown;
   }

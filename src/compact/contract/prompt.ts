@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import type { SaidMessage } from "../../window/replay/conversation.ts";
 import { fence } from "./fence.ts";
 import { SECTIONS } from "./sections.ts";
@@ -46,6 +47,7 @@ Rules:
 
 /** The prompt for a summary by a model. The conversation and the summary before it go in as fenced data. */
 export function summaryPrompt(request: SummaryRequest): SummaryPrompt {
+  checkFields("request", request, { transcript: "text?", messages: "array?", instructions: "text?" });
   const conversation = fence(
     "conversation-data",
     request.transcript ?? transcriptOf(request.messages ?? [], request),

@@ -1,3 +1,4 @@
+import { checkFields, checkList } from "../../model/arguments.ts";
 import { callIdsOf } from "../../model/calls.ts";
 import { textOfMessage } from "../../model/message.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
@@ -50,6 +51,8 @@ const INSTRUCTION_TOKENS = 60;
  * give the same bytes. What tools said stands only inside the fence of quotes.
  */
 export function extractSummary(messages: readonly Told[], options: ExtractOptions): ExtractedSummary {
+  checkList("messages", messages, { message: "object" });
+  checkFields("options", options, { instructions: "text?" });
   const earlier = earlierOf(options.previous);
   const budget = budgetOf(messages, options, earlier);
   const room = budget - estimateText(renderSummary(sectionsFrom(() => [])));

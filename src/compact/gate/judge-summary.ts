@@ -1,3 +1,4 @@
+import { checkFields, checkList } from "../../model/arguments.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
 import { fencedAt, parseSummary, unwrapped } from "../contract/parse-summary.ts";
 import { isRoleMarker } from "../contract/sanitise.ts";
@@ -40,14 +41,19 @@ const MOST_SHARE = 0.5;
 const MAX_PENDING = 3;
 const REPAIRABLE: ReadonlySet<Fault> = new Set(["missing-section", "missing-identifier", "missing-ask"]);
 
+const JUDGED_FIELDS = {
+  source: "array",
+  summary: "text",
+  previous: "text?",
+  instructions: "text?",
+  options: "object?",
+} as const;
+
 /** Judges a summary: whether it may stand in place of its source. Never trusts it; looks only at what can be checked. */
-export function judgeSummary({
-  source,
-  summary,
-  previous = "",
-  instructions = "",
-  options = {},
-}: Judged): SummaryVerdict {
+export function judgeSummary(judged: Judged): SummaryVerdict {
+  checkFields("judged", judged, JUDGED_FIELDS);
+  checkList("judged.source", judged.source, { message: "object" });
+  const { source, summary, previous = "", instructions = "", options = {} } = judged;
   const parsed = parseSummary(summary);
   const lines = linesOutsideFences(summary);
   const text = sourceText(source, `${previous}\n${instructions}`);

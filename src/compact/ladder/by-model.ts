@@ -41,7 +41,6 @@ const LEAST_TO_SPLIT = 4_000;
 const MOST_AT_ONCE = 4;
 const MOST_DEPTH = 3;
 const CHARACTERS_PER_TOKEN = 3;
-const LEAST_CHARACTERS = 400;
 
 /**
  * Asks a model for a summary: of parts side by side, then of their summaries together, again and again while they are too
@@ -57,9 +56,9 @@ export async function summariseByModel(
   const isOne = sizeOf(slots) <= Math.min(LEAST_TO_SPLIT, mostTokens);
   const split = isOne ? [slots] : splitByTokens(slots, { parts: options.parts ?? 2, mostTokens });
   if (split.length === 1)
-    return { text: await ask(provider, { slots, previous, mostTokens }, options), parts: [] };
+    return { text: await request(provider, { messages: split[0] ?? [], previous }, options), parts: [] };
   const texts = await inGroups(split, (part) =>
-    ask(provider, { slots: part, previous: undefined, mostTokens }, options),
+    request(provider, { messages: part, previous: undefined }, options),
   );
   const parts = split.map((part, index) => ({
     stretch: { from: (part[0] as Slot).seq, to: (part.at(-1) as Slot).seq },
@@ -103,35 +102,12 @@ function grouped(parts: readonly PartSummary[], room: number): readonly (readonl
   return groups.length < parts.length ? groups : [parts];
 }
 
-function ask(
-  provider: Provider,
-  {
-    slots,
-    previous,
-    mostTokens,
-  }: { slots: readonly Slot[]; previous: string | undefined; mostTokens: number },
-  options: ModelOptions,
-): Promise<string> {
-  // Where one message is larger than a part, its parts are clipped until it fits.
-  const tooMuch = sizeOf(slots) / mostTokens;
-  const partCharacters =
-    tooMuch <= 1
-      ? undefined
-      : Math.max(LEAST_CHARACTERS, Math.floor((mostTokens * CHARACTERS_PER_TOKEN) / slots.length));
-  return request(
-    provider,
-    { messages: slots, previous, ...(partCharacters !== undefined && { partCharacters }) },
-    options,
-  );
-}
-
 async function request(
   provider: Provider,
   what: {
     readonly messages?: readonly Slot[];
     readonly transcript?: string;
     readonly previous: string | undefined;
-    readonly partCharacters?: number;
   },
   { instructions, template, budgetTokens, signal, onUsage }: ModelOptions,
 ): Promise<string> {
@@ -155,7 +131,8 @@ async function request(
 
 function clippedTo(text: string, tokens: number): string {
   const most = tokens * CHARACTERS_PER_TOKEN;
-  return text.length <= most ? text : text.slice(0, most).toWellFormed();
+  if (text.length <= most) return text;
+  return `${text.slice(0, most).toWellFormed()}\n[… ${text.length - most} characters of these notes are left out …]`;
 }
 
 async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<readonly U[]> {

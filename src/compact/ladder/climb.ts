@@ -2,6 +2,7 @@ import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { Provider } from "../../provider/provider.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
+import { retryLimits } from "../../provider/retry-delay.ts";
 import { type RetryOptions, withRetries } from "../../provider/with-retries.ts";
 import { overflowOf } from "../../window/limits/overflow.ts";
 import { sizeOf } from "../../window/size.ts";
@@ -34,10 +35,11 @@ export interface LadderOptions extends Pick<ModelOptions, "parts" | "instruction
   readonly model?: Summariser;
   readonly fallback?: Summariser;
   readonly budgetTokens: number;
-  /** Tries for each model; 3 by default. */
+  /** Summaries asked of each model until one passes the gate, and requests for each while its provider fails; 3 by default. */
   readonly tries?: number;
   /** All models together get so long; 3 minutes by default. */
   readonly deadlineMs?: number;
+  /** How requests are repeated while a provider fails: with back-off, never sooner than the provider asks for. */
   readonly retries?: RetryOptions;
   /** How much smaller than its source a summary has to be; half of it at most by default. */
   readonly mostShare?: number;
@@ -105,7 +107,6 @@ async function tryModel(
   options: LadderOptions,
   { deadline, now, note, spend }: Trying,
 ): Promise<{ readonly text: string; readonly parts: readonly PartSummary[] } | undefined> {
-  const asked = withRetries(provider, { tries: 1, ...options.retries });
   let room = window;
   for (let tried = 0; tried < (options.tries ?? TRIES); tried++) {
     const left = deadline - now();
@@ -113,9 +114,10 @@ async function tryModel(
       note("out of time");
       return undefined;
     }
+    const patient = withRetries(provider, retriesWithin(left, options, note));
     try {
       const { text, parts } = await withDeadline(left, options.signal, (signal) =>
-        summariseByModel(asked, source.slots, source.previous, {
+        summariseByModel(patient, source.slots, source.previous, {
           ...options,
           window: room,
           signal,
@@ -194,10 +196,26 @@ function citeOf({ cite, seq }: Slot): string {
   return cite ?? `#${seq}`;
 }
 
-/** What a provider refuses for good will not be better next time. */
+/** Retries that wait no longer than there is time: a provider that asks for more is left for the next rung at once. */
+function retriesWithin(
+  leftMs: number,
+  { tries = TRIES, retries = {} }: LadderOptions,
+  note: (reason: string) => void,
+): RetryOptions {
+  const { mostWaitMs = retryLimits.mostWaitMs } = retries;
+  return {
+    tries,
+    ...retries,
+    mostWaitMs: Math.max(0, Math.min(mostWaitMs, Math.floor(leftMs))),
+    onRetry(retry) {
+      note(`${retry.error.message} (asked again after ${retry.delayMs} ms)`);
+      retries.onRetry?.(retry);
+    },
+  };
+}
+
+/** A call that a provider has broken off may be asked again; other failures were repeated already where that could help. */
 function mayHelp(error: unknown): boolean {
-  if (error instanceof ProviderError)
-    return error.code !== "PROVIDER_REFUSED" && error.details.isRetryable === true;
   return isLonghaulError(error, "ABORTED");
 }
 

@@ -1,6 +1,7 @@
 import { groupsOf } from "../../window/group.ts";
 import type { Stretch } from "../../window/live/line-places.ts";
 import type { Slot } from "../../window/slot.ts";
+import { isSystem } from "../../window/speaker.ts";
 
 /** What a compaction has to leave as it is. */
 export interface Keep {
@@ -22,7 +23,7 @@ export interface Source {
   readonly slots: readonly Slot[];
   /** The summary of everything before them. */
   readonly previous?: Slot;
-  /** What the new summary stands for: the old one included, pins and the latest reply left out. */
+  /** What the new summary stands for: the old one included, pins, system messages and the latest reply left out. */
   readonly stretches: readonly Stretch[];
 }
 
@@ -37,7 +38,8 @@ export function sourceOf(slots: readonly Slot[], marks: Marks, keep: Keep = {}):
   const first = slots.findIndex(({ message, seq }) => message.role === "user" && !marks.summaries.has(seq));
   const previousIndex = slots.findLastIndex(({ seq }, index) => index < end && marks.summaries.has(seq));
   const start = Math.max(first, previousIndex) + 1;
-  const spared = new Set([...marks.pins, ...latestReply(slots)]);
+  const system = slots.filter(isSystem).map(({ seq }) => seq);
+  const spared = new Set([...marks.pins, ...system, ...latestReply(slots)]);
   const source = slots.slice(start, end).filter(({ seq }) => !spared.has(seq));
   const previous = slots[previousIndex];
   const last = slots[end - 1];

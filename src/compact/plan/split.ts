@@ -1,6 +1,7 @@
 import { groupsOf } from "../../window/group.ts";
 import { sizeOf } from "../../window/size.ts";
 import type { Slot } from "../../window/slot.ts";
+import { divideSlot } from "./divide-slot.ts";
 
 /** Share of the summariser's window that one part may take, */
 const BASE_RATIO = 0.4;
@@ -20,7 +21,7 @@ export function chunkTokens(slots: readonly Slot[], window: number): number {
 
 /**
  * Splits messages into at least so many parts of about equal tokens, at group boundaries, and into more where a part would
- * be too large. A group that alone is too large is a part of its own; whoever reads it has to clip it.
+ * be too large. A group that alone is too large is split between its messages, and a message of it into pieces.
  */
 export function splitByTokens(
   slots: readonly Slot[],
@@ -31,8 +32,7 @@ export function splitByTokens(
   const share = Math.min(options.mostTokens, Math.ceil(total / wanted));
   const parts: Slot[][] = [];
   let tokens = 0;
-  for (const { from, to } of groupsOf(slots)) {
-    const group = slots.slice(from, to + 1);
+  for (const group of groupsWithin(slots, options.mostTokens)) {
     const size = sizeOf(group);
     const part = parts.at(-1);
     // A group joins the part if it fits, or if more than half of it does and the part may still grow.
@@ -43,4 +43,12 @@ export function splitByTokens(
     tokens = fits ? tokens + size : size;
   }
   return parts;
+}
+
+function groupsWithin(slots: readonly Slot[], mostTokens: number): readonly (readonly Slot[])[] {
+  return groupsOf(slots).flatMap(({ from, to }) => {
+    const group = slots.slice(from, to + 1);
+    if (sizeOf(group) <= mostTokens) return [group];
+    return group.flatMap((slot) => divideSlot(slot, mostTokens).map((piece) => [piece]));
+  });
 }

@@ -60,7 +60,7 @@ function contentOf(lines: readonly LineRecord[]) {
     const content = contentOfBlocks(objectOf(record.message)?.content, FORMAT);
     for (const [index, extra] of Object.entries(content.extras ?? {}))
       extras.push([String(parts.length + Number(index)), extra as Extras[string]]);
-    parts.push(...content.parts);
+    for (const one of content.parts) parts.push(one);
     counts.push(content.parts.length);
   }
   return { parts, counts, extras: extras.length > 0 ? Object.fromEntries(extras) : undefined };
@@ -95,7 +95,7 @@ function lineRest(lines: readonly LineRecord[], facts: RepeatedFields): Fields |
   const rest: [string, Json][] = [];
   for (const { record } of lines) {
     const fields = facts.besides(record, knownFieldsOf(record));
-    if (fields) rest.push(...Object.entries(fields));
+    if (fields) for (const one of Object.entries(fields)) rest.push(one);
   }
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;
 }

@@ -43,7 +43,7 @@ function sourceOf(folder: Folder, file: FileFacts, facts: JsonObject): Source {
     path: file.path,
     paths: files.map(({ path }) => path),
     sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    modifiedAt: Math.max(...files.map(({ modifiedAt }) => modifiedAt)),
+    modifiedAt: files.reduce((latest, { modifiedAt }) => Math.max(latest, modifiedAt), 0),
     ...definedFields({ parent }),
   };
 }

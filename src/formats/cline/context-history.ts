@@ -57,10 +57,10 @@ export class ContextEdits {
       if (value === undefined) this.isWhole = false;
       else if (bytes <= HELD_BYTES) {
         const { edits, others } = editsOf(value, index, this.#startedAt);
-        this.#held.push(...edits);
+        for (const one of edits) this.#held.push(one);
         bytes += edits.reduce((sum, { text }) => sum + text.length, 0);
         this.#heldElements = index + 1;
-        unknown.push(...others);
+        for (const one of others) unknown.push(one);
       } else this.#hasMore = true;
     }
     this.#held.sort((a, b) => (a.at ?? 0) - (b.at ?? 0));

@@ -112,7 +112,7 @@ export async function sourceOfTask(
     path: label === "" && files.length > 1 ? folder.path : (files[0] as FileFacts).path,
     paths: files.map(({ path }) => path),
     sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    modifiedAt: Math.max(...files.map(({ modifiedAt }) => modifiedAt)),
+    modifiedAt: files.reduce((latest, { modifiedAt }) => Math.max(latest, modifiedAt), 0),
   };
 }
 

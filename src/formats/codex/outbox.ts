@@ -162,7 +162,7 @@ export class Outbox {
           this.#send(item.type === "record" ? { ...item, version: `copied ${rest.copiedBytes}` } : item);
       }
     }
-    this.#queue.push(...staying);
+    for (const one of staying) this.#queue.push(one);
   }
 
   #send(item: Item): void {

@@ -67,8 +67,8 @@ function contentAndCalls(message: JsonObject, functionCall: string) {
     parts.push({ type: "tool-call", callId: functionCall, name: textOf(legacy.name) ?? "function", input });
   }
   const pictures = picturesOf(message);
-  extras.push(...Object.entries(shifted(pictures.extras ?? {}, parts.length)));
-  parts.push(...pictures.parts, ...soundOf(message));
+  for (const one of Object.entries(shifted(pictures.extras ?? {}, parts.length))) extras.push(one);
+  for (const part of [...pictures.parts, ...soundOf(message)]) parts.push(part);
   return { parts, extras: extras.length > 0 ? (Object.fromEntries(extras) as Extras) : undefined };
 }
 

@@ -20,9 +20,9 @@ export function recordsOf(
   answered: ReadonlySet<string> = new Set(),
 ): readonly RecordItem[] {
   const bodies: (readonly [suffix: string, body: RecordBody | undefined])[] = [];
-  if (message.type === "user") bodies.push(...saidByUser(message, id));
-  else if (message.type === "gemini") bodies.push(...saidByModel(message, id, answered));
-  else if (NOTICES.includes(textOf(message.type) ?? "")) bodies.push(...noticed(message));
+  if (message.type === "user") for (const one of saidByUser(message, id)) bodies.push(one);
+  else if (message.type === "gemini") for (const one of saidByModel(message, id, answered)) bodies.push(one);
+  else if (NOTICES.includes(textOf(message.type) ?? "")) for (const one of noticed(message)) bodies.push(one);
   else bodies.push(["", { kind: "raw", value: message as Json }]);
   const at = timeOf(message.timestamp);
   return bodies.flatMap(([suffix, body]) =>

@@ -43,7 +43,7 @@ export class Lineage {
     this.#tip = tip;
     this.#end = end;
     this.#rewound = rewound;
-    this.#segments.push(...segments);
+    for (const one of segments) this.#segments.push(one);
     for (const [place, seq] of moved) this.#moved.set(place, seq);
     for (const [seq, place] of versions) this.#placeOf.set(seq, place);
     this.#anchor = anchor;

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
+import { checkSystem } from "../check-arguments.ts";
 import type { Format, System } from "../format.ts";
 import { FORMATS } from "../formats.ts";
 
@@ -16,6 +17,7 @@ export function thisSystem(): System {
 
 /** The well-known folders of all tools that exist on this computer. */
 export async function wellKnownPlaces(system: System = thisSystem()): Promise<readonly Place[]> {
+  checkSystem(system);
   const places: Place[] = [];
   const seen = new Set<string>();
   for (const format of FORMATS) {

@@ -53,7 +53,8 @@ export async function sessionFiles(folder: Folder): Promise<readonly FileFacts[]
   const files: FileFacts[] = [];
   for (const name of (await layoutOf(folder)?.sessionFolders(folder)) ?? []) {
     const sessions = await folder.folder(name);
-    files.push(...(sessions?.files ?? []).filter((file) => /^ses_\w+\.json$/.test(file.name)));
+    for (const one of (sessions?.files ?? []).filter((file) => /^ses_\w+\.json$/.test(file.name)))
+      files.push(one);
   }
   return files;
 }
@@ -90,7 +91,7 @@ async function sourceOf(file: FileFacts, root: Folder, layout: Layout): Promise<
       ...layout.others.map((name) => join(root.path, name, `${id}.json`)),
     ],
     sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    modifiedAt: Math.max(...files.map(({ modifiedAt }) => modifiedAt)),
+    modifiedAt: files.reduce((latest, { modifiedAt }) => Math.max(latest, modifiedAt), 0),
   };
 }
 

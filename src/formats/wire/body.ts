@@ -89,7 +89,7 @@ export class BodyReader {
       for (const element of elementsOfBody(body, this.#dialect)) yield* response.take(element);
       yield* response.end();
       this.#responseId = response.#responseId ?? this.#responseId;
-      this.#restFields.push(...response.#restFields);
+      for (const one of response.#restFields) this.#restFields.push(one);
     }
     yield* this.#decoder.end();
   }

@@ -75,8 +75,9 @@ export class Requests {
     const decoder = this.#dialect.makeDecoder();
     const body = new BodyReader(this.#dialect, decoder, place);
     const asked: Piece[] = [];
-    for (const element of elementsOfBody(record, this.#dialect)) asked.push(...body.take(element));
-    asked.push(...decoder.end());
+    for (const element of elementsOfBody(record, this.#dialect))
+      for (const one of body.take(element)) asked.push(one);
+    for (const one of decoder.end()) asked.push(one);
     const answered = [...body.end()];
     const { lead, said } = withoutLead(asked);
     const chain = chainOf("", said);

@@ -27,7 +27,7 @@ export const anthropicWriter: Writer = {
     const system: JsonObject[] = [];
     let next = await turns.next();
     while (!next.done && next.value.role === "system") {
-      system.push(...(await blocksOfTurn(next.value, session)));
+      for (const one of await blocksOfTurn(next.value, session)) system.push(one);
       next = await turns.next();
     }
     const before = `{${system.length > 0 ? `"system":${JSON.stringify(system)},` : ""}"messages":`;
@@ -67,7 +67,7 @@ async function* messagesOf(turns: AsyncIterable<Turn>, session: ExportedSession)
       yield* flush();
       role = turnRole;
     }
-    content.push(...blocks);
+    for (const one of blocks) content.push(one);
   }
   yield* flush();
   for (const blocks of delayed) yield { role: "system", content: blocks };

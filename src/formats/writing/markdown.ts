@@ -63,6 +63,8 @@ async function* textsOf(entry: Entry, session: ExportedSession): AsyncGenerator<
       return yield overlayText(entry, session);
     case "redacted":
       return yield "*(removed on request)*";
+    case "damaged":
+      return yield "*(damaged on disk)*";
     default:
   }
 }

@@ -46,7 +46,7 @@ async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject>
       for (const { part } of turn.pieces) {
         const written = await toolMessage(part, session);
         yield written.message;
-        media.push(...written.media);
+        for (const one of written.media) media.push(one);
       }
       continue;
     }
@@ -61,7 +61,7 @@ async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject>
       continue;
     }
     const written = await assistantMessage(turn, session, `message ${++spoken}`);
-    media.push(...written.media);
+    for (const one of written.media) media.push(one);
     const message =
       calling && written.message ? joined(calling, written.message) : (written.message ?? calling);
     calling = message?.tool_calls ? message : undefined;

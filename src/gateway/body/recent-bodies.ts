@@ -5,7 +5,8 @@ import { type KnownMessage, keptMessages, type WireMessages } from "./wire-messa
 const HEAD_BYTES = 512;
 /** Bodies that begin alike, as those of one agent do. */
 const MOST_ALIKE = 16;
-/** A body counts for what is remembered of its messages, too. */
+/** A body counts for what is remembered of it and of its messages, too; measured, for most bodies are small. */
+const BYTES_PER_BODY = 3_000;
 const BYTES_PER_ELEMENT = 300;
 
 /** Bodies grow; what is kept of one has room for some that follow. */
@@ -71,7 +72,7 @@ export class RecentBodies {
     const room = isRoomy ? replaced.room : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
     cut.bytes.copy(room);
     const kept = keptMessages(said, room.subarray(0, length));
-    const sizeBytes = room.length + cut.elements.length * BYTES_PER_ELEMENT;
+    const sizeBytes = BYTES_PER_BODY + room.length + cut.elements.length * BYTES_PER_ELEMENT;
     alike.push({ head, said: kept, room, sizeBytes });
     this.#sizeBytes += sizeBytes;
     // What was used last goes last.

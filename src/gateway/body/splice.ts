@@ -13,7 +13,7 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
   for (const { range, bytes } of changes.toSorted((one, other) => one.range.from - other.range.from)) {
     if (range.from < at) throw new RangeError(`changes overlap at byte ${range.from}`);
     if (range.from > at) pieces.push(body.subarray(at, range.from));
-    if (!(bytes instanceof Uint8Array)) pieces.push(...bytes);
+    if (!(bytes instanceof Uint8Array)) for (const one of bytes) pieces.push(one);
     else if (bytes.length > 0) pieces.push(bytes);
     at = range.to;
   }
@@ -24,4 +24,9 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
 /** Bytes of all pieces together. */
 export function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** True if two bodies in pieces hold the same bytes. */
+export function isSameBody(one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean {
+  return lengthOf(one) === lengthOf(other) && Buffer.concat(one).equals(Buffer.concat(other));
 }

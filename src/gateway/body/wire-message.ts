@@ -63,11 +63,12 @@ export function wireMessages(
 ): WireMessages {
   const { api, stored } = reading;
   const known = earlier && earlier.cut === cut.like ? sameIn(earlier, cut) : undefined;
-  const lead = known?.lead ?? (reading.hasNoLead ? 0 : leadOf(api, cut));
+  const parsedLead: JsonObject[] = [];
+  const lead = known?.lead ?? (reading.hasNoLead ? 0 : leadOf(api, cut, parsedLead));
   const messages: WireMessage[] = [];
   for (const message of known?.messages ?? []) messages.push(new UnreadMessage(reading, cut, message));
   const start = messages.at(-1)?.to ?? lead;
-  for (const { input, from, to } of api.decode(elementsOf(cut, start, cut.elements.length))) {
+  for (const { input, from, to } of api.decode(elementsOf(cut, start, cut.elements.length, parsedLead))) {
     const key = canonicalKey(input);
     messages.push({
       input: () => stored(input, key),
@@ -141,14 +142,24 @@ class UnreadMessage implements WireMessage {
   }
 }
 
-function elementsOf(cut: Elements, from: number, to: number): readonly JsonObject[] {
-  return Array.from({ length: to - from }, (_, index) => elementAt(cut, from + index));
+/** Elements of a body, parsed; `first` holds those at its beginning that were parsed before. */
+function elementsOf(
+  cut: Elements,
+  from: number,
+  to: number,
+  first: readonly JsonObject[] = [],
+): readonly JsonObject[] {
+  return Array.from({ length: to - from }, (_, index) => first[from + index] ?? elementAt(cut, from + index));
 }
 
-function leadOf(api: Api, cut: CutBody): number {
-  let lead = 0;
-  while (lead < cut.elements.length && api.isLead(elementAt(cut, lead))) lead++;
-  return lead;
+/** Counts the elements that instruct; each element that was parsed for it is added to `parsedLead`. */
+function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
+  while (parsedLead.length < cut.elements.length) {
+    const element = elementAt(cut, parsedLead.length);
+    parsedLead.push(element);
+    if (!api.isLead(element)) return parsedLead.length - 1;
+  }
+  return parsedLead.length;
 }
 
 /** Of an earlier body, what this one begins with too; the last of it may have grown since, so that is read again. */

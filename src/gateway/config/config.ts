@@ -15,6 +15,9 @@ const tokenSchema = z.strictObject(
       .regex(/^[0-9a-f]{64}$/i, { error: "64 hexadecimal digits" })
       .describe("or its SHA-256, in hexadecimal digits")
       .exactOptional(),
+    passthrough: flag()
+      .describe("may use all that the provider keeps under the gateway's key: files, batches, lists")
+      .exactOptional(),
   },
   { error: "an object" },
 );
@@ -68,6 +71,9 @@ export const configSchema = z.strictObject(
     threshold: whole(5, 100, "(percent)")
       .default(75)
       .describe("percent of the client's window from which on it is edited at the latest"),
+    paging: flag()
+      .default(true)
+      .describe("bring back what has left a window when the newest message asks for it"),
     routes: z
       .partialRecord(z.enum(API_NAMES), routeSchema, { error: `an object by ${API_NAMES.join(", ")}` })
       .default({})
@@ -85,6 +91,9 @@ export const configSchema = z.strictObject(
           compactions: whole(1, 1_000_000)
             .default(5)
             .describe("compactions in a row before they are stopped"),
+          overflows: whole(1, 1_000_000)
+            .default(4)
+            .describe("overflow errors in a row that a client gets before it is stopped"),
           withinMs: milliseconds().default(600_000).describe("that come within this time"),
           coolMs: milliseconds().default(60_000).describe("how long it stays stopped"),
         },

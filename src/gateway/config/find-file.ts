@@ -1,43 +1,102 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { readOwnedFile } from "./owned-file.ts";
 import { configInvalid } from "./problem.ts";
+import type { Environment } from "./settings.ts";
 
 const NAMES = ["longhaul.json", "longhaul.gateway.json"];
+const PATH_VARIABLE = "LONGHAUL_CONFIG";
 
-/** Where a configuration file is looked for. */
+/** Where configuration files are looked for. */
 export interface FilePlaces {
-  /** The file that was named; then no other is looked for. */
+  /** The file named by --config; the user's folder is not searched then. */
   readonly path?: string;
   readonly cwd: string;
   /** The folder of the store. */
   readonly store?: string;
+  /** The user's home folder. */
+  readonly home?: string;
+  readonly env: Environment;
 }
 
-/** The files that would be read, the first that exists. */
-export function candidateFiles({ path, cwd, store }: FilePlaces): readonly string[] {
-  if (path !== undefined) return [resolve(cwd, path)];
-  return [cwd, ...(store === undefined ? [] : [store])].flatMap((folder) =>
-    NAMES.map((name) => join(folder, name)),
-  );
+/** The file named by --config or LONGHAUL_CONFIG. */
+function namedFile({ path, cwd, env }: FilePlaces): string | undefined {
+  const named = path ?? (env[PATH_VARIABLE] || undefined);
+  return named === undefined ? undefined : resolve(cwd, named);
 }
 
-/** The file that is read; undefined if there is none. */
-export function findFile(places: FilePlaces): string | undefined {
-  return candidateFiles(places).find((path) => places.path !== undefined || existsSync(path));
+/**
+ * The folder whose files count as the user's own: the store's, unless the store lies inside a working folder. A repository or
+ * an agent can put files there, so `~/.longhaul` is used instead.
+ */
+export function userFolder({ store, cwd, home }: Omit<FilePlaces, "env">): string | undefined {
+  const usual = home === undefined ? undefined : join(home, ".longhaul");
+  if (store === undefined) return undefined;
+  const [folder, work] = [realPath(store), realPath(cwd)];
+  if (usual !== undefined && folder === realPath(usual)) return store;
+  // A working folder that holds the home folder is no project: "/" in a container, or the home folder itself.
+  const isProject = home === undefined || !contains(work, realPath(home));
+  return isProject && contains(work, folder) ? usual : store;
 }
 
-/** What the file says; CONFIG_INVALID tells why it cannot be read. */
-export function readFile(path: string): unknown {
+/** The user's configuration files in order of precedence; only the first that exists is read. */
+export function userFiles(places: FilePlaces): readonly string[] {
+  const named = namedFile(places);
+  if (named !== undefined) return [named];
+  const folder = userFolder(places);
+  return folder === undefined ? [] : NAMES.map((name) => join(folder, name));
+}
+
+/** The user's configuration file; undefined if there is none. */
+export function findUserFile(places: FilePlaces): string | undefined {
+  const isNamed = namedFile(places) !== undefined;
+  return userFiles(places).find((path) => isNamed || existsSync(path));
+}
+
+/** Configuration files that a working folder or a store inside it brings along. */
+export function projectFiles(places: FilePlaces): readonly string[] {
+  const own = userFiles(places).map(realPath);
+  const folder = userFolder(places);
+  const isForeignStore = places.store !== undefined && folder !== places.store;
+  const folders = [places.cwd, ...(isForeignStore ? [places.store] : [])];
+  const paths = folders.flatMap((one) => NAMES.map((name) => resolve(one, name)));
+  return [...new Set(paths)].filter((path) => existsSync(path) && !own.includes(realPath(path)));
+}
+
+/** Parses a user's configuration file; CONFIG_INVALID tells why it cannot be used. */
+export function readUserFile(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
+    return parseConfig(readOwnedFile(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why =
       code === "ENOENT"
         ? "there is no such file"
-        : code === undefined
+        : error instanceof SyntaxError
           ? `it is no JSON: ${message}`
           : message;
-    throw configInvalid([{ key: "--config", message: `${path} cannot be read: ${why}.` }]);
+    throw configInvalid([{ key: "--config", message: `${path} cannot be read: ${why.replace(/\.$/, "")}.` }]);
+  }
+}
+
+/** Parses the bytes of a configuration file. */
+export function parseConfig(bytes: Buffer): unknown {
+  return JSON.parse(bytes.toString("utf8").replace(/^\uFEFF/, ""));
+}
+
+function contains(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return (
+    way === "" || !(way === ".." || way.startsWith(`..${way.includes("\\") ? "\\" : "/"}`) || isAbsolute(way))
+  );
+}
+
+/** The path without links; that of the nearest existing folder where it does not exist yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(realPath(above), relative(above, path));
   }
 }

@@ -11,6 +11,9 @@ export const limitsSchema = z
       maxBodyBytes: bytes(1_024 * MIB)
         .default(64 * MIB)
         .describe("largest request"),
+      maxHeldBytes: bytes(64 * 1_024 * MIB)
+        .default(256 * MIB)
+        .describe("most bytes of all requests under way; further large ones wait"),
       maxHeaderBytes: bytes(MIB)
         .default(64 * 1_024)
         .describe("largest head of a request"),

@@ -1,21 +1,23 @@
-import { dirname, resolve } from "node:path";
 import { checkConfig, warningsOf } from "./check-config.ts";
 import { chosenUpstreams } from "./chosen-upstreams.ts";
 import { configSchema, type GatewayConfig, type UpstreamConfig } from "./config.ts";
-import { type FilePlaces, findFile, readFile } from "./find-file.ts";
+import { type FilePlaces, findUserFile, readUserFile } from "./find-file.ts";
 import { configInvalid } from "./problem.ts";
+import { type ProjectConfig, readProject } from "./project-file.ts";
 import { type GivenAs, schemaProblems } from "./schema-problems.ts";
-import { type ConfigFlags, type Environment, setValues } from "./settings.ts";
+import { type ConfigFlags, setValues } from "./settings.ts";
 import { usualUpstreams } from "./usual-upstreams.ts";
 
-/** Where settings come from: options count more than variables, these more than the file, that more than defaults. */
+/**
+ * Where settings come from, in order of precedence: options, variables, the trusted settings of the project, the user's file,
+ * defaults.
+ */
 export interface ConfigRequest extends FilePlaces {
-  readonly env: Environment;
   readonly flags: ConfigFlags;
 }
 
 /** Who decided a setting. */
-export type ConfigSource = "flags" | "environment" | "file" | "defaults";
+export type ConfigSource = "flags" | "environment" | "project" | "file" | "defaults";
 
 /** A configuration, complete and valid. */
 export interface LoadedConfig {
@@ -23,22 +25,34 @@ export interface LoadedConfig {
   /** What may be meant so, but had better be known. */
   readonly warnings: readonly string[];
   readonly sources: Readonly<Record<keyof GatewayConfig, ConfigSource>>;
-  /** The file that was read; undefined if there is none. */
+  /** The user's file that was read; undefined if there is none. */
   readonly path: string | undefined;
+  readonly project: ProjectConfig;
 }
 
 const TOKEN_VARIABLE = "LONGHAUL_TOKEN";
 
-/** Loads the configuration; throws CONFIG_INVALID with all that is wrong with it. */
-export function loadConfig(request: ConfigRequest): LoadedConfig {
+/**
+ * Loads the configuration; throws CONFIG_INVALID with all that is wrong with it. The working folder's file is read anew unless
+ * `project` holds what it said before.
+ */
+export function loadConfig(
+  request: ConfigRequest,
+  project: ProjectConfig = readProject(request),
+): LoadedConfig {
   const { env, flags } = request;
-  const path = findFile(request);
-  const file = path === undefined ? {} : readFile(path);
+  const path = findUserFile(request);
+  const file = path === undefined ? {} : readUserFile(path);
   if (typeof file !== "object" || file === null || Array.isArray(file))
     throw configInvalid([{ key: "the file", message: "the file is no JSON object; expected { … }." }], path);
   const raw: Record<string, unknown> = structuredClone(file) as Record<string, unknown>;
   const from = new Map<string, ConfigSource>(Object.keys(raw).map((key) => [key, "file"]));
   const given = new Map<string, GivenAs>();
+  for (const [key, value] of Object.entries(project.settings)) {
+    raw[key] = value;
+    from.set(key, "project");
+    given.set(key, { label: `${key} of ${project.path}` });
+  }
   for (const { path: keys, value, from: source, as } of setValues(flags, env)) {
     put(raw, keys, value);
     from.set(keys[0], source);
@@ -62,7 +76,8 @@ export function loadConfig(request: ConfigRequest): LoadedConfig {
     config,
     sources: sources as LoadedConfig["sources"],
     path,
-    warnings: [...foundHere(request, path, from), ...(chosen?.warnings ?? []), ...warningsOf(config)],
+    project,
+    warnings: [...(chosen?.warnings ?? []), ...warningsOf(config)],
   };
 }
 
@@ -88,15 +103,4 @@ function addToken(raw: Record<string, unknown>): boolean {
 function withDefaults(upstream: UpstreamConfig): UpstreamConfig {
   const isOwn = new URL(upstream.baseUrl).hostname === "api.anthropic.com";
   return { contextManagement: isOwn ? "upstream" : "gateway", ...upstream };
-}
-
-/** A folder that came from elsewhere may hold a file that sends keys elsewhere. */
-function foundHere(
-  { path, cwd }: FilePlaces,
-  found: string | undefined,
-  from: ReadonlyMap<string, ConfigSource>,
-): readonly string[] {
-  if (path !== undefined || found === undefined || dirname(found) !== resolve(cwd)) return [];
-  if (from.get("upstreams") !== "file") return [];
-  return [`${found} decides where requests and keys go; --config names another file.`];
 }

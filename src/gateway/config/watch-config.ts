@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { checkConfig } from "./check-config.ts";
 import type { GatewayConfig } from "./config.ts";
-import { candidateFiles } from "./find-file.ts";
+import { userFiles } from "./find-file.ts";
+import { heldChanges } from "./held-changes.ts";
 import { type ConfigRequest, type LoadedConfig, loadConfig } from "./load-config.ts";
 import { ConfigInvalidError, type ConfigProblem } from "./problem.ts";
 
@@ -15,11 +16,11 @@ export interface Reloaded {
   readonly problems?: readonly ConfigProblem[];
 }
 
-/** A configuration that follows its file. */
+/** A configuration that follows the user's file. */
 export interface LiveConfig {
   /** The one that holds now. */
   current(): GatewayConfig;
-  /** Looks at once, as after a signal. */
+  /** Reloads at once because the user asked for it: guarded settings change, and the project's file is read again. */
   reload(): Reloaded;
   close(): void;
 }
@@ -38,37 +39,45 @@ const LOOK_EVERY_MS = 1_000;
 /** What a running server cannot change. */
 const FIXED = ["host", "port"] as const;
 
-/** Follows the files that the configuration comes, or could come, from. One that is not valid changes nothing. */
+/**
+ * Follows the user's configuration file. A file that is not valid changes nothing; a saved one changes guarded settings only
+ * where that takes something away. The project's file is not followed.
+ */
 export function watchConfig(options: WatchConfigOptions): LiveConfig {
   const { request, loaded, onReload, everyMs = LOOK_EVERY_MS } = options;
-  let { config } = loaded;
+  let { config, project } = loaded;
   /** State of the files at the last look, and at the last one that was refused. */
   let seen: string | undefined;
   let refused: string | undefined;
 
-  const reload = (): Reloaded => {
+  const reload = (isAsked: boolean): Reloaded => {
     seen = stampOfAll(request);
-    const reloaded = look();
+    const reloaded = look(isAsked);
     const isRefused = reloaded.outcome === "refused";
     if (reloaded.outcome !== "unchanged" && !(isRefused && refused === seen)) onReload?.(reloaded);
     refused = isRefused ? seen : undefined;
     return reloaded;
   };
-  const look = (): Reloaded => {
+  const look = (isAsked: boolean): Reloaded => {
     let next: LoadedConfig;
     try {
-      next = loadConfig(request);
+      next = isAsked ? loadConfig(request) : loadConfig(request, project);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const problems =
         error instanceof ConfigInvalidError ? error.problems : [{ key: "the file", message: why }];
       return { outcome: "refused", messages: [`The configuration stays as it was. ${why}`], problems };
     }
+    const notices = isAsked ? next.project.notices : [];
+    project = next.project;
     const changed = changedKeys(config, next.config);
     if (changed.length === 0) return { outcome: "unchanged", messages: [] };
     const fixed = FIXED.filter((key) => changed.includes(key));
-    const rest = changed.filter((key) => !fixed.some((one) => one === key));
-    const merged = { ...next.config, host: config.host, port: config.port };
+    const opens = config.tokens.length > 0 && next.config.tokens.length === 0;
+    const held = isAsked ? (opens ? (["tokens"] as const) : []) : heldChanges(config, next.config);
+    const kept = [...fixed, ...held];
+    const rest = changed.filter((key) => !kept.some((one) => one === key));
+    const merged = { ...next.config, ...Object.fromEntries(kept.map((key) => [key, config[key]])) };
     // What is fine for the address in the file may not be for the one that is listened on: tokens, above all.
     const problems = checkConfig(merged, request.env);
     if (problems.length > 0)
@@ -79,19 +88,21 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
       messages: [
         ...(rest.length > 0 ? [`The configuration has changed: ${rest.join(", ")}.`] : []),
         ...fixed.map((key) => `${key} is now ${JSON.stringify(next.config[key])}: restart needed.`),
+        ...held.map((key) => heldMessage(key, opens)),
         ...next.warnings,
+        ...notices,
       ],
     };
   };
   // Editors replace files, and a store's folder changes all the time: asking for each file is cheaper than being told. The
   // first look is for what was saved since the configuration was loaded.
   const timer = setInterval(() => {
-    if (stampOfAll(request) !== seen) reload();
+    if (stampOfAll(request) !== seen) reload(false);
   }, everyMs);
   timer.unref();
   return {
     current: () => config,
-    reload,
+    reload: () => reload(true),
     close: () => clearInterval(timer),
   };
 }
@@ -102,8 +113,14 @@ export function changedKeys(one: GatewayConfig, other: GatewayConfig): readonly 
   return keys.filter((key) => !isDeepStrictEqual(one[key], other[key]));
 }
 
+function heldMessage(key: string, opens: boolean): string {
+  return key === "tokens" && opens
+    ? "tokens is now empty, which would let everyone in: restart needed."
+    : `${key} has changed and stays as it was: SIGHUP or a restart makes it take effect.`;
+}
+
 function stampOfAll(request: ConfigRequest): string {
-  return candidateFiles(request).map(stampOf).join("\n");
+  return userFiles(request).map(stampOf).join("\n");
 }
 
 /** What tells one state of a file from another; that of a file which cannot be looked at is like that of none. */

@@ -5,8 +5,8 @@ import { checkFraming, hasBody } from "./framing.ts";
 import { checkHost } from "./host.ts";
 import { allowedHeaders, isPreflight, originOf, preflightHeaders } from "./origin.ts";
 import { type Principal, principalOf } from "./principal.ts";
-import { badRequest, type Refusal, type ReplyHeaders, shown } from "./refusal.ts";
-import type { RequestFacts } from "./request-facts.ts";
+import { badRequest, forbidden, type Refusal, type ReplyHeaders, shown } from "./refusal.ts";
+import { headerOf, type RequestFacts } from "./request-facts.ts";
 import { type Route, routeOf } from "./route.ts";
 import { readTarget, type TargetParts } from "./target.ts";
 import { credentialsOf, matchToken } from "./token.ts";
@@ -64,6 +64,7 @@ export function admit(
   if ("fault" in principal) return refused(request, principal, headers);
   if (route.type === "unknown")
     return refused(request, route.allow ? wrongMethod(route.allow) : notFound(parts.path), headers);
+  if (route.type !== "page" && isNavigation(request)) return refused(request, noPage(), headers);
   const encoding = checkBody(request, route, config);
   if (typeof encoding === "object") return refused(request, encoding, headers);
   const target = { ...parts, route };
@@ -119,6 +120,17 @@ function unauthorized(wasSent: boolean): Refusal {
 function wrongMethod(allow: readonly string[]): Refusal {
   const list = allow.join(", ");
   return { ...badRequest(`The method is not one of ${list}.`, 405), headers: { allow: list } };
+}
+
+/** True for a browser that would show the answer: what a provider sends must not run in the origin of our pages. */
+function isNavigation(request: RequestFacts): boolean {
+  const mode = headerOf(request, "sec-fetch-mode");
+  if (mode !== undefined) return mode === "navigate" || mode === "no-cors" || mode === "websocket";
+  return headerOf(request, "upgrade-insecure-requests") !== undefined;
+}
+
+function noPage(): Refusal {
+  return forbidden("This endpoint is for programs; a browser does not open it.");
 }
 
 function notFound(path: string): Refusal {

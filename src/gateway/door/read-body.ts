@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fault } from "../api/api.ts";
+import { ByteCollector } from "../body/byte-collector.ts";
 import { unpack } from "../body/unpack.ts";
+import type { ByteShare } from "./byte-budget.ts";
 import type { ContentEncoding } from "./content.ts";
 import { badRequest, tooLarge } from "./refusal.ts";
 
@@ -29,7 +31,17 @@ export interface ReadBodyOptions {
   readonly signal?: AbortSignal;
   /** The answer to the request; a client that waits for permission to send gets it here. */
   readonly response?: ServerResponse;
+  /** Holds as many bytes as the body has; where there is no room, the body stays with its sender. */
+  readonly share?: ByteShare;
 }
+
+/** How many times its size a packed body is expected to have when it is unpacked. */
+const USUAL_RATIO = 20;
+/** Bytes that are reserved for a body of unknown length. */
+const FIRST_SHARE = 65_536;
+/** Each chunk costs time, however small it is: a body of many must not be made of crumbs. */
+const MAX_TINY_CHUNKS = 65_536;
+const TINY_BYTES = 64;
 
 type RawRead =
   | { readonly type: "whole"; readonly raw: Buffer }
@@ -43,9 +55,12 @@ export async function readBody(
 ): Promise<BodyRead> {
   const read = await readRaw(request, limits, options);
   if (read.type !== "whole") return read;
-  const { encoding = "identity" } = options;
+  const { encoding = "identity", share, signal } = options;
   if (encoding === "identity") return { type: "read", body: read.raw, raw: read.raw };
+  const { length } = read.raw;
+  await share?.raise(length + Math.min(limits.maxBodyBytes, length * USUAL_RATIO), signal);
   const unpacked = await unpack(read.raw, encoding, limits.maxBodyBytes);
+  share?.settle(length + (unpacked.type === "unpacked" ? unpacked.bytes.length : 0));
   if (unpacked.type === "too-large") return { type: "refused", fault: tooLarge(limits.maxBodyBytes).fault };
   if (unpacked.type === "unpacked") return { type: "read", body: unpacked.bytes, raw: read.raw };
   return {
@@ -55,39 +70,81 @@ export async function readBody(
 }
 
 function readRaw(request: IncomingMessage, limits: BodyLimits, options: ReadBodyOptions): Promise<RawRead> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const declared = Number(request.headers["content-length"] ?? 0);
+  const collected = new ByteCollector(declared);
+  const waiting = new AbortController();
+  let chunks = 0;
+  let isWaiting = false;
   return new Promise((resolve) => {
     const settle = (read: RawRead) => {
       clearTimeout(timer);
+      waiting.abort();
       options.signal?.removeEventListener("abort", leave);
       request.off("data", take).off("end", finish).off("close", leave).off("error", leave);
+      collected.clear();
       if (read.type !== "whole") request.pause();
       resolve(read);
     };
     const take = (chunk: Buffer) => {
-      bytes += chunk.length;
+      const bytes = collected.length + chunk.length;
       if (bytes > limits.maxBodyBytes)
         settle({ type: "refused", fault: tooLarge(limits.maxBodyBytes).fault });
-      else chunks.push(chunk);
+      else if (++chunks > MAX_TINY_CHUNKS && bytes < chunks * TINY_BYTES)
+        settle({ type: "refused", fault: tooFine() });
+      else {
+        collected.add(chunk);
+        reserve(Math.min(2 * bytes, limits.maxBodyBytes), bytes);
+      }
     };
-    const finish = () => settle({ type: "whole", raw: joined(chunks) });
+    const reserve = (wanted: number, needed = wanted) => {
+      const { share } = options;
+      if (!share || share.bytes >= needed || isWaiting) return undefined;
+      const granted = share.raise(wanted, waiting.signal);
+      if (!granted) return undefined;
+      isWaiting = true;
+      request.pause();
+      return granted.then(() => {
+        isWaiting = false;
+        if (!waiting.signal.aborted) request.resume();
+      });
+    };
+    const finish = () => {
+      const raw = collected.take();
+      options.share?.settle(raw.length);
+      settle({ type: "whole", raw });
+    };
     const leave = () => settle({ type: "gone" });
-    const timer = setTimeout(() => settle({ type: "refused", fault: tooSlow(limits.bodyMs) }), limits.bodyMs);
+    const timer = setTimeout(() => {
+      settle({ type: "refused", fault: isWaiting ? noRoom() : tooSlow(limits.bodyMs) });
+    }, limits.bodyMs);
     timer.unref();
     if (request.destroyed || options.signal?.aborted) return leave();
     options.signal?.addEventListener("abort", leave);
-    request.on("data", take).on("end", finish).on("close", leave).on("error", leave);
-    if (expectsContinue(request)) options.response?.writeContinue();
+    request.on("end", finish).on("close", leave).on("error", leave);
+    const begin = () => {
+      if (waiting.signal.aborted) return;
+      request.on("data", take);
+      if (expectsContinue(request)) options.response?.writeContinue();
+    };
+    const granted = reserve(declared || FIRST_SHARE);
+    if (granted) void granted.then(begin);
+    else begin();
   });
-}
-
-function joined(chunks: readonly Buffer[]): Buffer {
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
 function expectsContinue(request: IncomingMessage): boolean {
   return /100-continue/i.test(request.headers.expect ?? "");
+}
+
+function tooFine(): Fault {
+  const message = `The body comes in more than ${MAX_TINY_CHUNKS} chunks of less than ${TINY_BYTES} bytes; send larger ones.`;
+  return badRequest(message).fault;
+}
+
+function noRoom(): Fault {
+  const message =
+    "Other large requests are under way and take all the room that limits.maxHeldBytes gives; try again later.";
+  return { status: 503, kind: "unavailable", message };
 }
 
 function tooSlow(bodyMs: number): Fault {

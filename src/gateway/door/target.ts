@@ -11,7 +11,7 @@ export interface TargetParts {
 const MOST_CHARACTERS = 4_096;
 /** Names under which keys are put into URLs, where they end up in logs and histories. */
 const TOKEN_NAMES =
-  /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|password|credentials?)$/i;
+  /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|passw(?:or)?d|pwd|credentials?|client[-_]?secret|(?:refresh|id|session)[-_]?token|jwt|sig(?:nature)?|x-amz-(?:signature|security-token))$/i;
 const TOKEN_VALUES = /^(?:sk-|rk-|bearer\s)/i;
 
 /** Splits a target in origin form; refuses every other form and all that could name another path to whoever reads it next. */

@@ -1,6 +1,7 @@
 import type { ApiName, JsonObject } from "../api/api.ts";
 import { anthropicViolations, latestThinking } from "./anthropic-rules.ts";
 import { chatViolations, itemsWithoutReasoning, responsesViolations } from "./openai-rules.ts";
+import { newRepeatedRoles } from "./role-rules.ts";
 import type { Violation } from "./violation.ts";
 
 /** What is known of a request besides the elements of its messages. */
@@ -40,7 +41,7 @@ export function newViolations(
     known.set(keyOf(violation), left - 1);
     return left <= 0;
   });
-  return [...found, ...changes(api, before, after)];
+  return [...found, ...changes(api, before, after), ...newRepeatedRoles(api, before, after)];
 }
 
 /** What can be told only by comparing. */

@@ -10,7 +10,8 @@ export interface Violation {
     | "too-many-markers"
     | "thinking-changed"
     | "reasoning-without-item"
-    | "item-without-reasoning";
+    | "item-without-reasoning"
+    | "roles-repeat";
   /** Index of the element. */
   readonly element: number;
   /** What it is about: the id of a call or of an item. */

@@ -1,4 +1,5 @@
 import type { Api } from "../api/api.ts";
+import { ByteCollector } from "../body/byte-collector.ts";
 import { type RelayOptions, relay } from "../stream/relay.ts";
 import type { SseEvent } from "../stream/sse-event.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
@@ -75,16 +76,17 @@ function ofStream({ api, recorder, mostTokens, change, behind }: Answering): Par
 
 /** A body that is no stream is read as it passes. */
 function ofBody({ recorder }: Answering, parts: ExchangeParts): Partial<RelayOptions> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new ByteCollector();
+  let isTooLarge = false;
   const { maxBodyBytes } = parts.config().limits;
   return {
     tap: (bytes) => {
-      size += bytes.length;
-      if (size <= maxBodyBytes) chunks.push(Buffer.from(bytes));
+      isTooLarge ||= collected.length + bytes.length > maxBodyBytes;
+      if (isTooLarge) collected.clear();
+      else collected.add(bytes);
     },
     continues: () => {
-      if (size <= maxBodyBytes) recorder.takeWhole(Buffer.concat(chunks).toString("utf8"));
+      if (!isTooLarge) recorder.takeWhole(collected.take().toString("utf8"));
       return false;
     },
   };

@@ -42,6 +42,7 @@ export function askedOf(
     said,
     signal,
     isDryRun: config.dryRun,
+    isPaging: config.paging,
     ...management,
     ...(isMore && { policy: policyName, policyKey: policyName }),
     ...(isCompacted && { compactions }),

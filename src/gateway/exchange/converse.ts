@@ -1,10 +1,12 @@
-import { overflowOf, type ProviderFailure } from "../../index.ts";
+import { type Overflow, outputOverflowOf, overflowOf, type ProviderFailure } from "../../index.ts";
 import type { Api, JsonObject } from "../api/api.ts";
-import { lengthOf } from "../body/splice.ts";
+import { lowerOutputFields } from "../body/output-fields.ts";
+import { isSameBody, lengthOf } from "../body/splice.ts";
 import { summaryToTell } from "../compaction/summary-to-tell.ts";
 import { type ToldCompaction, tellCompaction } from "../compaction/tell-compaction.ts";
 import { appliedEdits, withAppliedEdits } from "../edits/applied-edits.ts";
 import { CONTEXT_MANAGEMENT } from "../edits/context-edit.ts";
+import { familyOf } from "../loops/family-of.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import { answerRounds } from "../recall/answer-rounds.ts";
 import { joinedReader } from "../recall/joined-reader.ts";
@@ -45,7 +47,12 @@ export async function converse(
   conversing: Conversing,
 ): Promise<Recorder | undefined> {
   const { api, destination, call, recalled } = conversing;
+  const told = parts.rooms.told(destination);
   const { answer: answered, refusal } = await sendHealed(admitted, parts, conversing);
+  if (refusal && overflowOf(refusal.failure)) {
+    noteRefused(parts, call);
+    parts.rooms.takeBack(destination, told);
+  }
   if (refusal?.raw) {
     admitted.trace.status = answered.status;
     admitted.trace.ending = "refused";
@@ -62,8 +69,8 @@ export async function converse(
   // What was cut out or put in is not to make a client believe that its own window is full.
   const isOurs = isEditing(call) || recalled !== undefined;
   const mostTokens = isOurs ? parts.rooms.clientWindow(destination) : undefined;
-  const told = await tellSummary(admitted, parts, call);
-  const answering = { api, recorder, mostTokens, change: tellEdits(call, told), behind: told?.behind };
+  const summary = await tellSummary(admitted, parts, call);
+  const answering = { api, recorder, mostTokens, change: tellEdits(call, summary), behind: summary?.behind };
   if (rounds) await answerRounds(admitted, parts, answered, answering, rounds);
   else await answer(admitted, parts, answered, answering);
   return recorder;
@@ -77,32 +84,47 @@ async function sendHealed(
   elements?: readonly JsonObject[],
 ): Promise<Answered> {
   const { api, call, recalled } = conversing;
+  let body = bodyOf(conversing, elements);
   for (;;) {
     if (!elements) call.sendsBesides(recalled?.tokens() ?? 0);
-    const { answered, isLong } = await sendOnce(admitted, parts, conversing, elements);
+    const { answered, isLong } = await sendOnce(admitted, parts, conversing, body, elements !== undefined);
     const isWatched = isEditing(call) || recalled !== undefined;
     const { config } = parts;
     const refusal = isWatched ? await refusalOf(api, answered, admitted, { config, isLong }) : undefined;
     if (!refusal) return { answer: answered };
     if (!(await mends(admitted, parts, conversing, refusal.failure, elements)))
       return { answer: answered, refusal };
+    const refused = body;
+    body = bodyOf(conversing, elements);
+    // The provider would say the same to the same bytes.
+    if (isSameBody(refused, body)) return { answer: answered, refusal };
     answered.body.destroy();
   }
+}
+
+function bodyOf(conversing: Conversing, elements: readonly JsonObject[] | undefined): readonly Uint8Array[] {
+  const changes = changesOf(conversing);
+  return outgoingBody(conversing.read.said, conversing.recalled?.changes(changes, elements) ?? changes);
+}
+
+/** Remembers an overflow that reaches the client: the same is not healed again, and not for ever asked again. */
+function noteRefused({ loops }: ExchangeParts, { thread, asked }: Call): void {
+  thread.inVain.note(asked);
+  loops.refused(familyOf(thread.session.id));
 }
 
 async function sendOnce(
   admitted: Admitted,
   parts: ExchangeParts,
   conversing: Conversing,
-  elements: readonly JsonObject[] | undefined,
+  body: readonly Uint8Array[],
+  isLaterRound: boolean,
 ): Promise<{ readonly answered: UpstreamAnswer; readonly isLong: boolean }> {
-  const { read, destination, call, recalled, span } = conversing;
-  const changes = changesOf(conversing);
-  const body = outgoingBody(read.said, recalled?.changes(changes, elements) ?? changes);
+  const { read, destination, call, span } = conversing;
   const isSame = body[0] === read.said.cut.bytes;
   const cameBytes = admitted.body.length;
   // What is sent in place of what the provider keeps was never the client's to send.
-  if (!elements) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : lengthOf(body));
+  if (!isLaterRound) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : lengthOf(body));
   const whole = isSame && !isEditing(call) ? [admitted.raw] : body;
   const isEdited = !isSame || isEditing(call);
   const sent = { upstream: destination.upstream, body: whole, isEdited, span };
@@ -118,17 +140,25 @@ async function mends(
   failure: ProviderFailure,
   elements: readonly JsonObject[] | undefined,
 ): Promise<boolean> {
-  const overflow = overflowOf(failure);
+  const told = overflowOf(failure) ?? outputOverflowOf(failure);
+  const overflow = told && call.believed(told);
   if (overflow?.limitTokens !== undefined) rooms.learn(destination, overflow.limitTokens);
   // What the client said is not to be cut for what it did not ask for.
-  if (overflow && !elements && recalled?.drop()) return true;
+  if (overflow && !isOfOutput(overflow) && !elements && recalled?.drop()) return true;
   if (elements) call.sendsBesides(recalled?.tokens(elements) ?? 0);
   if (await call.heals(failure, rooms.roomOf(destination, config().threshold))) {
+    if (call.fitted?.maxOutputTokens !== undefined) rooms.learnOutputCounts(destination);
     traceCall(trace, call);
     return true;
   }
   if (elements) call.sendsBesides(recalled?.tokens() ?? 0);
   return false;
+}
+
+/** True if the provider says that the messages alone would fit. */
+function isOfOutput({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
+  if (limitTokens === undefined || outputTokens === undefined) return false;
+  return (requestedTokens ?? outputTokens) - outputTokens < limitTokens;
 }
 
 /** True if the window of a call is ours to change. */
@@ -169,6 +199,9 @@ function changesOf({ read, destination, call }: Conversing): BodyChanges {
   const { api, said } = asked;
   const fields = new Map<string, unknown>();
   if (model !== clientModel) fields.set("model", model);
+  const { maxOutputTokens } = call;
+  if (maxOutputTokens !== undefined && isEditing(call))
+    for (const [name, value] of lowerOutputFields(read.fields.all, maxOutputTokens)) fields.set(name, value);
   // A plain text becomes a list where more is said than that.
   if (isFromLog && said.cut.listFrom === undefined)
     fields.set(api.messagesField, elementsOf(said.cut, pieces ?? []));

@@ -3,25 +3,29 @@ import { apiOf } from "../api/apis.ts";
 import { OddBodyError } from "../body/cut.ts";
 import { rememberCompactions } from "../compaction/find-compactions.ts";
 import { readCompacted } from "../compaction/read-compacted.ts";
+import { familyOf } from "../loops/family-of.ts";
 import { timeAt } from "../loops/time-at.ts";
 import type { Trace } from "../observe/trace.ts";
 import { type LookedBack, lookBack } from "../recall/look-back.ts";
 import { withOfferedTools } from "../recall/offered-tools.ts";
 import { beginRecall } from "../recall/recall-turn.ts";
 import { Call } from "../thread/call.ts";
+import type { Chain } from "../thread/chain.ts";
 import type { Recorder } from "../thread/recorder.ts";
 import { rememberSent } from "../thread/sent-pieces.ts";
 import { askedOf } from "./ask.ts";
 import { rememberFacts } from "./body-facts.ts";
 import { endSpan, startSpan } from "./call-span.ts";
 import { converse } from "./converse.ts";
-import { destinationOf, UNNAMED } from "./destination.ts";
+import { type Destination, destinationOf, UNNAMED } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { findThread } from "./find-thread.ts";
+import { checkReferences } from "./own-things.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { passAsItCame } from "./pass-on.ts";
 import { pause } from "./pause.ts";
 import { type ReadRequest, readRequest } from "./read-request.ts";
+import { survivingStore } from "./store-trouble.ts";
 import { traceCall, traceReply } from "./trace-call.ts";
 
 /** Answers one request of an API: its conversation is found, its window fitted, its reply handed on and written down. */
@@ -34,25 +38,14 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   trace.isStreamed = fields.isStreamed;
   const destination = destinationOf(api.name, nameOf(read), parts, admitted);
   trace.model = destination.model;
-  const plain = askedOf(api, read, destination, admitted, parts);
-  const compacted = await readCompacted(plain, principal.id, parts);
-  const sought = { ...read, said: compacted?.said ?? read.said };
-  const { thread, chain } = await findThread(api, sought, admitted, parts);
-  trace.session = thread.session.id;
-  trace.kind = thread.kind;
-  let call: Call;
-  let found: LookedBack | undefined;
-  try {
-    const heard = compacted?.askedOf(thread) ?? plain;
-    const own = { ...heard, chain, said: chain ? heard.said : await thread.asLogged(heard.said) };
-    stopLoops(thread.session.id, thread.kind, own.said.messages.length, parts);
-    const asked = withOfferedTools(own, read, parts.config(), thread.kind);
-    found = await lookBack(admitted, parts, asked, thread);
-    call = await Call.begin(thread, asked);
-  } catch (error) {
-    thread.ended(false);
-    throw error;
-  }
+  await checkReferences(admitted, parts, destination.upstream);
+  const begin = () => beginCall(api, read, destination, admitted, parts);
+  const begun = await survivingStore(begin, parts.threads, (error, code) => {
+    trace.error = code;
+    parts.onStoreTrouble(error);
+  });
+  if (!begun) return passAsItCame(admitted, parts);
+  const { call, found, chain } = begun;
   const span = startSpan(admitted, parts, destination);
   try {
     traceCall(trace, call);
@@ -70,6 +63,41 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   } finally {
     call.end();
     endSpan(span, admitted);
+  }
+}
+
+/** A call that is about to be sent. */
+interface BegunCall {
+  readonly call: Call;
+  readonly found: LookedBack | undefined;
+  readonly chain: Chain | undefined;
+}
+
+/** Finds the conversation of a request, stores what is new of it and fits its window. */
+async function beginCall(
+  api: Api,
+  read: ReadRequest,
+  destination: Destination,
+  admitted: Admitted,
+  parts: ExchangeParts,
+): Promise<BegunCall> {
+  const { principal, trace } = admitted;
+  const plain = askedOf(api, read, destination, admitted, parts);
+  const compacted = await readCompacted(plain, principal.id, parts);
+  const sought = { ...read, said: compacted?.said ?? read.said };
+  const { thread, chain } = await findThread(api, sought, admitted, parts);
+  trace.session = thread.session.id;
+  trace.kind = thread.kind;
+  try {
+    const heard = compacted?.askedOf(thread) ?? plain;
+    const own = { ...heard, chain, said: chain ? heard.said : await thread.asLogged(heard.said) };
+    stopLoops(thread.session.id, thread.kind, own.said.messages.length, parts);
+    const asked = withOfferedTools(own, read, parts.config(), thread.kind);
+    const found = await lookBack(admitted, parts, asked, thread);
+    return { call: await Call.begin(thread, asked), found, chain };
+  } catch (error) {
+    thread.ended(false);
+    throw error;
   }
 }
 
@@ -95,7 +123,7 @@ function nameOf({ fields: { model, all }, said }: ReadRequest): string | undefin
 
 /** A client that runs in a circle is told so, instead of paying for it. */
 function stopLoops(session: string, kind: string, messages: number, { loops }: ExchangeParts): void {
-  const family = session.split("/").slice(0, 2).join("/");
+  const family = familyOf(session);
   const own = kind === "compaction" ? loops.compacts(family, messages) : loops.fault(family);
   const fault = own ?? loops.fault(session);
   if (kind === "main") loops.said(family, messages);
@@ -105,7 +133,9 @@ function stopLoops(session: string, kind: string, messages: number, { loops }: E
 function afterReply({ trace }: Admitted, parts: ExchangeParts, call: Call, recorder: Recorder): void {
   const { reader, completedMs = performance.now() } = recorder;
   traceReply(trace, reader);
-  if (reader.isComplete) countReply(parts, call, trace, completedMs);
+  if (!reader.isComplete) return;
+  if (call.thread.kind === "main") parts.loops.accepted(familyOf(call.thread.session.id));
+  countReply(parts, call, trace, completedMs);
 }
 
 /** Counts a request that was answered completely, if it can be a step of a circle. */

@@ -1,5 +1,6 @@
+import { objectOf } from "../../formats/content/fields.ts";
 import type { MessageInput, Role } from "../../index.ts";
-import type { Api } from "../api/api.ts";
+import type { Api, JsonObject } from "../api/api.ts";
 import type { WireMessage, WireMessages } from "../body/wire-message.ts";
 import { clientOf } from "../identity/client.ts";
 import { explicitIdOf } from "../identity/explicit-id.ts";
@@ -64,7 +65,7 @@ export async function findThread(
       toolNames: facts.toolNames,
       messages: told(messages),
       isStreamed: fields.isStreamed,
-      hasOutputFormat: fields.all.response_format !== undefined || fields.all.text !== undefined,
+      hasOutputFormat: hasOutputFormat(fields.all),
       ...(fields.maxTokens !== undefined && { maxTokens: fields.maxTokens }),
       ...(explicit?.purpose !== undefined && { purpose: explicit.purpose }),
     },
@@ -72,6 +73,15 @@ export async function findThread(
   // What was said before a response that nobody has noted is not in the log.
   const chain: Chain = { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] };
   return { thread, chain: isMore ? chain : undefined };
+}
+
+/** True if the reply must be JSON, under whatever name the API has for that. */
+function hasOutputFormat({ response_format, text, output_config, output_format }: JsonObject): boolean {
+  const formats = [response_format, objectOf(text)?.format, objectOf(output_config)?.format, output_format];
+  return formats.some((format) => {
+    const type = objectOf(format)?.type;
+    return type !== undefined && type !== "text";
+  });
 }
 
 function firstKeyOf({ cut, messages: [first] }: WireMessages): string {

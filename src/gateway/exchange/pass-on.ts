@@ -5,6 +5,7 @@ import { destinationOf } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import { listModels } from "./list-models.ts";
 import { outgoingBody } from "./outgoing-body.ts";
+import { checkEndpoint, checkReadable, checkReferences } from "./own-things.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { passThrough } from "./pass-through.ts";
 
@@ -12,8 +13,11 @@ import { passThrough } from "./pass-through.ts";
 export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const { route, body } = admitted;
   if (route.type === "models") return listModels(admitted, parts);
-  if (route.type === "api")
-    return countTokens(admitted, parts, destinationOf(route.api, modelIn(body), parts, admitted));
+  if (route.type === "api") {
+    const destination = destinationOf(route.api, modelIn(body), parts, admitted);
+    await checkReferences(admitted, parts, destination.upstream);
+    return countTokens(admitted, parts, destination);
+  }
   await passAsItCame(admitted, parts);
 }
 
@@ -24,6 +28,8 @@ export async function passAsItCame(admitted: Admitted, parts: ExchangeParts): Pr
   const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
   const { upstream, model = clientModel } = chosen;
+  if (route.type === "pass") await checkEndpoint(admitted, parts, upstream);
+  else checkReadable(admitted, parts, upstream);
   await passThrough(admitted, parts, upstream, model === clientModel ? undefined : withModel(body, model));
 }
 

@@ -1,5 +1,6 @@
 import type { Api, JsonObject } from "../api/api.ts";
 import { type CutBody, parsed, type Range } from "../body/cut.ts";
+import { OUTPUT_FIELDS } from "../body/output-fields.ts";
 
 /** What a request says besides its messages, tools and system prompt, as far as the gateway reads it. */
 export interface RequestFields {
@@ -13,7 +14,6 @@ export interface RequestFields {
 
 /** Longer fields hold content. */
 const MOST_BYTES = 16 * 1_024;
-const LIMITS = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
 /** Reads the short fields of a body. Throws `BodyError` if one is no JSON. */
 export function requestFields({ messagesField, leadFields }: Api, { bytes, fields }: CutBody): RequestFields {
@@ -22,7 +22,7 @@ export function requestFields({ messagesField, leadFields }: Api, { bytes, field
     const isContent = name === messagesField || name === "tools" || leadFields.includes(name);
     if (!isContent && range.to - range.from <= MOST_BYTES) all[name] = parsed(bytes, range);
   }
-  const limit = LIMITS.map((name) => all[name]).find((value) => typeof value === "number");
+  const limit = OUTPUT_FIELDS.map((name) => all[name]).find((value) => typeof value === "number");
   return {
     all,
     model: typeof all.model === "string" ? all.model : undefined,

@@ -19,6 +19,7 @@ export class Rooms {
   readonly #kernel: Kernel;
   readonly #models: () => GatewayConfig["models"];
   readonly #learned = new Map<string, number>();
+  readonly #countsOutput = new Set<string>();
 
   /** `models` are those of which the configuration says more. */
   constructor(kernel: Kernel, models: () => GatewayConfig["models"]) {
@@ -31,7 +32,7 @@ export class Rooms {
     const told = this.#learned.get(keyOf(bound)) ?? Number.POSITIVE_INFINITY;
     const window = Math.min(upstream.window ?? this.windowOf(model, isMillion), told);
     const threshold = Math.floor((this.clientWindow(bound) * thresholdPercent) / 100);
-    return { window, threshold };
+    return { window, threshold, ...(this.#countsOutput.has(keyOf(bound)) && { isOutputCounted: true }) };
   }
 
   /** The window that a client takes its model to have: it looks it up by what it calls the model itself. */
@@ -45,6 +46,17 @@ export class Rooms {
     return this.#kernel.modelFacts(isMillion && !isGiven ? `${model}[1m]` : model).window;
   }
 
+  /** The limit that an upstream has told, if it has. */
+  told(bound: Bound): number | undefined {
+    return this.#learned.get(keyOf(bound));
+  }
+
+  /** Takes back what was learned since `told` was asked for: an upstream that refuses whatever it is sent told no limit. */
+  takeBack(bound: Bound, told: number | undefined): void {
+    if (told === undefined) this.#learned.delete(keyOf(bound));
+    else this.#learned.set(keyOf(bound), told);
+  }
+
   /** Remembers a limit that an upstream has told. */
   learn(bound: Bound, limit: number): void {
     const key = keyOf(bound);
@@ -53,7 +65,15 @@ export class Rooms {
     this.#learned.delete(key);
     this.#learned.set(key, limit);
     const [oldest] = this.#learned.keys();
-    if (this.#learned.size > MOST_LEARNED && oldest !== undefined) this.#learned.delete(oldest);
+    if (this.#learned.size <= MOST_LEARNED || oldest === undefined) return;
+    this.#learned.delete(oldest);
+    this.#countsOutput.delete(oldest);
+  }
+
+  /** Remembers that an upstream counts the output that is asked for; of one that has told its limit. */
+  learnOutputCounts(bound: Bound): void {
+    const key = keyOf(bound);
+    if (this.#learned.has(key)) this.#countsOutput.add(key);
   }
 }
 

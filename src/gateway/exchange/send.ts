@@ -4,6 +4,7 @@ import type { CallSpan } from "../observe/spans.ts";
 import { informClient } from "../stream/inform-client.ts";
 import { keyOf, missingCredential } from "../upstream/credential.ts";
 import { faultOfUpstream } from "../upstream/fault-of.ts";
+import { withoutForeignPlaces } from "../upstream/foreign-places.ts";
 import { sendUpstream, type UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
 import { upstreamHeaders } from "../upstream/upstream-headers.ts";
@@ -44,7 +45,7 @@ export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent)
   try {
     const { limits } = parts.config();
     const method = request.method ?? "POST";
-    return await sendUpstream({
+    const answer = await sendUpstream({
       agents: parts.agents,
       url,
       method,
@@ -54,6 +55,7 @@ export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent)
       limits,
       onInformation: informClient(request, response),
     });
+    return { ...answer, rawHeaders: withoutForeignPlaces(answer.rawHeaders, url.host) };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     throw new FaultError(faultOfUpstream(error, upstream), error);

@@ -1,13 +1,31 @@
+/** A step of writing: a value that is still to be written, or text as it stands. */
+type Step = { readonly value: unknown } | string;
+
 /** JSON of a value with sorted keys; `without` names fields that do not count, wherever they are. */
 export function canonicalJson(value: unknown, without: ReadonlySet<string> = NONE): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, without)).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const written: string[] = [];
+  // A list of steps instead of recursion: the arguments of a call may nest as deep as a model likes.
+  const steps: Step[] = [{ value }];
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    if (typeof step === "string") written.push(step);
+    else for (const inner of stepsOf(step.value, without).reverse()) steps.push(inner);
+  }
+  return written.join("");
+}
+
+function stepsOf(value: unknown, without: ReadonlySet<string>): Step[] {
+  if (typeof value !== "object" || value === null) return [JSON.stringify(value) ?? "null"];
+  if (Array.isArray(value))
+    return ["[", ...value.flatMap((item, at) => (at > 0 ? [",", { value: item }] : [{ value: item }])), "]"];
   const fields = value as { readonly [field: string]: unknown };
-  const written = Object.keys(fields)
+  const names = Object.keys(fields)
     .filter((field) => fields[field] !== undefined && !without.has(field))
-    .sort()
-    .map((field) => `${JSON.stringify(field)}:${canonicalJson(fields[field], without)}`);
-  return `{${written.join(",")}}`;
+    .sort();
+  const steps = names.flatMap((field, at): Step[] => [
+    `${at > 0 ? "," : ""}${JSON.stringify(field)}:`,
+    { value: fields[field] },
+  ]);
+  return ["{", ...steps, "}"];
 }
 
 const NONE: ReadonlySet<string> = new Set();

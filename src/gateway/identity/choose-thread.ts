@@ -93,14 +93,14 @@ function askedAgain(compared: readonly Compared[], request: ThreadRequest): Choi
 /** The thread that ends with the reply which the request answers, and waits for that. */
 function next(compared: readonly Compared[]): Choice | undefined {
   const fitting = compared.filter(({ thread, like }) => like.isNext && !thread.isInFlight);
-  const best = mostOf(fitting, ({ like }) => [like.same, like.prefix]);
+  const best = mostOf(fitting, ({ like }) => [like.same, like.prefix, -like.left]);
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
 }
 
 /** The thread that is answering the same request right now; another one beside it is a fork. */
 function atOnce(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
   const fitting = compared.filter(({ thread, like }) => like.isNext && thread.isInFlight);
-  const best = mostOf(fitting, ({ like }) => [like.same, like.prefix]);
+  const best = mostOf(fitting, ({ like }) => [like.same, like.prefix, -like.left]);
   return best && whileAnswering(best, request);
 }
 
@@ -147,7 +147,7 @@ function anotherEnd(compared: readonly Compared[], request: ThreadRequest): Choi
   const fitting = compared.filter(
     ({ thread, like }) => like.isAnotherEnd && isSameShape(thread.shape, request.shape),
   );
-  const best = mostOf(fitting, ({ like }) => [like.prefix]);
+  const best = mostOf(fitting, ({ like }) => [like.prefix, like.same]);
   if (!best) return undefined;
   if (best.thread.isInFlight) return whileAnswering(best, request);
   return { type: "continue", id: best.thread.id, keep: best.like.prefix };

@@ -1,5 +1,6 @@
-import { COMPACTION_SCORE, compactionScore } from "./compaction-score.ts";
+import { isCompaction } from "./is-compaction.ts";
 import { lastWords, type RequestFacts } from "./request-facts.ts";
+import { FEW_TOKENS, hasHistory, hasOwnLead, isAskedAside } from "./request-form.ts";
 
 /** What a request is for. */
 export type Kind =
@@ -14,21 +15,23 @@ export type Kind =
   /** One question of the client itself, beside the conversation. */
   | "aside";
 
-/** What a request is for. A doubtful one is "main": then nothing is missed. */
+/**
+ * What a request is for. Words decide only where the form of the request shows that a program speaks: in a system prompt that is
+ * not the conversation's, or where the conversation's tools are taken away. A doubtful request is "main": then nothing is missed.
+ */
 export function kindOf(facts: RequestFacts): Kind {
   if (facts.purpose === "compact") return "compaction";
   if (isProbe(facts)) return "probe";
-  if (titleScore(facts) >= TITLE_SCORE) return "title";
-  if (compactionScore(facts) >= COMPACTION_SCORE) return "compaction";
+  if (isTitle(facts)) return "title";
+  if (isCompaction(facts)) return "compaction";
   return asideScore(facts) >= ASIDE_SCORE ? "aside" : "main";
 }
 
 const PROBE_WORDS = /^\W*(?:quota|test|ping|warm-?\s?up|hi|hello|count|foo)\W*$/i;
-const FEW_TOKENS = 64;
 
 function isProbe(facts: RequestFacts): boolean {
   if (facts.maxTokens === 1) return true;
-  if (facts.messages.some(({ role }) => role === "assistant")) return false;
+  if (hasHistory(facts)) return false;
   const last = lastWords(facts.messages);
   if (/^\W*warm-?\s?up\W*$/i.test(last)) return true;
   return (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= FEW_TOKENS && PROBE_WORDS.test(last);
@@ -37,6 +40,9 @@ function isProbe(facts: RequestFacts): boolean {
 const TITLE_SCORE = 3;
 const NAMES =
   /\b(?:generat|creat|writ|provid|suggest|extract|come up with|giv|summari[sz]|repl|output|produc)\w*\b[^.]{0,80}\b(?:title|headline|slug|(?:session|thread|chat|branch) name|name for)|\btitles?(?:[- ]generat| for)|标题/i;
+const NAMES_THIS_TALK =
+  /^\W*(?:please )?(?:generat|creat|writ|provid|suggest|giv)\w*\b[^.\n]{0,60}\b(?:title|name|headline|slug)\b[^.\n]{0,20}\b(?:for|of) (?:this|the following) (?:conversation|chat|session|thread|discussion)\b/i;
+const NAMING_HEAD = 200;
 const SHORT_NAME =
   /\b(?:summar|descri|label|name)\w*[^.]{0,60}\b(?:under|less than|at most|max\w*|no more than|up to) \d+ (?:words?|char)|\b\d+ (?:words?|char\w*) or (?:less|fewer)[^.]{0,30}\b(?:description|summary|name|label)/i;
 const OF_A_TALK =
@@ -46,11 +52,23 @@ const SHORTNESS =
 const ONLY_THAT =
   /\b(?:only|just) (?:the|a|with|output|return|reply|respond)|\bnothing else\b|\b(?:output|return|respond|reply)\w* (?:\w+ )?only\b|\bno (?:quotes?|punctuation|quotation|explanation)|\bdo not (?:use|include) (?:quotes|colons)/i;
 
-function titleScore(facts: RequestFacts): number {
-  if (facts.toolNames.length > 0) return 0;
-  const asked = `${facts.lead.slice(0, READ)}\n${lastWords(facts.messages).slice(0, READ)}\n${firstWords(facts)}`;
-  if (!NAMES.test(asked) && !SHORT_NAME.test(asked)) return 0;
-  return 1 + [OF_A_TALK, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(asked)).length;
+function isTitle(facts: RequestFacts): boolean {
+  if (facts.toolNames.length > 0) return false;
+  const lead = facts.lead.slice(0, READ);
+  const isAskedByLead = hasOwnLead(facts) && asksForName(lead);
+  if (!isAskedByLead && !isAskedAside(facts) && !namesMissingTalk(facts)) return false;
+  const asked = `${lead}\n${lastWords(facts.messages).slice(0, READ)}\n${firstWords(facts)}`;
+  if (!asksForName(asked)) return false;
+  return 1 + [OF_A_TALK, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(asked)).length >= TITLE_SCORE;
+}
+
+/** True if a request begins by asking for the name of "this conversation" while it repeats none: only a program asks so. */
+function namesMissingTalk(facts: RequestFacts): boolean {
+  return !hasHistory(facts) && NAMES_THIS_TALK.test(lastWords(facts.messages).slice(0, NAMING_HEAD));
+}
+
+function asksForName(text: string): boolean {
+  return NAMES.test(text) || SHORT_NAME.test(text);
 }
 
 const ASIDE_SCORE = 3;
@@ -61,18 +79,13 @@ const FORMED =
 const SMALL_REPLY = 1_024;
 
 function asideScore(facts: RequestFacts): number {
-  if (facts.toolNames.length > 0 || facts.messages.some(({ role }) => role === "assistant")) return 0;
-  const asked = `${facts.lead.slice(0, READ)}\n${lastWords(facts.messages).slice(0, READ)}`;
-  const points: readonly (readonly [boolean, number])[] = [
-    [facts.isBesideMain === true, 3],
-    [facts.hasOutputFormat === true, 2],
-    [(facts.maxTokens ?? Number.POSITIVE_INFINITY) <= SMALL_REPLY, 1],
-    [facts.isStreamed === false, 1],
-    [CLASSIFIES.test(asked), 1],
-    [FORMED.test(asked), 1],
-    [ONLY_THAT.test(asked), 1],
-  ];
-  return points.reduce((sum, [holds, worth]) => sum + (holds ? worth : 0), 0);
+  if (facts.toolNames.length > 0 || hasHistory(facts)) return 0;
+  if (facts.isBesideMain) return ASIDE_SCORE;
+  const lead = facts.lead.slice(0, READ);
+  const words = [CLASSIFIES, FORMED, ONLY_THAT].filter((mark) => mark.test(lead)).length;
+  const isSmall = (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= SMALL_REPLY;
+  const form = (facts.hasOutputFormat ? 2 : 0) + (isSmall ? 1 : 0);
+  return words > 0 && form > 0 ? words + form + (facts.isStreamed === false ? 1 : 0) : 0;
 }
 
 const READ = 3_000;

@@ -1,5 +1,5 @@
-import { samePrefix } from "../../conversation/align.ts";
-import type { Said } from "./align-request.ts";
+import { leftOut, samePrefix } from "../../conversation/align.ts";
+import { type Said, trimmedBeforeReply } from "./align-request.ts";
 import { isAlike } from "./canonical-key.ts";
 
 /** What a thread and a request have in common. */
@@ -8,6 +8,8 @@ export interface Likeness {
   readonly prefix: number;
   /** Messages that both have, at their beginning or at their end; those that are merely alike count too. */
   readonly same: number;
+  /** Messages of the thread that the request does not say. */
+  readonly left: number;
   /** True if the request goes on where the thread ends: it answers the thread's last reply. */
   readonly isNext: boolean;
   /** True if the request says all that the thread says, and then replies that the thread does not know. */
@@ -27,6 +29,8 @@ const LEAST_BEHIND_CUT = 3;
 /** So many, that it has replaced the beginning. */
 const LEAST_TAIL = 4;
 const TAIL_SHARE = 0.6;
+/** A client that has only left messages out is known by as many that it still says. */
+const MIN_STILL_SAID = 2;
 
 /** Compares the line of a thread with a request. */
 export function likenessOf(line: Said, request: Said): Likeness {
@@ -40,16 +44,32 @@ export function likenessOf(line: Said, request: Said): Likeness {
   if (isWhole || known === 0) {
     const isNext = isWhole && known > 0 && alike >= known;
     const isBeyond = isWhole && alike > 0 && alike < known;
-    return { prefix, same: alike, isNext, isBeyond, isAnotherEnd };
+    const left = line.keys.length - alike;
+    return { prefix, same: alike, left, isNext, isBeyond, isAnotherEnd };
   }
+  const compared = (same: number, isNext: boolean, hasOtherEnd = isAnotherEnd): Likeness => ({
+    ...{ prefix, same, left: line.keys.length - same, isNext },
+    ...{ isBeyond: false, isAnotherEnd: hasOtherEnd },
+  });
+  const still = stillSaid(line, request, known);
+  if (still >= MIN_STILL_SAID) return compared(still, true);
+  const kept = trimmedBeforeReply(line, request)?.kept ?? 0;
+  if (kept >= MIN_STILL_SAID) return compared(kept, false, true);
   // The thread ends with the reply that the request answers, or with what is asked once more.
   const ends = [known, request.keys.length].map((end) => ({
     end,
     tail: alikeSuffix(line.keys, request.keys, end, alike),
   }));
   const { end, tail } = ends.reduce((best, one) => (one.tail > best.tail ? one : best));
-  const isNext = tail > 0 && isExplained(line, alike, tail, end);
-  return { prefix, same: alike + tail, isNext, isBeyond: false, isAnotherEnd };
+  return compared(alike + tail, tail > 0 && isExplained(line, alike, tail, end));
+}
+
+/** How many messages of the line a request says that has only left others out, and goes on where the line ends; else 0. */
+function stillSaid({ keys }: Said, request: Said, known: number): number {
+  const last = keys.at(-1);
+  if (last === undefined || request.keys.lastIndexOf(last) < known - 1) return 0;
+  const places = leftOut(keys, request.keys);
+  return places ? keys.length - places.length : 0;
 }
 
 /** True if what lies between the common beginning and the common end is what clients do to conversations. */

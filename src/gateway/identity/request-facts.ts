@@ -15,6 +15,14 @@ export interface RequestFacts {
   readonly purpose?: string;
   /** True if the same client has a conversation with tools under the same id. */
   readonly isBesideMain?: boolean;
+  /** The conversation whose messages it repeats, if one is known. */
+  readonly known?: KnownConversation;
+}
+
+/** How the requests of a known conversation look, compared with one that repeats its messages. */
+export interface KnownConversation {
+  readonly hasTools: boolean;
+  readonly hasSameLead: boolean;
 }
 
 /** The words of a message: its texts, without what tools answered. */

@@ -18,6 +18,8 @@ const RUN_WORDS = 6;
 
 /** Below this two shapes are those of two agents. */
 const SAME = 0.6;
+/** The same for system prompts alone. */
+const SAME_LEAD = 0.4;
 
 /** The shape of a request; `lead` is its system prompt. */
 export function shapeOf(request: { readonly lead: string; readonly toolNames: readonly string[] }): Shape {
@@ -38,7 +40,12 @@ export function isSameShape(one: Shape, other: Shape): boolean {
   if (isBare && one.tools.length !== other.tools.length) return false;
   if (one.lead.length === 0 && other.lead.length === 0)
     return shared(one.tools, other.tools, "smaller") > 0.5;
-  return shapeLikeness(one, other) >= SAME && shared(one.lead, other.lead, "all") >= 0.4;
+  return shapeLikeness(one, other) >= SAME && hasSameLead(one, other);
+}
+
+/** True if two system prompts begin alike, or both are missing. */
+export function hasSameLead(one: Shape, other: Shape): boolean {
+  return shared(one.lead, other.lead, "all") >= SAME_LEAD;
 }
 
 function ownTools(names: readonly string[]): readonly string[] {

@@ -6,6 +6,8 @@ export interface LoopLimits {
   readonly requests: number;
   /** Compactions without progress. */
   readonly compactions: number;
+  /** Overflow errors in a row that reach a client. */
+  readonly overflows: number;
   /** Counted within so much time. */
   readonly withinMs: number;
   /** How long the client is stopped then. */
@@ -13,7 +15,7 @@ export interface LoopLimits {
 }
 
 /** What loops. */
-export type Loop = "request" | "compaction";
+export type Loop = "request" | "compaction" | "overflow";
 
 /** What is known of one thread, or of one family of threads, as far as loops go; bounded. */
 export interface LoopState {
@@ -21,6 +23,8 @@ export interface LoopState {
   readonly answered: readonly { readonly key: string; readonly at: readonly number[] }[];
   /** Compactions since there was progress. */
   readonly compactions: readonly number[];
+  /** Overflow errors that reached the client since a turn was answered. */
+  readonly overflows: readonly number[];
   /** Messages of the line at the last compaction, and the fewest since. */
   readonly lineAtLast: number;
   readonly fewestSince: number;
@@ -37,6 +41,7 @@ export interface LoopState {
 export const NO_LOOP: LoopState = {
   answered: [],
   compactions: [],
+  overflows: [],
   lineAtLast: 0,
   fewestSince: Number.POSITIVE_INFINITY,
 };
@@ -88,6 +93,18 @@ export function atCompaction(state: LoopState, messages: number, now: number, li
   return compactions.length > limits.compactions ? stop(next, "compaction", compactions, now, limits) : next;
 }
 
+/** After an overflow error that reached the client. */
+export function afterOverflow(state: LoopState, now: number, limits: LoopLimits): LoopState {
+  const overflows = [...within(state.overflows, now, limits), now].slice(-limits.overflows);
+  const next = { ...state, overflows };
+  return overflows.length >= limits.overflows ? stop(next, "overflow", overflows, now, limits) : next;
+}
+
+/** After a turn that was answered: whatever was too long before, this was not. */
+export function afterAccepted(state: LoopState): LoopState {
+  return state.overflows.length > 0 ? { ...state, overflows: [] } : state;
+}
+
 /** Why the next request is not sent; undefined if it may be. */
 export function loopFault({ stopped }: LoopState, now: number): Fault | undefined {
   if (!stopped || now >= stopped.until) return undefined;
@@ -99,7 +116,7 @@ export function loopFault({ stopped }: LoopState, now: number): Fault | undefine
     message:
       `longhaul has stopped this conversation because the client runs in a circle: ${WHAT[loop](count)} since ${timeOf(since)}. ` +
       `Stop the client, or say something else; requests pass again from ${timeOf(until)} on. ` +
-      `If this is meant, raise breaker.${loop === "request" ? "requests" : "compactions"} in the gateway's configuration.`,
+      `If this is meant, raise breaker.${SETTINGS[loop]} in the gateway's configuration.`,
   };
 }
 
@@ -108,9 +125,16 @@ export function afterCooling(state: LoopState, now: number): LoopState {
   return state.stopped && now >= state.stopped.until ? NO_LOOP : state;
 }
 
+const SETTINGS: Readonly<Record<Loop, "requests" | "compactions" | "overflows">> = {
+  request: "requests",
+  compaction: "compactions",
+  overflow: "overflows",
+};
+
 const WHAT: Readonly<Record<Loop, (count: number) => string>> = {
   request: (count) => `the same request was answered ${count} times`,
   compaction: (count) => `it asked ${count} times for a summary and the conversation went no further`,
+  overflow: (count) => `the provider refused ${count} requests in a row, however small they were made,`,
 };
 
 function stop(

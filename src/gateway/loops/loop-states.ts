@@ -1,9 +1,11 @@
 import type { Fault } from "../api/api.ts";
 import {
   type AnsweredRequest,
+  afterAccepted,
   afterAnswer,
   afterCooling,
   afterMain,
+  afterOverflow,
   atCompaction,
   type LoopLimits,
   type LoopState,
@@ -57,6 +59,16 @@ export class LoopStates {
     if (known) return known;
     this.#change(family, (state, now, limits) => atCompaction(state, messages, now, limits));
     return this.fault(family);
+  }
+
+  /** A family's client was told that a request did not fit. */
+  refused(family: string): void {
+    this.#change(family, afterOverflow);
+  }
+
+  /** A family's turn was answered. */
+  accepted(family: string): void {
+    if (this.#states.has(family)) this.#change(family, afterAccepted);
   }
 
   #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {

@@ -1,4 +1,4 @@
-import { redactSecrets } from "../redact/redact-secrets.ts";
+import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
 /** How much is told: all of a level and of those above it. */
 export type LogLevel = "silent" | "error" | "info" | "debug";
@@ -23,6 +23,7 @@ const FIELDS = {
     "savedDollars",
     "healed",
     "recalls",
+    "unindexed",
     "redacted",
     "count",
   ],

@@ -39,4 +39,6 @@ export interface Trace {
   responseId?: string;
   stopReason?: string;
   recalls?: number;
+  /** Entries, at least, that a recall could not look at yet. */
+  unindexed?: number;
 }

@@ -7,11 +7,25 @@ export function healthPage(): PageAnswer {
   return { json: { status: "ok" } };
 }
 
-/** Whether requests should be sent here: not while it drains, nor while its store cannot be read. */
+const MAX_PROBE_MS = 2_000;
+
+/** Whether requests should be sent here: not while it drains, nor while its store cannot be written. */
 export async function readyPage(kernel: Kernel, status: GatewayStatus): Promise<PageAnswer> {
   const reasons: string[] = [];
   if (!status.isOpen) reasons.push("draining");
-  await kernel.sessions({ limit: 1 }).catch(() => reasons.push("store"));
+  await withinTime(kernel.probe()).catch(() => reasons.push("store"));
   const isReady = reasons.length === 0;
   return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
+}
+
+/** Rejects if the store takes longer than whoever asks would wait. */
+async function withinTime(probe: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(() => late.reject(new Error("The store takes too long.")), MAX_PROBE_MS);
+  try {
+    await Promise.race([probe, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    probe.catch(() => undefined);
+  }
 }

@@ -5,6 +5,8 @@ import { PageFault } from "./page-fault.ts";
 
 const HITS = { otherwise: 10, max: 50 };
 const MOST_CHARACTERS = 4_000;
+/** Longest time for indexing what is new. */
+const WAIT_MS = 2_000;
 
 /** What was said about something, in the reader's sessions. */
 export async function recallPage(kernel: Kernel, asked: PageQuestion): Promise<PageAnswer> {
@@ -22,6 +24,11 @@ export async function recallPage(kernel: Kernel, asked: PageQuestion): Promise<P
   const within = wanted.startsWith(prefix) ? wanted : prefix;
   const scope = { ...(within !== "" && { prefix: within }), ...(sessions.length > 0 && { sessions }) };
   const isScoped = Object.keys(scope).length > 0;
-  const recalled = await kernel.memory.recall(question, { k, signal, ...(isScoped && { scope }) });
+  const recalled = await kernel.memory.recall(question, {
+    k,
+    signal,
+    waitMs: WAIT_MS,
+    ...(isScoped && { scope }),
+  });
   return { json: { question, ...recalled } };
 }

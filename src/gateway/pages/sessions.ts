@@ -5,32 +5,23 @@ import { checkMethod, noSession, type PageQuestion, sessionArgument, wholeArgume
 
 const LISTED = { otherwise: 50, max: 200 };
 const ENTRIES = { otherwise: 50, max: 500 };
-/** Sessions looked through for those of a reader. */
-const MOST_LOOKED = 10_000;
 const OVERLAYS = 20;
-const PAGE = 200;
 
 /** The sessions of a reader, newest first; `before` goes on where it is told. */
 export async function sessionsPage(kernel: Kernel, asked: PageQuestion): Promise<PageAnswer> {
   checkMethod(asked, "GET", "HEAD");
   if (asked.rest !== "") return sessionPage(kernel, asked);
   const limit = wholeArgument(asked, "limit", LISTED);
-  const found: SessionRecord[] = [];
-  let before = asked.query.get("before") ?? undefined;
+  const before = asked.query.get("before") ?? undefined;
   if (before !== undefined && !(before.startsWith(asked.prefix) && (await kernel.find(before))))
     throw noSession(before);
-  let looked = 0;
-  let hasMore = false;
-  while (!hasMore && looked < MOST_LOOKED) {
-    const page = await kernel.sessions({ limit: PAGE, ...(before !== undefined && { before }) });
-    for (const record of page.filter(({ id }) => id.startsWith(asked.prefix))) {
-      if (found.length < limit) found.push(record);
-      else hasMore = true;
-    }
-    looked += page.length;
-    before = page.at(-1)?.id;
-    if (page.length < PAGE) break;
-  }
+  const page = await kernel.sessions({
+    limit: limit + 1,
+    ...(asked.prefix !== "" && { prefix: asked.prefix }),
+    ...(before !== undefined && { before }),
+  });
+  const found = page.slice(0, limit);
+  const hasMore = page.length > limit;
   const sessions: object[] = [];
   for (const record of found) {
     await using session = await kernel.session(record.id);

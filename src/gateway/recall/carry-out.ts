@@ -7,6 +7,8 @@ import { withinTime } from "./within-time.ts";
 /** Calls of one round that are carried out; all of them together get so much time. */
 const MOST_CALLS = 8;
 const TIMEOUT_MS = 8_000;
+/** Of that, for indexing what is new. */
+const WAIT_MS = 2_000;
 
 /** Whose memory is asked. */
 export interface Asking {
@@ -47,5 +49,5 @@ async function answerTo({ name, input }: OwnCall, asking: Asking, signal: AbortS
   }
   const limit = numberOf(input.limit);
   const k = limit === undefined ? undefined : Math.min(MOST_RESULTS, Math.max(1, Math.round(limit)));
-  return memory.recall(textOf(input.query) ?? "", { signal, ...(k !== undefined && { k }) });
+  return memory.recall(textOf(input.query) ?? "", { signal, waitMs: WAIT_MS, ...(k !== undefined && { k }) });
 }

@@ -1,5 +1,6 @@
-import { estimateText, type Hit, retrieveContext, shouldRetrieve } from "../../index.ts";
+import { estimateText, type Hit, type Memory, retrieveContext, shouldRetrieve } from "../../index.ts";
 import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
+import type { Trace } from "../observe/trace.ts";
 import type { Asked } from "../thread/asked.ts";
 import type { Thread } from "../thread/thread.ts";
 import { ownWords } from "./own-words.ts";
@@ -18,6 +19,8 @@ export interface LookedBack {
 }
 
 const TIMEOUT_MS = 5_000;
+/** Of that, for indexing what is new. */
+const WAIT_MS = 1_000;
 /** Far more than is shown: what the window has is left out later. */
 const MOST_TOKENS = 20_000;
 
@@ -33,15 +36,27 @@ export async function lookBack(
 ): Promise<LookedBack | undefined> {
   if (!recallSettings(config(), api.name, thread.kind).context) return undefined;
   const { messages } = said;
-  const last = messages.at(-1 - thread.tailOf(said).length);
+  const last = messages.at(-1 - thread.remindersIn(said));
   if (last?.role !== "user" || threadRecall(thread).told.knows(messages, last)) return undefined;
   const words = ownWords(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;
   const found = await withinTime(TIMEOUT_MS, signal, async (late) => {
     const scope = await talksWithin(reachOf(principal.id, config()), kernel);
-    const options = { tokensOf: estimateText, budgetTokens: MOST_TOKENS, scope, signal: late };
-    return retrieveContext(kernel.memory, words, options);
+    const waitMs = WAIT_MS;
+    const options = { tokensOf: estimateText, budgetTokens: MOST_TOKENS, scope, signal: late, waitMs };
+    return retrieveContext(tracing(kernel.memory, trace), words, options);
   });
   return { place: last.index, words, hits: found?.hits ?? [] };
+}
+
+/** Memory whose recalls note how many entries they could not look at. */
+function tracing(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
+  return {
+    recall: async (question, options) => {
+      const recalled = await memory.recall(question, options);
+      if (recalled.unindexed !== undefined) trace.unindexed = recalled.unindexed;
+      return recalled;
+    },
+  };
 }

@@ -1,7 +1,7 @@
+import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 import type { JsonObject } from "../api/api.ts";
 import type { Admitted, ExchangeParts } from "../exchange/parts.ts";
 import type { Answered } from "../exchange/refusal.ts";
-import { redactSecrets } from "../redact/redact-secrets.ts";
 import type { Call } from "../thread/call.ts";
 import { carryOut } from "./carry-out.ts";
 import { reachOf } from "./reach.ts";

@@ -1,7 +1,7 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
-import { findAssigned } from "./find-assigned.ts";
-import { MARK } from "./found-secret.ts";
-import { redactSecrets } from "./redact-secrets.ts";
+import { findAssigned } from "../../model/secrets/find-assigned.ts";
+import { MARK } from "../../model/secrets/found-secret.ts";
+import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
 /** A message without its secrets. */
 export interface RedactedInput {
@@ -19,7 +19,7 @@ export function redactInput(message: MessageInput): RedactedInput {
   const found: string[] = [];
   const text = (value: string): string => {
     const redacted = redactSecrets(value);
-    found.push(...redacted.found);
+    for (const kind of redacted.found) found.push(kind);
     return redacted.text;
   };
   const clean: MessageInput = {

@@ -1,8 +1,14 @@
 import type { ServerResponse } from "node:http";
+import { ByteCollector } from "../body/byte-collector.ts";
 import type { Listening } from "./listening.ts";
 
 /** How long a client whose answer is cut may take to accept what it was sent before. */
 const LAST_WORDS_MS = 1_000;
+
+/** Pieces that are written as they come in one round of the event loop; those after them are joined if they are small. */
+const MAX_SINGLE_PIECES = 64;
+const SMALL_BYTES = 512;
+const JOINED_BYTES = 16_384;
 
 /** What happens at a client. */
 export interface ClientEvents {
@@ -25,6 +31,8 @@ export interface Client {
   /** What is sent from now on in this round of the event loop goes out at its end, before what is put off to it later. */
   gather(): void;
   send(bytes: Uint8Array | string): void;
+  /** Hands over what waits to be joined with more. */
+  flush(): void;
   /** Ends the response; `onFinished` or `onLost` follows. */
   end(rawTrailers: readonly string[]): void;
   /** Breaks the response off behind what was sent, so that the client sees that it is not whole. */
@@ -43,7 +51,22 @@ export function openClient(
   let bytes = 0;
   let firstByteAt: number | undefined;
   let isFull = false;
+  /** Pieces of this round of the event loop, and those of them that wait to be written as one. */
+  let pieces = 0;
+  const crumbs = new ByteCollector();
 
+  const write = (piece: Uint8Array | string) => {
+    writeTogether(response);
+    if (!response.write(piece)) wait();
+  };
+  const flush = () => {
+    if (crumbs.length > 0 && !response.writableEnded && !response.destroyed) write(crumbs.take());
+    crumbs.clear();
+  };
+  const endRound = () => {
+    pieces = 0;
+    flush();
+  };
   // The socket's own timer sees each byte that leaves, where events tell only of whole writes.
   const wait = () => {
     isFull = true;
@@ -79,16 +102,26 @@ export function openClient(
     send(piece) {
       if (piece.length === 0) return;
       firstByteAt ??= performance.now();
-      bytes += Buffer.byteLength(piece);
-      writeTogether(response);
-      if (!response.write(piece)) wait();
+      const length = Buffer.byteLength(piece);
+      bytes += length;
+      if (pieces++ === 0) setImmediate(endRound);
+      if (pieces > MAX_SINGLE_PIECES && length <= SMALL_BYTES) {
+        crumbs.add(typeof piece === "string" ? Buffer.from(piece) : piece);
+        if (crumbs.length >= JOINED_BYTES) flush();
+        return;
+      }
+      flush();
+      write(piece);
     },
+    flush,
     end(rawTrailers) {
+      flush();
       if (rawTrailers.length > 0 && response.chunkedEncoding) response.addTrailers(pairsOf(rawTrailers));
       wait();
       response.end();
     },
     cut() {
+      flush();
       const timer = setTimeout(() => response.destroy(), LAST_WORDS_MS).unref();
       socket.once("close", () => clearTimeout(timer));
       if (response.socket) response.socket.destroySoon();

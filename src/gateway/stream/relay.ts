@@ -121,11 +121,13 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
       }),
   });
   const finish = () => {
+    client.flush();
     if (options.continues?.()) over.resolve("complete");
     else client.end(body.rawTrailers);
   };
   const breakOff = (why: UpstreamError) => {
     if (why.reason === "aborted") return lose(goneOrStopped());
+    client.flush();
     if (options.mends?.(why)) return over.resolve("complete");
     broken = why.reason === "idle" ? "upstream-idle" : "upstream-cut";
     const words = options.lastWords?.(why);

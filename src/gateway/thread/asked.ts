@@ -1,4 +1,4 @@
-import type { Policy } from "../../index.ts";
+import type { Fitted, Policy } from "../../index.ts";
 import type { Api, JsonObject } from "../api/api.ts";
 import type { WireMessages } from "../body/wire-message.ts";
 import type { FoundCompactions } from "../compaction/find-compactions.ts";
@@ -27,6 +27,20 @@ export interface Room {
   readonly window: number;
   /** Tokens from which on the client would begin to compact by itself. */
   readonly threshold: number;
+  /** True if the upstream has refused a request because its output did not fit beside its messages. */
+  readonly isOutputCounted?: boolean;
+}
+
+/** Share by which the provider may count more tokens than expected. */
+const UNCERTAIN_SHARE = 0.02;
+
+/** The output that fits beside messages, where the upstream minds. */
+export function outputWithin(
+  { window, isOutputCounted }: Room,
+  fitted: Pick<Fitted, "tokens"> | undefined,
+): number | undefined {
+  if (!isOutputCounted || !fitted) return undefined;
+  return Math.max(1, Math.floor(window - fitted.tokens * (1 + UNCERTAIN_SHARE)));
 }
 
 /** A request as a thread takes it. */
@@ -37,6 +51,8 @@ export interface Asked {
   readonly room: Room;
   /** "none" leaves everything as it is. */
   readonly policy: string | Policy;
+  /** False if what has left the window is not to be brought back. */
+  readonly isPaging?: boolean;
   /** Policies of the same key do the same. */
   readonly policyKey: string;
   /** What the client asks for with Anthropic's `context_management`, where the gateway carries it out. */

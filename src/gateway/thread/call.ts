@@ -1,43 +1,40 @@
+import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import type { Placed } from "../../conversation/conversation.ts";
+import { ranServerTools } from "../../conversation/server-tools.ts";
 import {
   type EntryId,
   type Fitted,
   isLonghaulError,
   type MessageInput,
+  type Overflow,
+  overflowOf,
   type ProviderFailure,
   parseEntryId,
 } from "../../index.ts";
-import type { JsonObject, ReplyReader } from "../api/api.ts";
+import type { ReplyReader } from "../api/api.ts";
 import type { CutBody } from "../body/cut.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { violationsIn } from "../edits/check-rules.ts";
 import type { Violation } from "../edits/violation.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
-import type { Asked, Room } from "./asked.ts";
+import { type Asked, outputWithin, type Room } from "./asked.ts";
 import { fitWhole } from "./fit-whole.ts";
 import { fittedPieces, isUnchanged } from "./fitted-pieces.ts";
 import { piecesFromLog, saysOwn } from "./from-log.ts";
 import { elementsOf, type Piece } from "./outgoing.ts";
-import { type AppendReply, Recorder } from "./recorder.ts";
+import { type AppendReply, type NameReply, Recorder } from "./recorder.ts";
 import { type Sent, sentBefore } from "./sent-before.ts";
 import { keyOf } from "./stored.ts";
 import type { Thread } from "./thread.ts";
 import { madeFor, type TakenWindow } from "./window-set.ts";
+import { wordsOf } from "./words-of.ts";
 
-/** How often one request is sent again; the window itself gives up sooner. */
+/** How often one request is sent again, and one that has to be sent as the log has it first. */
 const MOST_HEALED = 4;
-/** The same for a request that has to be sent as the log has it first. */
 const MOST_FROM_LOG = 3;
 /** What a window says that cannot be made any smaller. */
 const NOWHERE: Placed<WireMessage> = { byId: new Map(), last: undefined };
 const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
-
-/** Told the id of a reply, and the entry that it becomes; undefined if it is not whole. */
-export type NameReply = (
-  response: string,
-  entry: Promise<EntryId | undefined>,
-  items: readonly JsonObject[],
-) => Promise<void>;
 
 /** One request of a thread, from what is sent to what came back. */
 export class Call {
@@ -52,7 +49,6 @@ export class Call {
   #violations: readonly Violation[] = [];
   #isAnswered = false;
   #isEnded = false;
-  #isSpent = false;
   #isFromLog = false;
   #lead: readonly MessageInput[] = [];
   #named: Promise<void> | undefined;
@@ -89,8 +85,21 @@ export class Call {
     }
     const call = new Call(thread, asked, await thread.take(asked));
     await asked.onTaken?.();
-    if (asked.policy !== "none") await call.#fit();
+    if (asked.policy !== "none") {
+      await call.#carryOutCommand();
+      await call.#fit();
+    }
     return call;
+  }
+
+  /** A person typed `/compact`, which agents with a command of that name carry out themselves. */
+  async #carryOutCommand(): Promise<void> {
+    const { isDryRun, chain, said, signal } = this.asked;
+    const { session, kind } = this.thread;
+    const newest = said.messages.at(-1);
+    const isOurs = kind === "main" && !isDryRun && !chain && this.thread.remindersIn(said) === 0;
+    if (!isOurs || newest?.role !== "user") return;
+    await compactOnCommand(session, { id: this.last, message: () => newest.input() }, { signal });
   }
 
   async #fit(): Promise<void> {
@@ -163,6 +172,7 @@ export class Call {
   async heals(failure: ProviderFailure, room: Room = this.asked.room): Promise<boolean> {
     const { policy, isDryRun, chain } = this.asked;
     if (policy === "none" || isDryRun || this.#healed >= (chain ? MOST_FROM_LOG : MOST_HEALED)) return false;
+    if (overflowOf(failure) && this.thread.inVain.covers(this.asked)) return false;
     return this.thread.conversation.inTurn(async () => {
       try {
         if (this.#sent && !this.#placed) await this.#fitAnew();
@@ -180,11 +190,20 @@ export class Call {
         return !chain || this.#isFromLog;
       } catch (error) {
         if (!IN_VAIN.some((code) => isLonghaulError(error, code))) throw error;
-        this.#isSpent = true;
         this.thread.sent = undefined;
         return false;
       }
     });
+  }
+
+  /** An overflow error without its numbers where they cannot be true of what was sent. */
+  believed(overflow: Overflow): Overflow {
+    return this.#taken.window.believed(overflow);
+  }
+
+  /** The most output that the request may ask for; undefined if that is for the client to say. */
+  get maxOutputTokens(): number | undefined {
+    return this.#fitted?.maxOutputTokens ?? outputWithin(this.asked.room, this.#fitted);
   }
 
   /** Rules of the provider that an edit would have broken; it was left out then. */
@@ -210,8 +229,7 @@ export class Call {
     this.#answered(false);
     if (this.#isEnded) return;
     this.#isEnded = true;
-    // A window that was forced smaller in vain would be sent as small again, whatever is asked next.
-    if (!this.#isSpent) this.#taken.giveBack();
+    this.#taken.giveBack();
   }
 
   async #append(append: AppendReply, reader: ReplyReader, name: NameReply | undefined): Promise<void> {
@@ -255,11 +273,13 @@ export class Call {
     return whole.fitted;
   }
 
-  async #report({ usage, responseId, model = this.asked.frame.model }: ReplyReader): Promise<void> {
+  async #report(reader: ReplyReader): Promise<void> {
+    const { usage, responseId, model = this.asked.frame.model } = reader;
     const { conversation } = this.thread;
     await conversation.inTurn(async () => {
       const request = responseId === undefined ? {} : { request: responseId };
-      if (usage) conversation.appended([await this.#taken.window.report(usage, { model, ...request })]);
+      const options = { model, ...request, ranServerTools: ranServerTools(reader.message()) };
+      if (usage) conversation.appended([await this.#taken.window.report(usage, options)]);
       this.end();
     });
     await this.#named;
@@ -290,9 +310,4 @@ export class Call {
     // What the provider would refuse again for another reason is not sent: its first words are the better answer.
     if (this.#violations.length > 0 || !saysOwn(said, this.#pieces)) this.#isFromLog = false;
   }
-}
-
-function wordsOf(message: MessageInput | undefined): string {
-  const texts = message?.parts?.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return message?.text ?? texts?.join("\n") ?? "";
 }

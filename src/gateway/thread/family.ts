@@ -1,10 +1,11 @@
 import type { EntryId, Kernel, MessageInput, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
-import { isContinuedFrom } from "../identity/continued.ts";
 import { kindOf } from "../identity/kind.ts";
+import { knownConversation } from "../identity/known-conversation.ts";
 import { withOpening } from "../identity/opening-key.ts";
 import { lastWords } from "../identity/request-facts.ts";
-import { type ClientSummary, linkSummary } from "./client-summary.ts";
+import { ClientSummaries } from "./client-summaries.ts";
+import type { ClientSummary } from "./client-summary.ts";
 import { forkThread } from "./fork-thread.ts";
 import { type Caller, freeChildId, rootId } from "./names.ts";
 import type { Request } from "./request.ts";
@@ -31,7 +32,6 @@ export type Continued = () => Promise<ClientSummary | undefined>;
 /** More conversations that begin alike are not found again after a restart. */
 const MOST_ALIKE = 32;
 const MOST_CHILDREN = 100;
-const MOST_SUMMARIES = 4;
 
 /** Conversations of one caller that may belong together: those of one explicit id, or those that begin alike. */
 export class Family {
@@ -43,7 +43,7 @@ export class Family {
   /** First messages whose conversations have been looked for in the store. */
   readonly #looked = new Set<string>();
   #roots: Session[] = [];
-  #summaries: ClientSummary[] = [];
+  readonly #summaries = new ClientSummaries();
   #turn: Promise<unknown> = Promise.resolve();
   /** Requests that look for their thread. */
   #waiting = 0;
@@ -72,7 +72,29 @@ export class Family {
    * where nothing is known that the request could go on with.
    */
   threadFor(request: Request, continued: Continued): Promise<Thread> {
-    return this.#inTurn(() => this.#threadFor(request, continued));
+    return this.#inTurn(() => this.#threadFor(request, continued, "any"));
+  }
+
+  /** The same, but undefined where the request would begin a conversation of its own. */
+  knownThreadFor(request: Request, continued: Continued): Promise<Thread | undefined> {
+    return this.#inTurn(() => this.#threadFor(request, continued, "known"));
+  }
+
+  /** The thread that a request goes on with although its client has left the beginning out, reserved for it. */
+  trimmedThreadFor(request: Request): Promise<Thread | undefined> {
+    return this.#inTurn(async () => {
+      await this.#look(this.#firstKey);
+      await this.#reopenClosed();
+      const { keys, roles, shape, caller } = request;
+      const { explicit, agent } = caller;
+      const candidates = await Promise.all(
+        this.#threads.map((thread) => thread.candidate(explicit, undefined, request)),
+      );
+      const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", explicit, agent });
+      const thread = choice.type === "continue" ? this.#thread(choice.id) : undefined;
+      thread?.reserve();
+      return thread;
+    });
   }
 
   /** The thread of a reply that a request goes on behind, reserved for it; a fork while another request is under way. */
@@ -105,11 +127,25 @@ export class Family {
 
   /** Takes in a conversation that goes on here, for its client has begun anew with a summary. */
   async #adopt({ of, text }: ClientSummary): Promise<void> {
-    const id = rootId(this.#caller, this.#firstKey, this.#roots.length + 1);
+    const id = rootId(this.#caller, this.#firstKey, this.#freeOrdinal());
     this.#roots.push(await putSign(of.session, id));
     this.#threads.unshift(of);
     this.#adopted.add(of);
-    this.#remember({ of, text });
+    this.#summaries.add({ of, text });
+  }
+
+  /** Lets a conversation go whose session was deleted while it was open here; false if it is none of these. */
+  renew(id: SessionId): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const thread = this.#thread(id);
+      const isKnown = thread !== undefined || this.#roots.some((root) => root.id === id);
+      // Another request may have been here first.
+      if (!isKnown || (await this.#parts.kernel.find(id))) return isKnown;
+      this.#threads = this.#threads.filter((known) => known !== thread);
+      this.#roots = this.#roots.filter((root) => root.id !== id);
+      if (thread?.inFlight === 0) await thread.close().catch(() => undefined);
+      return true;
+    });
   }
 
   async close(): Promise<void> {
@@ -117,13 +153,16 @@ export class Family {
     await Promise.allSettled([...own, ...this.#roots].map((thread) => thread.close()));
   }
 
-  async #threadFor(request: Request, continued: Continued): Promise<Thread> {
+  #threadFor(request: Request, continued: Continued, which: "any"): Promise<Thread>;
+  #threadFor(request: Request, continued: Continued, which: "known"): Promise<Thread | undefined>;
+  async #threadFor(
+    request: Request,
+    continued: Continued,
+    which: "any" | "known",
+  ): Promise<Thread | undefined> {
     const { keys, firstKey, roles, shape, facts, caller } = request;
     await this.#look(firstKey);
-    // One that was adopted may have been let go with its own family.
-    const closed = this.#threads.filter(({ isClosed }) => isClosed);
-    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
-    for (const { session } of closed) await this.#reopen(session.id);
+    await this.#reopenClosed();
     const main = request.isMain ? this.#main : undefined;
     if (main) {
       main.reserve();
@@ -133,19 +172,31 @@ export class Family {
     if (elsewhere) await this.#adopt(elsewhere);
     const { explicit, agent } = caller;
     const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
-    const summary = this.#summaries.find(({ text }) => isContinuedFrom(text, request.opening()));
-    const kind = kindOf({ ...facts, isBesideMain });
+    const summary = this.#summaries.find(request.opening);
     const continues = summary?.of.session.id;
     const said = { keys: this.#isExplicit ? keys : withOpening(keys, firstKey), roles };
     const candidates = await Promise.all(
       this.#threads.map((thread) => thread.candidate(explicit, firstKey, said)),
     );
+    const known = knownConversation(candidates, request, said);
+    const kind = kindOf({ ...facts, isBesideMain, ...(known && { known }) });
     const choice = chooseThread(candidates, { ...said, shape, kind, explicit, agent, continues });
+    if (which === "known" && choice.type === "new-main") return undefined;
     const chosen = choice.type === "continue" ? this.#thread(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
-    if (summary?.of === thread && !(await isStillSaid(thread, keys))) await this.#link(summary);
+    const isAnew = choice.type === "continue" && choice.keep === 0;
+    const told = summary ?? (isAnew ? this.#summaries.findReply(thread, request.opening) : undefined);
+    if (told?.of === thread && !(await isStillSaid(thread, keys)))
+      await this.#summaries.link(told, this.#caller.client ?? "client");
     thread.reserve();
     return thread;
+  }
+
+  /** Opens threads again that were let go with the family they were adopted from. */
+  async #reopenClosed(): Promise<void> {
+    const closed = this.#threads.filter(({ isClosed }) => isClosed);
+    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
+    for (const { session } of closed) await this.#reopen(session.id);
   }
 
   get #main(): Thread | undefined {
@@ -201,9 +252,9 @@ export class Family {
       return this.#add(await session.fork({ id, at: whole.last, meta }), mark, whole.thread);
     }
     const isRoot = !this.#isExplicit || (kind === "main" && !this.#main);
-    const root = await this.#root(this.#isExplicit ? 1 : this.#roots.length + 1);
+    const root = await this.#root(this.#isExplicit ? 1 : this.#freeOrdinal());
     if (isRoot) {
-      const { title = titleOf(facts.messages) } = await root.record();
+      const { title = this.#storedTitle(titleOf(facts.messages)) } = await root.record();
       await root.update({ meta, ...(title !== undefined && { title }) });
       const isElsewhere = kind === "compaction" && !this.#main;
       return this.#add(
@@ -220,11 +271,20 @@ export class Family {
   }
 
   async #root(ordinal: number): Promise<Session> {
-    const known = this.#roots[ordinal - 1];
+    const id = rootId(this.#caller, this.#firstKey, ordinal);
+    const known = this.#roots.find((root) => root.id === id);
     if (known) return known;
-    const root = await this.#parts.kernel.session(rootId(this.#caller, this.#firstKey, ordinal));
+    const root = await this.#parts.kernel.session(id);
     this.#roots.push(root);
     return root;
+  }
+
+  /** The first number that no conversation here has; numbers of deleted ones are free again. */
+  #freeOrdinal(): number {
+    const taken = new Set(this.#roots.map((root) => root.id));
+    let ordinal = 1;
+    while (taken.has(rootId(this.#caller, this.#firstKey, ordinal))) ordinal++;
+    return ordinal;
   }
 
   #add(session: Session, mark: SessionMark, of?: Thread): Thread {
@@ -245,23 +305,20 @@ export class Family {
 
   async #replied(kind: ThreadKind, text: string, of: Thread | undefined): Promise<void> {
     const main = of ?? this.#main;
+    if (kind === "main" && main) this.#summaries.addReply({ text, of: main });
     if (kind === "compaction") {
-      if (main) this.#remember({ text, of: main });
+      if (main) this.#summaries.add({ text, of: main });
       this.#parts.onSummary({ text, ...(main && { of: main }) });
     }
     if (kind === "title" && this.#isExplicit) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
-      if (title !== "") await (await this.#root(1)).update({ title });
+      const stored = title === "" ? undefined : this.#storedTitle(title);
+      if (stored !== undefined) await (await this.#root(1)).update({ title: stored });
     }
   }
 
-  #remember(summary: ClientSummary): void {
-    this.#summaries = [summary, ...this.#summaries].slice(0, MOST_SUMMARIES);
-  }
-
-  /** Where a client goes on with a summary of its own, that is linked to what it was made of. */
-  async #link(summary: ClientSummary): Promise<void> {
-    this.#summaries = this.#summaries.filter(({ of }) => of !== summary.of);
-    await linkSummary(summary, this.#caller.client ?? "client");
+  /** A title as messages are stored: without secrets, where these are taken out. */
+  #storedTitle(title: string | undefined): string | undefined {
+    return title === undefined ? undefined : this.#parts.stored({ role: "user", text: title }, "").text;
   }
 }

@@ -3,6 +3,7 @@ import type { Fitted } from "../../index.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { isAsSaid, planOutgoing } from "../edits/render.ts";
 import type { Violation } from "../edits/violation.ts";
+import { alternatePieces } from "./alternate-pieces.ts";
 import type { Asked } from "./asked.ts";
 import { brokenRules } from "./broken-rules.ts";
 import { movedMarkers } from "./moved-markers.ts";
@@ -29,13 +30,13 @@ export async function fittedPieces(
 ): Promise<FittedPieces> {
   const { api, said } = asked;
   const session = thread.session.id;
-  const ephemeral = thread.tailOf(said);
-  const given = ephemeral.length === 0 ? said.messages : said.messages.slice(0, -ephemeral.length);
+  const given = thread.takenOf(said);
   if (!said.left && isAsSaid(fitted, { given, last: placed.last }, session)) return AS_IT_CAME;
-  const tail = ephemeral.map(({ index }) => ({ type: "same", index }) as const);
-  const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf }), ...tail];
+  const notes = said.messages.slice(given.length).map(({ index }) => ({ type: "same", index }) as const);
+  const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf }), ...notes];
   const written = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
-  const pieces = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
+  const marked = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
+  const pieces = alternatePieces(api.name, said, marked);
   // A plan is looked at when it is made, until it is right: what it makes of later requests is the same and more of it.
   const isLooked = fitted.plan || fitted.page || said.messages[0]?.isLogged || thread.isSuspect;
   if (!isLooked || isUnchanged(asked, pieces)) return { pieces, violations: [] };

@@ -3,6 +3,7 @@ import type { Api, JsonObject, LoggedBytes } from "../api/api.ts";
 import { parsed } from "../body/cut.ts";
 import type { WireMessage, WireMessages } from "../body/wire-message.ts";
 import { type OutgoingSource, planOutgoing } from "../edits/render.ts";
+import { alternatePieces } from "./alternate-pieces.ts";
 import type { Piece } from "./outgoing.ts";
 
 /** A conversation that is written from the log, for a request that says only what is new. */
@@ -29,14 +30,14 @@ export async function piecesFromLog(
   for (const message of lead) add(await write(message as Message));
   for (const [place, one] of planOutgoing(conversation).entries()) {
     const { isNote, logged, original = logged } = slots[place] as (typeof slots)[number];
-    if (one.type === "same") pieces.push(...ownPieces(api, said, one.index));
+    if (one.type === "same") for (const piece of ownPieces(api, said, one.index)) pieces.push(piece);
     else if (one.type === "changed") {
       const own = elementsAt(api, said, one.index);
       add(await edited(one.message, one.original, own), said.messages[one.index]?.from);
     } else if (isNote) add(await api.encode(one.message, undefined, bytes.base64Of));
     else add(await edited(one.message, logged ?? original ?? one.message));
   }
-  return pieces;
+  return alternatePieces(api.name, said, pieces);
 }
 
 /** True if pieces hold words of the request: another process may have led the line elsewhere meanwhile. */

@@ -1,5 +1,9 @@
+import { hash } from "node:crypto";
 import type { Kernel } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
+
+const MAX_ID = 160;
+const DIGEST_DIGITS = 32;
 
 /** Who asks, as far as it says whose conversation a request may be. */
 export interface Caller {
@@ -28,7 +32,13 @@ export function sessionPrefix(principal: string): string {
 export function rootId(caller: Caller, firstKey: string, ordinal: number): string {
   const { principal, api, client = api, explicit } = caller;
   const own = explicit ?? `${firstKey.slice(0, 16)}${ordinal > 1 ? `-${ordinal}` : ""}`;
-  return `${sessionPrefix(principal)}${client}:${own.slice(0, 160)}`;
+  return `${sessionPrefix(principal)}${client}:${shortened(own)}`;
+}
+
+/** Ids that are too long for a name differ by a digest of the whole. */
+function shortened(id: string): string {
+  if (id.length <= MAX_ID) return id;
+  return `${id.slice(0, MAX_ID - DIGEST_DIGITS - 1)}~${hash("sha256", id).slice(0, DIGEST_DIGITS)}`;
 }
 
 /** Session id of a conversation beside the main one. */

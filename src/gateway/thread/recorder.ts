@@ -1,5 +1,12 @@
-import type { Draft, Entry, MessageInput, Session } from "../../index.ts";
-import type { ReplyReader, WireEvent } from "../api/api.ts";
+import type { Draft, Entry, EntryId, MessageInput, Session } from "../../index.ts";
+import type { JsonObject, ReplyReader, WireEvent } from "../api/api.ts";
+
+/** Told the id of a reply, and the entry that it becomes; undefined if it is not whole. */
+export type NameReply = (
+  response: string,
+  entry: Promise<EntryId | undefined>,
+  items: readonly JsonObject[],
+) => Promise<void>;
 
 /** Least time between two states of a reply that are handed to its draft. */
 const DRAFT_MS = 1_000;

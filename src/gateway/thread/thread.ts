@@ -9,9 +9,10 @@ import { canonicalKey } from "../identity/canonical-key.ts";
 import type { Candidate, ThreadKind } from "../identity/choose-thread.ts";
 import { withOpening } from "../identity/opening-key.ts";
 import type { Asked } from "./asked.ts";
-import { EphemeralTail } from "./ephemeral-tail.ts";
+import { InVain } from "./in-vain.ts";
 import { JoinedReplies, withRunsApart, withRunsJoined } from "./joined-replies.ts";
 import { WrittenMessages } from "./outgoing.ts";
+import { Reminders } from "./reminders.ts";
 import { type LoggedCalls, withLoggedIds } from "./renamed-calls.ts";
 import type { Home } from "./response-place.ts";
 import type { Sent } from "./sent-before.ts";
@@ -24,6 +25,9 @@ const BYTES_PER_MESSAGE = 1_000;
 const BYTES_PER_TOKEN = 10;
 /** So many responses in a row that a provider did not know mean that it keeps none. */
 const FORGOTTEN = 2;
+/** Replies by which a conversation is found whose client has left the beginning out. */
+const MAX_REPLIES = 16;
+const REMINDED = "Said by the client for one request only:\n";
 
 /** What a thread is made of. */
 export interface ThreadParts {
@@ -31,7 +35,7 @@ export interface ThreadParts {
   readonly mark: SessionMark;
   /** By what it is found again. */
   readonly home: Home;
-  readonly blobs: Pick<Blobs, "bytes" | "restore">;
+  readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreReadable">;
   /** A message as it is stored. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Told the words of each whole reply. */
@@ -45,15 +49,17 @@ export class Thread {
   readonly windows: WindowSet;
   readonly written = new WrittenMessages();
   readonly #parts: ThreadParts;
-  readonly #tail = new EphemeralTail();
+  readonly #reminders = new Reminders();
+  /** How many messages at the end of a request were stored as notes. */
+  readonly #noted = new WeakMap<WireMessages, number>();
   readonly #joined: JoinedReplies;
-  readonly #tails = new WeakMap<WireMessages, readonly WireMessage[]>();
   #kind: ThreadKind;
   #inFlight = 0;
   #requestLength = 0;
   #wasDelivered = true;
   #brokenLength: number | undefined;
   #calls: LoggedCalls | undefined;
+  #replies: readonly string[] = [];
   #body: CutBody | undefined;
   #windowBytes = 0;
   #isClosed = false;
@@ -132,7 +138,8 @@ export class Thread {
     request: Said,
   ): Promise<Candidate> {
     const { shape, agent, firstKey } = this.#parts.mark;
-    const { keys, roles, messages } = await this.#lineSeen();
+    const { conversation } = this;
+    const { keys, roles, messages } = await conversation.inTurn(() => conversation.lineFor(request.keys));
     const isAlike = explicit === undefined && opening === firstKey;
     const line = { keys: isAlike ? withOpening(keys, firstKey) : keys, roles };
     const runs = await this.#joined.runs({ ...line, messages }, request);
@@ -169,6 +176,9 @@ export class Thread {
   /** True if its window as edited broke a rule of the provider. */
   isSuspect = false;
 
+  /** Requests that no other window has helped. */
+  readonly inVain = new InVain();
+
   /** What its last request became; undefined if that is not to be sent again. */
   sent: Sent | undefined;
 
@@ -188,14 +198,33 @@ export class Thread {
     if (chain) return this.conversation.takeNew(messages);
     this.written.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
     this.asks(said);
-    const tail = this.tailOf(said).length;
-    const kept = withLoggedIds(messages.slice(0, messages.length - tail), await this.#lastCalls());
-    return this.conversation.takeWhole(kept, this.#tail.align);
+    const note = this.#noted.has(said) ? undefined : this.#reminders.noteIn(messages);
+    if (note !== undefined) this.#noted.set(said, 1);
+    this.#reminders.expect(messages);
+    const given = withLoggedIds(this.takenOf(said), await this.#lastCalls());
+    const placed = await this.conversation.takeWhole(given, this.#reminders.align);
+    if (note !== undefined) this.conversation.appended([await this.session.note(REMINDED + note)]);
+    return placed;
+  }
+
+  /** The messages of a request that are on the line; a reminder that was stored as a note is not. */
+  takenOf(said: WireMessages): readonly WireMessage[] {
+    const { messages } = said;
+    return messages.slice(0, messages.length - (this.#noted.get(said) ?? 0));
   }
 
   /** Notes a reply that was just written down. */
   called(message: MessageInput | undefined): void {
-    if (message) this.#calls = { key: canonicalKey(message), ids: callIdsOf(message) };
+    this.inVain.forget();
+    if (!message) return;
+    const key = canonicalKey(message);
+    this.#calls = { key, ids: callIdsOf(message) };
+    this.#replies = [key, ...this.#replies].slice(0, MAX_REPLIES);
+  }
+
+  /** True if a reply of this key is among its last ones. */
+  hasReplied(key: string): boolean {
+    return this.#replies.includes(key);
   }
 
   /** The calls of the last reply, which are read only where they were written down by an earlier process. */
@@ -209,12 +238,9 @@ export class Thread {
     return this.#calls;
   }
 
-  /** Messages at the end of a request that the client will not say again: they are sent and not kept on the line. */
-  tailOf(said: WireMessages): readonly WireMessage[] {
-    // What is learned while a request is taken in counts from the next one on: nothing is said twice in one.
-    const tail = this.#tails.get(said) ?? this.#tail.of(said.messages);
-    this.#tails.set(said, tail);
-    return tail;
+  /** How many messages at the end of a request look like reminders that the client will not say again. */
+  remindersIn({ messages }: WireMessages): number {
+    return this.#reminders.isReminder(messages) ? 1 : 0;
   }
 
   /** About how much memory it takes: its window's words, and what is known of each message. */
@@ -247,7 +273,7 @@ export class Thread {
   /** Where the bytes of its messages come from. */
   get bytes(): LoggedBytes {
     const { blobs } = this.#parts;
-    return { base64Of: this.base64Of, restore: (part) => blobs.restore(part) };
+    return { base64Of: this.base64Of, restore: (part) => blobs.restoreReadable(part) };
   }
 
   /** A whole reply was written down. */

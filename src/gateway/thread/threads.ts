@@ -1,3 +1,4 @@
+import type { SessionId } from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { isContinuedFrom } from "../identity/continued.ts";
 import type { ClientSummary } from "./client-summary.ts";
@@ -8,6 +9,7 @@ import type { Request } from "./request.ts";
 import type { ResponsePlace } from "./response-place.ts";
 import { quotedThread, repeatedThread } from "./summarised.ts";
 import type { Thread } from "./thread.ts";
+import { storedOpenings, trimmedThread } from "./trimmed-thread.ts";
 
 /** Summaries by which a conversation that began anew is known again. */
 const MOST_SUMMARIES = 64;
@@ -21,6 +23,7 @@ interface KnownSummary {
 
 /** A family, and what it took when it was last used. */
 interface Held {
+  readonly key: string;
   readonly family: Family;
   threads: number;
   sizeBytes: number;
@@ -67,7 +70,11 @@ export class Threads {
   /** The thread that a request belongs to, reserved for it. */
   async threadFor(request: Request): Promise<Thread> {
     const held = this.#hold(request.caller, request.firstKey);
-    const thread = await held.family.threadFor(request, () => this.#continued(request));
+    const continued = () => this.#continued(request);
+    const known = mayBeTrimmed(request)
+      ? ((await held.family.knownThreadFor(request, continued)) ?? (await this.#trimmed(request)))
+      : undefined;
+    const thread = known ?? (await held.family.threadFor(request, continued));
     await this.#weighed(held);
     return thread;
   }
@@ -81,6 +88,13 @@ export class Threads {
     return thread;
   }
 
+  /** Begins a conversation again whose session was deleted while it was open; false if none of that id is. */
+  async renew(session: SessionId): Promise<boolean> {
+    let isRenewed = false;
+    for (const { family } of this.#families.values()) isRenewed = (await family.renew(session)) || isRenewed;
+    return isRenewed;
+  }
+
   async close(): Promise<void> {
     await Promise.allSettled([...this.#families.values()].map(({ family }) => family.close()));
     this.#families.clear();
@@ -90,7 +104,7 @@ export class Threads {
     const key = familyKey(caller, firstKey);
     const known = this.#families.get(key);
     this.#holding.asked(key, known !== undefined, this.#sizeBytes, this.#limits().maxThreadBytes);
-    const held = known ?? { family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
+    const held = known ?? { key, family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
     this.#families.delete(key);
     this.#families.set(key, held);
     return held;
@@ -106,8 +120,11 @@ export class Threads {
   }
 
   async #weighed(held: Held): Promise<void> {
-    const { threads, sizeBytes } = held.family;
+    const { threads, sizeBytes, isIdle } = held.family;
     this.#weigh(held, threads.length, sizeBytes);
+    // Each request of a sliding window begins differently, and leaves nothing behind.
+    if (threads.length === 0 && isIdle && this.#families.get(held.key) === held)
+      this.#families.delete(held.key);
     await this.#letGo();
   }
 
@@ -132,6 +149,22 @@ export class Threads {
     return of && { text: summary.text, of };
   }
 
+  /** The thread of a conversation whose beginning its client has left out, reserved for the request. */
+  async #trimmed(request: Request): Promise<Thread | undefined> {
+    const { caller } = request;
+    const thread = await trimmedThread(this.#threadsOf(caller, "main"), request);
+    const openings = thread
+      ? [thread.mark.firstKey]
+      : await storedOpenings(this.#parts.kernel, caller.principal, request);
+    for (const firstKey of openings) {
+      const held = this.#hold(caller, firstKey);
+      const found = await held.family.trimmedThreadFor(request);
+      await this.#weighed(held);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
   /** Conversations of one kind of a caller that gives no ids, those used last first. */
   #threadsOf(caller: Caller, wanted: ThreadKind): readonly Thread[] {
     const beginning = familyKey({ ...caller, explicit: undefined }, "");
@@ -153,4 +186,9 @@ export class Threads {
       await family.close();
     }
   }
+}
+
+/** True for a request that is not found by an id, and knows replies by which it may be found. */
+function mayBeTrimmed({ caller, isMain, roles }: Request): boolean {
+  return caller.explicit === undefined && !isMain && roles.includes("assistant");
 }

@@ -15,11 +15,26 @@ export function titleOf(messages: readonly MessageInput[]): string | undefined {
   return undefined;
 }
 
+/** Opening tags of different names that are looked for an end of. */
+const MAX_UNCLOSED = 64;
+
 /** Clients wrap what they add themselves into tags. */
 function withoutTags(text: string): string {
-  return text
-    .slice(0, MOST_READ)
-    .replace(/<([a-z][\w-]*)[^>]*>[\s\S]*?<\/\1>/gi, " ")
-    .replace(/\s+/g, " ")
-    .trim();
+  const read = text.slice(0, MOST_READ);
+  const lower = read.toLowerCase();
+  const unclosed = new Set<string>();
+  const opening = /<([a-z][\w-]{0,63})(?![\w-])[^<>]*>/gi;
+  let kept = "";
+  let at = 0;
+  for (let tag = opening.exec(read); tag && unclosed.size < MAX_UNCLOSED; tag = opening.exec(read)) {
+    const close = `</${tag[1]?.toLowerCase()}>`;
+    const end = unclosed.has(close) ? -1 : lower.indexOf(close, opening.lastIndex);
+    if (end < 0) unclosed.add(close);
+    else {
+      kept += `${read.slice(at, tag.index)} `;
+      at = end + close.length;
+      opening.lastIndex = at;
+    }
+  }
+  return (kept + read.slice(at)).replace(/\s+/g, " ").trim();
 }

@@ -1,4 +1,4 @@
-import { isLonghaulError, type Session, type SessionWindow, type SessionWindowOptions } from "../../index.ts";
+import type { Session, SessionWindow } from "../../index.ts";
 import type { Asked } from "./asked.ts";
 
 /** Windows that wait for the next request; more requests at once open more. */
@@ -6,11 +6,9 @@ const MOST_IDLE = 2;
 /** Share by which system prompt and tools may differ from those that a window was made with: dates and counters do. */
 const CHANGED_SHARE = 0.02;
 const CHANGED_BYTES = 400;
-/** A client that asks for more than this share of the window leaves no room to say anything; the usual reserve holds then. */
-const LARGEST_RESERVE = 0.25;
 
 /** What a window was made for. */
-export type Made = Pick<Asked, "policyKey" | "room"> & {
+export type Made = Pick<Asked, "policyKey" | "room" | "isPaging"> & {
   readonly frame: Pick<Asked["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
 };
 
@@ -52,34 +50,27 @@ export class WindowSet {
     return { ...taken, giveBack: () => undefined };
   }
 
-  #open({ frame, room, policy }: Asked): SessionWindow {
+  #open({ frame, room, policy, isPaging = true }: Asked): SessionWindow {
     const { model, maxTokens } = frame;
     const { window, threshold } = room;
-    const reserve = maxTokens !== undefined && maxTokens <= window * LARGEST_RESERVE ? maxTokens : undefined;
-    const options: SessionWindowOptions = {
+    return this.#session.window({
       model,
       policy,
       system: frame.lead(),
       tools: frame.tools(),
       oversize: "clip",
+      paging: isPaging,
       threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
       models: { [model]: { window } },
-      ...(reserve !== undefined && { reserveTokens: reserve }),
-    };
-    try {
-      return this.#session.window(options);
-    } catch (error) {
-      if (!isLonghaulError(error, "ARGUMENT_INVALID") || reserve === undefined) throw error;
-      const { reserveTokens: _, ...rest } = options;
-      return this.#session.window(rest);
-    }
+      ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    });
   }
 }
 
 /** Nothing of the request's body is held on to. */
-export function madeFor({ policyKey, room, frame }: Asked): Made {
+export function madeFor({ policyKey, room, frame, isPaging = true }: Asked): Made {
   const { model, maxTokens, leadBytes, toolsBytes } = frame;
-  return { policyKey, room, frame: { model, maxTokens, leadBytes, toolsBytes } };
+  return { policyKey, room, isPaging, frame: { model, maxTokens, leadBytes, toolsBytes } };
 }
 
 /** True if a window that was made for one does for the other. */
@@ -87,6 +78,7 @@ export function isAlike(one: Made, other: Made): boolean {
   return (
     one.frame.model === other.frame.model &&
     one.policyKey === other.policyKey &&
+    (one.isPaging ?? true) === (other.isPaging ?? true) &&
     one.room.window === other.room.window &&
     one.room.threshold === other.room.threshold &&
     one.frame.maxTokens === other.frame.maxTokens &&

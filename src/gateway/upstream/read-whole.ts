@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { ByteCollector } from "../body/byte-collector.ts";
 import { decodeWhole } from "./encoding.ts";
 import { cutError, UpstreamError } from "./upstream-error.ts";
 
@@ -33,8 +34,7 @@ async function readRaw(
   idleMs: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collected = new ByteCollector(Number(body.headers["content-length"] ?? 0));
   const end = (error: UpstreamError) => body.destroy(error);
   const onAbort = () => end(new UpstreamError("aborted", "Reading an answer was aborted.", signal?.reason));
   const idle =
@@ -50,10 +50,9 @@ async function readRaw(
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       idle?.refresh();
-      length += chunk.length;
-      if (length > maxBytes)
+      if (collected.length + chunk.length > maxBytes)
         throw new UpstreamError("too-large", `The upstream's answer is larger than ${maxBytes} bytes.`);
-      chunks.push(chunk);
+      collected.add(chunk);
     }
   } catch (error) {
     body.destroy();
@@ -63,5 +62,5 @@ async function readRaw(
     signal?.removeEventListener("abort", onAbort);
   }
   if (!body.complete) throw cutError(undefined);
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+  return collected.take();
 }

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
+import { Census } from "../../model/scope.ts";
 import type { Embedder } from "./embedder.ts";
 import type { WorkerAnswer, WorkerRequest } from "./offline-worker.ts";
 import type { StaticEmbedder } from "./static/embedder.ts";
@@ -10,7 +11,7 @@ const INLINE_CHARACTERS = 20_000;
 const IDLE_MS = 5_000;
 
 /** The embedder that comes with us: a question at once, large batches in a worker thread that lives as long as they last. */
-export function offlineEmbedder(embedder: StaticEmbedder): Embedder {
+export function offlineEmbedder(embedder: StaticEmbedder, census = new Census()): Embedder {
   let worker: EmbedWorker | undefined;
   return {
     id: embedder.id,
@@ -20,7 +21,7 @@ export function offlineEmbedder(embedder: StaticEmbedder): Embedder {
       throwIfAborted(signal);
       const characters = texts.reduce((sum, text) => sum + text.length, 0);
       if (characters <= INLINE_CHARACTERS) return embedder.embed(texts);
-      if (!worker?.isUsable) worker = new EmbedWorker();
+      if (!worker?.isUsable) worker = new EmbedWorker(census);
       return split(await worker.embed(texts), embedder.dimensions);
     },
     async close() {
@@ -42,9 +43,11 @@ class EmbedWorker {
   #next = 1;
   isUsable = true;
 
-  constructor() {
+  constructor(census: Census) {
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     this.#worker = new Worker(new URL(`./offline-worker.${extension}`, import.meta.url));
+    census.opened("worker");
+    this.#worker.once("exit", () => census.closed("worker"));
     this.#worker.unref();
     this.#worker.on("message", ({ number, vectors }: WorkerAnswer) => {
       this.#waiting.get(number)?.resolve(vectors);

@@ -1,9 +1,11 @@
+import { checkFields } from "../../model/arguments.ts";
 import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
 import { checkVectors, embedInBatches, post, type RemoteOptions } from "./remote.ts";
 
 /** Embeds by a model of an Ollama server. */
 export function ollamaEmbedder(options: Omit<RemoteOptions, "url"> & { readonly url?: string }): Embedder {
+  checkFields("options", options, { url: "text?", model: "name" });
   const { url = "http://127.0.0.1:11434", model, batchSize } = options;
   const id = `ollama/${model}`;
   return learnDimensions(id, (texts, { signal } = {}) =>

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import { wholeNumber } from "../../model/errors.ts";
 import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
@@ -11,6 +12,7 @@ export interface OpenAiEmbedderOptions extends RemoteOptions {
 
 /** Embeds by a server that speaks OpenAI's embeddings API; `url` ends before `/embeddings`, as in `…/v1`. */
 export function openAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
+  checkFields("options", options, { url: "name", model: "name" });
   const { url, model, batchSize, dimensions } = options;
   if (dimensions !== undefined) wholeNumber("dimensions", dimensions, 1);
   const id = `openai/${model}${dimensions === undefined ? "" : `@${dimensions}`}`;

@@ -1,3 +1,4 @@
+import type { Census } from "../../model/scope.ts";
 import type { TermVectors } from "../rank/candidate.ts";
 import { createTermVectors } from "../rank/term-vectors.ts";
 import type { Embedder } from "./embedder.ts";
@@ -11,14 +12,20 @@ export interface PackagedMeaning {
   readonly termVectors: () => TermVectors | null;
 }
 
+/** Where the embedder is, and where its worker threads are counted. */
+export interface PackagedOptions {
+  readonly path?: string | URL;
+  readonly census?: Census;
+}
+
 /** The embedder that comes with us, loaded when it is first needed: a program that never recalls pays nothing for it. */
-export function packagedMeaning(path?: string | URL): PackagedMeaning {
+export function packagedMeaning({ path, census }: PackagedOptions = {}): PackagedMeaning {
   let loaded: { readonly words: StaticEmbedder; readonly embedder: Embedder } | undefined;
   let vectors: TermVectors | null | undefined;
   const load = () => {
     if (!loaded) {
       const words = loadStaticEmbedder(path);
-      loaded = { words, embedder: offlineEmbedder(words) };
+      loaded = { words, embedder: offlineEmbedder(words, census) };
     }
     return loaded;
   };

@@ -1,3 +1,4 @@
+import { checkTexts } from "../../model/arguments.ts";
 import type { MemoryStore } from "../../store/memory-store.ts";
 import { isBelow } from "./below.ts";
 
@@ -5,7 +6,7 @@ const PAGE = 500;
 
 /** Takes files, and all that are below folders, out of the index, whether they still exist or not; returns how many. */
 export async function forgetFiles(store: MemoryStore, paths: readonly string[]): Promise<number> {
-  const isMeant = isBelow(paths);
+  const isMeant = isBelow(checkTexts("paths", paths));
   let forgotten = 0;
   for (let after = 0; ; ) {
     const page = await store.sources({ kind: "file", after, limit: PAGE });

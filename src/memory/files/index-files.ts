@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { basename, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { checkTexts } from "../../model/arguments.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../store/memory-store.ts";
 import { hashOf } from "../index/make-chunks.ts";
@@ -9,12 +9,14 @@ import { analyse } from "../text/analyse.ts";
 import { definitionsOf } from "../text/definitions.ts";
 import { traitsOf } from "../text/traits.ts";
 import { fileChunks } from "./file-chunks.ts";
+import { isBinary, readSource } from "./read-source.ts";
+import { isSecretFile } from "./secret-files.ts";
 import { type FoundFile, walkFiles } from "./walk-files.ts";
 
 /** A file that was left out, and why. */
 export interface SkippedFile {
   readonly path: string;
-  readonly reason: "binary" | "too large" | "unreadable";
+  readonly reason: "binary" | "too large" | "unreadable" | "may hold keys";
 }
 
 /** How far an indexing has come. */
@@ -46,6 +48,8 @@ const MAX_FILE_BYTES = 1_000_000;
 /** More are not listed one by one. */
 const MOST_SKIPPED = 1_000;
 const FILES_PER_TURN = 32;
+/** How texts are read before they are indexed; files that were indexed by other rules are read again. */
+const RULES = "masked-1 ";
 
 /**
  * Indexes files and folders. A file whose size and time are as before is not read, one whose content is as before not
@@ -58,7 +62,7 @@ export async function indexFiles(
 ): Promise<IndexedFiles> {
   const skipped: SkippedFile[] = [];
   const sum = { files: 0, changed: 0, removed: 0, chunks: 0 };
-  for (const path of paths) {
+  for (const path of checkTexts("paths", paths)) {
     const root = resolve(path);
     const seen = new Set<string>();
     for await (const file of walkFiles(root, options.signal)) {
@@ -88,15 +92,16 @@ async function indexFile(
 ): Promise<{ chunks?: number; reason?: SkippedFile["reason"] }> {
   const name = { kind: "file", name: file.path } as const;
   const { sizeBytes, modifiedMs } = file;
+  if (isSecretFile(basename(file.path))) return { reason: "may hold keys" };
   if (sizeBytes > maxBytes) return { reason: "too large" };
   const known = await store.source(name);
   if (known && isUntouched(known, root, file)) return {};
   const { stamp } = await store.state();
-  const bytes = await readFile(file.path).catch(() => undefined);
-  if (!bytes) return { reason: "unreadable" };
+  const read = await readSource(file.path).catch(() => undefined);
+  if (!read) return { reason: "unreadable" };
+  const { bytes, text } = read;
   if (isBinary(bytes)) return { reason: "binary" };
-  const version = hash("sha256", bytes, "hex").slice(0, 32);
-  const text = bytes.toString("utf8");
+  const version = `${RULES}${hash("sha256", bytes, "hex").slice(0, 32)}`;
   const definitions = definitionsOf(text);
   const source = {
     ...name,
@@ -123,13 +128,8 @@ function isUntouched(known: SourceRecord, root: string, file: FoundFile): boolea
     known.root === root &&
     known.sizeBytes === file.sizeBytes &&
     known.modifiedMs === file.modifiedMs &&
-    known.version !== ""
+    known.version.startsWith(RULES)
   );
-}
-
-/** Text has no zero bytes at its beginning; git decides by the same sign. */
-function isBinary(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, 8_000).includes(0);
 }
 
 /** The first chunk is also found by the words of the file's path. */

@@ -1,8 +1,9 @@
 import type { Stats } from "node:fs";
 import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { throwIfAborted } from "../../model/errors.ts";
+import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from "./ignore-rules.ts";
+import { isSecretFolder } from "./secret-files.ts";
 
 /** A file that was found. */
 export interface FoundFile {
@@ -16,11 +17,15 @@ const IGNORE_FILES = [".gitignore", ".longhaulignore"] as const;
 /** Left out wherever they are: nobody reads what is in them. */
 const NEVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"]);
 
-/** All files below a folder that its ignore files do not leave out, in order; a file stands for itself. Links are followed once. */
+/** All files below a folder that its ignore files do not leave out, in order; a file stands for itself. Links are not followed. */
 export async function* walkFiles(root: string, signal?: AbortSignal): AsyncGenerator<FoundFile> {
-  const info = await stat(root);
+  const info = await stat(root).catch((cause: Error) => {
+    const message = `${root} cannot be read: ${cause.message}.`;
+    throw new LonghaulError("SOURCE_UNREADABLE", message, { cause, details: { path: root } });
+  });
   if (info.isFile()) {
-    yield found(root, info);
+    // What the user names is meant, also through a link.
+    yield found(await realpath(root), info);
     return;
   }
   const above = await ignoreFilesAbove(root);
@@ -47,10 +52,10 @@ async function* walkFolder({ root, folder, ignoring, seen, signal }: Walk): Asyn
   for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
     if (NEVER.has(entry.name)) continue;
     const path = join(folder, entry.name);
-    const info = entry.isSymbolicLink()
-      ? await stat(path).catch(() => undefined)
-      : await lstat(path).catch(() => undefined);
+    // A link may lead anywhere, also to the user's keys.
+    const info = entry.isSymbolicLink() ? undefined : await lstat(path).catch(() => undefined);
     if (!info || isIgnored(slashed(relative(root, path)), info.isDirectory(), files)) continue;
+    if (info.isDirectory() && isSecretFolder(entry.name)) continue;
     if (info.isDirectory()) yield* walkFolder({ root, folder: path, ignoring: files, seen, signal });
     else if (info.isFile()) yield found(path, info);
   }
@@ -67,7 +72,7 @@ async function ignoreFilesAbove(folder: string): Promise<{ root: string; files: 
     if (await exists(join(at, ".git"))) {
       const files: IgnoreFile[] = [];
       const exclude = await rulesIn(join(at, ".git", "info", "exclude"), "");
-      for (const path of between.reverse()) files.push(...(await ignoreFilesOf(at, path)));
+      for (const path of between.reverse()) for (const one of await ignoreFilesOf(at, path)) files.push(one);
       return { root: at, files: [...exclude, ...files] };
     }
     if (dirname(at) === at) return { root: folder, files: [] };

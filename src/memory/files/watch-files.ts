@@ -1,6 +1,8 @@
-import { type FSWatcher, watch } from "node:fs";
+import { accessSync, type FSWatcher, watch } from "node:fs";
 import { resolve } from "node:path";
-import type { Closable } from "../../model/scope.ts";
+import { checkTexts } from "../../model/arguments.ts";
+import { LonghaulError } from "../../model/errors.ts";
+import type { Census, Closable } from "../../model/scope.ts";
 import type { MemoryStore } from "../../store/memory-store.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./index-files.ts";
 
@@ -16,14 +18,14 @@ export interface WatchFilesOptions extends Omit<IndexFilesOptions, "signal"> {
 
 const QUIET_MS = 300;
 
-/** Indexes files and folders now, and again after every change, until it is closed. */
+/** Indexes files and folders now, and again after every change, until it is closed; the census counts each watcher. */
 export function watchFiles(
   store: MemoryStore,
   paths: readonly string[],
-  options: WatchFilesOptions = {},
+  options: WatchFilesOptions,
+  census: Census,
 ): Closable {
   const controller = new AbortController();
-  const watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let isWanted = false;
@@ -49,11 +51,8 @@ export function watchFiles(
     clearTimeout(timer);
     if (!controller.signal.aborted) timer = setTimeout(start, options.quietMs ?? QUIET_MS);
   };
-  for (const path of paths) {
-    const watcher = watch(resolve(path), { recursive: true }, later);
-    watcher.on("error", (error) => options.onError?.(error));
-    watchers.push(watcher);
-  }
+  const onError = (error: unknown) => options.onError?.(error);
+  const watchers = openWatchers(paths, { onChange: later, onError, census });
   start();
   return {
     async close() {
@@ -63,4 +62,40 @@ export function watchFiles(
       await running;
     },
   };
+}
+
+/** What watchers report to, and where they are counted. */
+interface WatcherParts {
+  readonly onChange: () => void;
+  readonly onError: (error: unknown) => void;
+  readonly census: Census;
+}
+
+/** Opens one watcher for each path, or none at all. */
+function openWatchers(paths: readonly string[], parts: WatcherParts): FSWatcher[] {
+  const watchers: FSWatcher[] = [];
+  try {
+    for (const path of checkTexts("paths", paths)) watchers.push(openWatcher(path, parts));
+  } catch (error) {
+    for (const watcher of watchers) watcher.close();
+    throw error;
+  }
+  return watchers;
+}
+
+function openWatcher(path: string, { onChange, onError, census }: WatcherParts): FSWatcher {
+  let watcher: FSWatcher;
+  try {
+    // Some systems report a missing path only later, as an error of the watcher.
+    accessSync(path);
+    watcher = watch(resolve(path), { recursive: true }, onChange);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `${path} cannot be watched: ${reason}. Check that it exists and can be read.`;
+    throw new LonghaulError("SOURCE_UNREADABLE", message, { cause, details: { path } });
+  }
+  census.opened("watcher");
+  watcher.on("error", onError);
+  watcher.once("close", () => census.closed("watcher"));
+  return watcher;
 }

@@ -8,6 +8,8 @@ import type { ScoredChunk, SourceFilter, TextIndex } from "./text-index.ts";
 export interface CandidateQuery {
   /** Distinct terms of the question. */
   readonly terms: readonly string[];
+  /** Those of them that are whole words of the question. */
+  readonly wholeTerms?: readonly string[];
   readonly vector?: ArrayLike<number>;
   readonly filter: SourceFilter;
 }
@@ -34,6 +36,10 @@ export const candidateLimits: CandidateLimits = {
   chunksOfTurn: 4,
 };
 
+/** A word in no more chunks than this names them; words of a question that are looked up so. */
+const MAX_RARE = 3;
+const MAX_RARE_WORDS = 8;
+
 /** What may answer a question, and what ranking has to know beside it. */
 export interface Candidates {
   readonly turns: readonly Candidate[];
@@ -43,6 +49,8 @@ export interface Candidates {
   readonly sources: ReadonlyMap<number, SourceRecord>;
   readonly byText: readonly ScoredChunk[];
   readonly byVector: readonly ScoredChunk[];
+  /** For each word of the question that hardly any chunk has, the chunks that do. */
+  readonly rare: readonly (readonly number[])[];
 }
 
 /** Where candidates come from. */
@@ -64,7 +72,8 @@ export async function findCandidates(
     vectors && query.vector
       ? await vectors.search(query.vector, (chunk) => text.sourceOf(chunk), query.filter, limits.byVector)
       : [];
-  const numbers = [...new Set(interleave(matches.chunks, nearest))];
+  const rare = await rareChunks(text, query, matches.frequencies, totals.chunks);
+  const numbers = [...new Set([...rare.flat(), ...interleave(matches.chunks, nearest)])];
   const found = await store.chunks(numbers);
   const chunks = new Map(found.map((chunk) => [chunk.number, chunk]));
   const sources = await sourcesOf(store, found);
@@ -92,6 +101,7 @@ export async function findCandidates(
     sources,
     byText: matches.chunks,
     byVector: nearest,
+    rare,
     statistics: {
       chunks: totals.chunks,
       averageChunkLength: totals.terms / Math.max(1, totals.chunks),
@@ -102,6 +112,23 @@ export async function findCandidates(
       sessionLengthOf: (session) => sources.get(session)?.terms ?? 0,
     },
   };
+}
+
+/** Chunks in which a whole word of the question stands that is in hardly any other; long chunks must not hide it. */
+async function rareChunks(
+  text: TextIndex,
+  { wholeTerms = [], filter }: CandidateQuery,
+  frequencies: ReadonlyMap<string, number>,
+  total: number,
+): Promise<readonly (readonly number[])[]> {
+  const isRare = (term: string) =>
+    (frequencies.get(term) ?? 0) > 0 && (frequencies.get(term) ?? 0) <= MAX_RARE;
+  const found: number[][] = [];
+  for (const term of wholeTerms.filter(isRare).slice(0, MAX_RARE_WORDS)) {
+    const { chunks } = await text.search([term], filter, MAX_RARE, total);
+    if (chunks.length > 0) found.push(chunks.map(({ chunk }) => chunk));
+  }
+  return found;
 }
 
 /** Best first from both lists in turn, so that the first ones are the best of either kind. */

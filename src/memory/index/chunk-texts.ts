@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { toEntry } from "../../log/body.ts";
 import type { Log } from "../../log/log.ts";
 import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { SourceRecord, Unembedded } from "../../store/memory-store.ts";
+import { readSource } from "../files/read-source.ts";
 import { textsOfEntry } from "./entry-texts.ts";
 import { hashOf } from "./make-chunks.ts";
 
@@ -78,7 +78,7 @@ export class ChunkTexts {
 
 async function fileTexts(path: string): Promise<ReadonlyMap<number, string>> {
   try {
-    return new Map([[0, await readFile(path, "utf8")]]);
+    return new Map([[0, (await readSource(path)).text]]);
   } catch {
     return new Map();
   }

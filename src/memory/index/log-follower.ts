@@ -8,6 +8,7 @@ import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
 import type { NewChunk, SourceRecord } from "../../store/memory-store.ts";
 import { INDEXED_KINDS, speakerOf, textsOfEntry } from "./entry-texts.ts";
 import { chunksOfTurn } from "./make-chunks.ts";
+import { within } from "./within.ts";
 
 /** Entries read, and chunks written, in one go. */
 const ENTRIES_PER_BATCH = 64;
@@ -16,6 +17,11 @@ const HEADS_PER_PAGE = 1_000;
 const MOST_NOTES = 1_000;
 /** Sessions whose place is remembered, so that most need not be looked up. */
 const MOST_REMEMBERED = 100_000;
+
+/** How long missing entries are counted. */
+const MAX_COUNT_MS = 100;
+/** Failures to write the index; what is in it can still be read. */
+const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
 
 /** How far a catch-up has come. */
 export interface FollowProgress {
@@ -43,9 +49,70 @@ export class LogFollower {
   #hasSwept = false;
   #stamp = -1;
   #running: Promise<void> | undefined;
+  /** The next one in the background, for all who ask before it begins. */
+  #next: Promise<boolean> | undefined;
+  readonly #closing = new AbortController();
 
   constructor(log: Log) {
     this.#log = log;
+  }
+
+  /**
+   * Indexes for so long at most and goes on in the background; returns how many entries, at least, are missing by then. An
+   * index that cannot be written is as one that takes too long.
+   */
+  async catchUpWithin(waitMs: number, signal?: AbortSignal): Promise<number> {
+    const isWhole = await within(waitMs, signal, this.#inBackground());
+    throwIfAborted(signal);
+    return isWhole ? 0 : this.#countMissing();
+  }
+
+  /** Ends what runs in the background. Idempotent. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#next?.catch(() => undefined);
+    await this.#running?.catch(() => undefined);
+  }
+
+  /** Resolves to false if the index could not be brought up to date. */
+  #inBackground(): Promise<boolean> {
+    if (this.#next) return this.#next;
+    const next = (async () => {
+      await undefined;
+      while (this.#running) await this.#running.catch(() => undefined);
+      // Who asks from now on may have committed something that this one does not see.
+      this.#next = undefined;
+      try {
+        await this.catchUp({ signal: this.#closing.signal });
+        return true;
+      } catch (error) {
+        if (!UNWRITABLE.some((code) => isLonghaulError(error, code))) throw error;
+        return false;
+      }
+    })();
+    // Whoever asked may not wait for it any more.
+    next.catch(() => undefined);
+    this.#next = next;
+    return next;
+  }
+
+  async #countMissing(): Promise<number> {
+    const { entries, memory } = this.#log.store;
+    const deadline = performance.now() + MAX_COUNT_MS;
+    let missing = 0;
+    for (let after = 0; ; ) {
+      const heads = await entries.heads({ after, limit: HEADS_PER_PAGE });
+      for (const { session, seq } of heads) {
+        if (performance.now() > deadline) return Math.max(1, missing);
+        const cursor =
+          this.#cursors.get(session)?.seq ??
+          (await memory.source({ kind: "session", name: session }))?.cursor ??
+          0;
+        missing += Math.max(0, seq - cursor);
+      }
+      if (heads.length < HEADS_PER_PAGE) return missing;
+      after = heads.at(-1)?.place ?? after;
+    }
   }
 
   /** Indexes what is committed; at once if that is all there already. */
@@ -82,13 +149,14 @@ export class LogFollower {
     for (let after = 0; ; ) {
       const heads = await store.entries.heads({ after, limit: HEADS_PER_PAGE });
       for (const head of heads) {
+        throwIfAborted(options.signal);
         living?.add(head.session);
         await this.#followSession(head, options);
       }
       if (heads.length < HEADS_PER_PAGE) break;
       after = heads.at(-1)?.place ?? after;
     }
-    if (living) await this.#forgetOthers(living);
+    if (living) await this.#forgetOthers(living, options.signal);
     while (await store.memory.seal()) throwIfAborted(options.signal);
     this.#hasSwept = true;
     this.#seenVersion = version;
@@ -151,7 +219,7 @@ export class LogFollower {
       entries++;
       const made = await this.#chunksOf(session, one, turn + 1, (part) => blobs.restore(part));
       if (made.length > 0) turn++;
-      chunks.push(...made);
+      for (const one of made) chunks.push(one);
     }
     const isWhole = entries === stored.length && stored.length < limit;
     const cursor = isWhole ? to : (stored[entries - 1]?.seq ?? to);
@@ -201,9 +269,10 @@ export class LogFollower {
   }
 
   /** Once for each process: sessions that are in the index and no longer in the log, as after a restored backup. */
-  async #forgetOthers(living: ReadonlySet<SessionId>): Promise<void> {
+  async #forgetOthers(living: ReadonlySet<SessionId>, signal: AbortSignal | undefined): Promise<void> {
     const { memory, sessions } = this.#log.store;
     for (let after = 0; ; ) {
+      throwIfAborted(signal);
       const page = await memory.sources({ kind: "session", after, limit: HEADS_PER_PAGE });
       for (const { kind, name } of page) {
         if (!living.has(name) && !(await sessions.get(name))) await memory.forget({ kind, name });

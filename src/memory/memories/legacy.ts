@@ -1,3 +1,5 @@
+import { checkList } from "../../model/arguments.ts";
+import { invalidArgument } from "../../model/errors.ts";
 import type { Memories } from "./memories.ts";
 import { pinText } from "./pin-section.ts";
 import { MAX_MEMORY_BYTES, type Remembered } from "./remembered.ts";
@@ -16,7 +18,7 @@ const MOST_COMPARED = 10_000;
 /** Pins for programs that read, or write, `pinContent`. */
 export function legacyPins(pins: readonly Remembered[]): LegacyPins {
   return {
-    recentMemories: pins.map(({ text }) => text),
+    recentMemories: checkList("pins", pins, { text: "text" }).map(({ text }) => text),
     get pinContent() {
       return pinText(pins);
     },
@@ -41,6 +43,8 @@ export function readLegacyMemories(data: unknown): readonly string[] {
 
 /** Remembers what data of an older agent holds and is not remembered yet, as notes of the agent: nobody knows whose they are. */
 export async function rememberLegacy(memories: Memories, data: unknown): Promise<readonly Remembered[]> {
+  if (typeof memories?.list !== "function")
+    throw invalidArgument("memories", memories, "what kernel.memories() returns");
   const known = new Set((await memories.list({ limit: MOST_COMPARED })).map(({ text }) => text));
   const added: Remembered[] = [];
   for (const text of readLegacyMemories(data)) {

@@ -1,6 +1,7 @@
 import { toEntry } from "../../log/body.ts";
 import type { Log } from "../../log/log.ts";
 import { redactEntries } from "../../log/redaction.ts";
+import { checkFields } from "../../model/arguments.ts";
 import { type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { invalidArgument, LonghaulError, wholeNumber } from "../../model/errors.ts";
 import type { Freed } from "../../store/freed.ts";
@@ -42,7 +43,8 @@ export class Memories {
   readonly #log: Log;
   readonly #pins: number;
 
-  constructor(log: Log, agent: string = DEFAULT_AGENT, { pins = 10 }: MemoriesOptions = {}) {
+  constructor(log: Log, agent: string = DEFAULT_AGENT, options: MemoriesOptions = {}) {
+    const { pins = 10 } = checkFields("options", options);
     this.agent = agent;
     this.session = memorySessionOf(agent);
     this.#log = log;
@@ -53,7 +55,8 @@ export class Memories {
    * Remembers a text; undefined if it is blank. `by` says whose act it is: "user" only when a person asked for it in so many
    * words, never for what was recalled, read or summarised.
    */
-  async remember(text: string, { by }: { readonly by: RememberedBy }): Promise<Remembered | undefined> {
+  async remember(text: string, options: { readonly by: RememberedBy }): Promise<Remembered | undefined> {
+    const { by } = checkFields("options", options);
     if (by !== "user" && by !== "agent") throw invalidArgument("by", by, '"user" or "agent"');
     const trimmed = memoryText(text);
     if (trimmed === undefined) return undefined;
@@ -79,7 +82,8 @@ export class Memories {
   }
 
   /** Memories, newest first. */
-  async list({ limit = 100, before }: MemoriesQuery = {}): Promise<readonly Remembered[]> {
+  async list(query: MemoriesQuery = {}): Promise<readonly Remembered[]> {
+    const { limit = 100, before } = checkFields("query", query);
     const most = wholeNumber("limit", limit, 1, 10_000);
     const { sessions, entries } = this.#log.store;
     let to = before === undefined ? Number.POSITIVE_INFINITY : this.#seqOf(before) - 1;

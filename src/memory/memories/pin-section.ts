@@ -1,3 +1,4 @@
+import { checkFields, checkList } from "../../model/arguments.ts";
 import { wholeNumber } from "../../model/errors.ts";
 import { fenceData } from "../retrieval/fence.ts";
 import { quoteLines } from "../retrieval/harmless.ts";
@@ -16,10 +17,9 @@ const HEAD =
  * Pins as a section of a prompt, one below the other, each line with whose act it is; undefined if there are none. What a
  * memory says cannot leave the section, nor pass for a memory of somebody else.
  */
-export function pinSection(
-  pins: readonly Remembered[],
-  { maxBytes = 1_000_000 }: PinSectionOptions = {},
-): string | undefined {
+export function pinSection(pins: readonly Remembered[], options: PinSectionOptions = {}): string | undefined {
+  checkList("pins", pins, { text: "text" });
+  const { maxBytes = 1_000_000 } = checkFields("options", options);
   let room = wholeNumber("maxBytes", maxBytes, 0) - Buffer.byteLength(fenceData("memories", HEAD));
   const shown: string[] = [];
   for (const { text, by } of pins.toReversed()) {
@@ -34,5 +34,7 @@ export function pinSection(
 
 /** The texts of pins alone, joined by line breaks. */
 export function pinText(pins: readonly Remembered[]): string {
-  return pins.map(({ text }) => text).join("\n");
+  return checkList("pins", pins, { text: "text" })
+    .map(({ text }) => text)
+    .join("\n");
 }

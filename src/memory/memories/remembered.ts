@@ -1,3 +1,4 @@
+import { checkKind } from "../../model/arguments.ts";
 import { checkSessionId, type Entry, type EntryId, type SessionId } from "../../model/entry.ts";
 import { invalidArgument } from "../../model/errors.ts";
 import { type MessageInput, textOfMessage } from "../../model/message.ts";
@@ -32,7 +33,7 @@ export function memorySessionOf(agent: string): SessionId {
 
 /** The agent whose memories a session holds; undefined for any other session. */
 export function agentOfMemories(session: SessionId): string | undefined {
-  return session.startsWith(PREFIX) ? session.slice(PREFIX.length) : undefined;
+  return checkKind("session", session, "text").startsWith(PREFIX) ? session.slice(PREFIX.length) : undefined;
 }
 
 /** The text as it is remembered: trimmed; undefined if nothing is left. ARGUMENT_INVALID if it is too long. */

@@ -1,18 +1,12 @@
 import type { Candidate, RankContext } from "./candidate.ts";
 import { FEATURES } from "./feature-list.ts";
 import { computeFeatures } from "./features.ts";
+import { putNewestVersionsFirst } from "./newest-versions.ts";
 import { readQuery } from "./query.ts";
-import { PART_OF, type Part, WEIGHTS } from "./weights.ts";
+import type { RankedHit } from "./ranked-hit.ts";
+import { PART_OF, WEIGHTS } from "./weights.ts";
 
-/** A candidate with its score and what that is made of. */
-export interface RankedHit {
-  readonly id: number;
-  readonly session: number;
-  /** Id of the chunk that fits best; null for a candidate without chunks. */
-  readonly chunk: number | null;
-  readonly score: number;
-  readonly parts: Readonly<Record<Part, number>>;
-}
+export type { RankedHit } from "./ranked-hit.ts";
 
 /** The best candidates first, at most `limit`; scores of different questions cannot be compared. */
 export function rank(
@@ -38,13 +32,31 @@ export function rank(
     }
   }
   const order = candidates.map((_, index) => index);
-  order.sort((left, right) => (scores[right] as number) - (scores[left] as number) || left - right);
+  const atOf = (index: number) => candidates[index]?.atMs ?? 0;
+  order.sort(
+    (left, right) =>
+      (scores[right] as number) - (scores[left] as number) || atOf(right) - atOf(left) || left - right,
+  );
 
-  return order.slice(0, limit).map((index) => {
-    const { id, session, chunks } = candidates[index] as Candidate;
-    const parts = { words: 0, meaning: 0, session: 0, neighbours: 0, speaker: 0, time: 0, kind: 0 };
+  const candidateOf = new Map<RankedHit, Candidate>();
+  const hits = order.slice(0, limit).map((index): RankedHit => {
+    const candidate = candidates[index] as Candidate;
+    const { id, session, chunks } = candidate;
+    const parts = {
+      words: 0,
+      meaning: 0,
+      session: 0,
+      neighbours: 0,
+      speaker: 0,
+      time: 0,
+      kind: 0,
+      recency: 0,
+    };
     for (const { values, weight, part } of columns) parts[part] += weight * (values[index] as number);
     const chunk = chunks[bestChunks[index] as number]?.id ?? null;
-    return { id, session, chunk, score: scores[index] as number, parts };
+    const hit = { id, session, chunk, score: scores[index] as number, parts };
+    candidateOf.set(hit, candidate);
+    return hit;
   });
+  return putNewestVersionsFirst(question, query, hits, (hit) => candidateOf.get(hit));
 }

@@ -1,7 +1,7 @@
 import type { Feature } from "./feature-list.ts";
 
 /** What a hit's score is reported by. */
-export type Part = "words" | "meaning" | "session" | "neighbours" | "speaker" | "time" | "kind";
+export type Part = "words" | "meaning" | "session" | "neighbours" | "speaker" | "time" | "kind" | "recency";
 
 /** The part of the score that each feature belongs to. */
 export const PART_OF: Readonly<Record<Feature, Part>> = {

@@ -13,7 +13,7 @@ import { quoteLines } from "./harmless.ts";
 import { provenanceOf, referenceOf } from "./provenance.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 import { shownEntries } from "./shown-entries.ts";
-import { shownHits } from "./shown-hits.ts";
+import { shownHits, unindexedWords } from "./shown-hits.ts";
 
 /** What an agent's memory is made of. */
 export interface AgentMemoryParts {
@@ -56,12 +56,14 @@ export class AgentMemory {
   /** What memory holds on a question, a line a hit. */
   async recall(
     question: string,
-    { k = 6, signal }: Pick<RecallOptions, "k" | "signal"> = {},
+    { k = 6, signal, waitMs }: Pick<RecallOptions, "k" | "signal" | "waitMs"> = {},
   ): Promise<string> {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
-    const { hits, isSure } = await this.#search(question, k, signal);
+    const options = { ...(signal && { signal }), ...(waitMs !== undefined && { waitMs }) };
+    const { hits, isSure, unindexed } = await this.#search(question, k, options);
     for (const hit of hits) if (hit.kind === "file") this.#files.set(referenceOf(hit), hit);
-    return shownHits(question, hits, isSure);
+    const shown = shownHits(question, hits, isSure);
+    return unindexed === undefined ? shown : `${shown}\n${unindexedWords(unindexed)}`;
   }
 
   /** A hit in full with what was said around it, or what a summary stands for. */
@@ -73,6 +75,7 @@ export class AgentMemory {
     if (typeof entry === "string") return entry;
     const { memory, originals, restore } = this.#parts;
     if (entry.kind === "redacted") return `${wanted} was removed on request.`;
+    if (entry.kind === "damaged") return `${wanted} is damaged on disk and cannot be read.`;
     if (entry.kind !== "overlay") {
       const entries = await memory.expand(entry.id, { around: options.around ?? 1 });
       return shownEntries(entries, restore, { of: entry.id, from: options.from ?? 0 });
@@ -114,9 +117,12 @@ export class AgentMemory {
     return `Forgotten: ${wanted}.`;
   }
 
-  async #search(question: string, k: number, signal: AbortSignal | undefined): Promise<Recall> {
+  async #search(
+    question: string,
+    k: number,
+    options: Pick<RecallOptions, "signal" | "waitMs">,
+  ): Promise<Recall> {
     const { memory, memories, scope } = this.#parts;
-    const options = { ...(signal && { signal }) };
     if (scope === undefined) {
       // Some hits may be memories of others, which are not shown.
       const found = await memory.recall(question, { ...options, k: k * 2 });
@@ -162,6 +168,7 @@ function merged(one: Recall, other: Recall, k: number): Recall {
     hits: scaled.slice(0, k).map(({ hit }) => hit),
     certainty: Math.max(one.certainty, other.certainty),
     isSure: one.isSure || other.isSure,
+    ...(one.unindexed !== undefined && { unindexed: one.unindexed }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { checkFields, checkList } from "../../model/arguments.ts";
 import { wholeNumber } from "../../model/errors.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { Hit } from "../hit.ts";
@@ -37,6 +38,8 @@ const LEAST_TOKENS = 24;
  * no room to say it. The last one may be cut short. Hit texts cannot leave the block.
  */
 export function contextBlock(hits: readonly Hit[], options: ContextBlockOptions): ContextBlock | undefined {
+  checkList("hits", hits, { text: "text" });
+  checkFields("options", options, { tokensOf: "function", shown: "object?" });
   const budget = wholeNumber("budgetTokens", options.budgetTokens ?? 2_000, 1);
   const { tokensOf } = options;
   const render = (items: readonly string[]) => fenceData("context", [HEAD, ...items].join("\n"));
@@ -71,7 +74,7 @@ export function contextBlock(hits: readonly Hit[], options: ContextBlockOptions)
  * it stays as it was, so that the provider's cache holds, and it stays where it is for the calls that follow.
  */
 export function contextMessage(block: ContextBlock): MessageInput {
-  return { role: "user", text: block.text, meta: RECALLED_META };
+  return { role: "user", text: checkFields("block", block, { text: "text" }).text, meta: RECALLED_META };
 }
 
 function itemOf(hit: Hit, number: number, text: string): string {

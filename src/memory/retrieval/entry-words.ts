@@ -8,6 +8,7 @@ const MOST_BLOB_BYTES = 8_000_000;
 /** What a message says, calls and their results included; "" for entries that say nothing. */
 export async function entryWords(entry: Entry, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
   if (entry.kind === "redacted") return "[removed on request]";
+  if (entry.kind === "damaged") return "[damaged on disk]";
   if (entry.kind === "notice") return entry.text;
   if (entry.kind !== "message") return "";
   const texts: string[] = [];

@@ -19,7 +19,9 @@ export function provenanceOf(hit: Hit): string {
 /** Who said it, in words. */
 export function whoSaid(hit: Hit): string {
   if (hit.kind === "file") return "file";
-  const who = { user: "user", assistant: "assistant", tool: "tool output", none: "summary" }[hit.author];
+  const who = { user: "user", assistant: "assistant", tool: "tool output", none: "summary or instructions" }[
+    hit.author
+  ];
   return hit.speaker === null ? who : `${harmlessName(hit.speaker, 60)} (${who})`;
 }
 

@@ -1,3 +1,5 @@
+import { checkFields } from "../../model/arguments.ts";
+import { invalidArgument } from "../../model/errors.ts";
 import type { Hit, Recall } from "../hit.ts";
 import { DEFAULT_AGENT } from "../memories/remembered.ts";
 import type { RecallOptions } from "../memory.ts";
@@ -28,16 +30,19 @@ export async function retrieveContext(
   userText: string,
   options: RetrieveOptions,
 ): Promise<RetrievedContext | undefined> {
+  if (typeof memory?.recall !== "function") throw invalidArgument("memory", memory, "what kernel.memory is");
+  checkFields("options", options, { shown: "object?", scope: "object?", signal: "signal?" });
   const { texts } = options.shown ?? {};
   const wanted = shouldRetrieve(userText, { ...(texts && { texts }) });
   if (!wanted) return undefined;
-  const { scope, k, signal } = options;
+  const { scope, k, signal, waitMs } = options;
   const isAsked = wanted.reason === "command";
   const { hits, isSure } = await memory.recall(wanted.question, {
     k: k ?? 8,
     ...(!isAsked && { threshold: THRESHOLD }),
     ...(scope && { scope }),
     ...(signal && { signal }),
+    ...(waitMs !== undefined && { waitMs }),
   });
   if (!isAsked && !isSure) return undefined;
   const isOwn = (hit: Hit) =>

@@ -1,3 +1,4 @@
+import { checkFields, checkKind } from "../../model/arguments.ts";
 import { pointsBack, pointsToCode } from "./cues.ts";
 import { namedThings } from "./named-things.ts";
 
@@ -28,8 +29,10 @@ const MOST_CHARACTERS = 2_000;
  */
 export function shouldRetrieve(
   userText: string,
-  { texts = [] }: RetrievalContext = {},
+  context: RetrievalContext = {},
 ): WantedRetrieval | undefined {
+  checkKind("userText", userText, "text");
+  const { texts = [] } = checkFields("context", context, { texts: "array?" });
   const command = COMMAND.exec(userText);
   if (command) {
     const question = (command[1] ?? "").trim().slice(0, MOST_CHARACTERS);

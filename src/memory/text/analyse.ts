@@ -5,7 +5,7 @@ import { STOP_WORDS } from "./stop-words.ts";
 import { identifierParts, words } from "./words.ts";
 
 const CACHE_LIMIT = 50_000;
-/** Longer runs of letters and digits are data (encoded bytes), which nobody searches for by word. */
+/** Longer runs of letters and digits are digests, keys or encoded bytes: their beginning stands for them, as one term. */
 const LONGEST_WORD = 64;
 const NONE: readonly string[] = [];
 const cache = new Map<string, readonly string[]>();
@@ -41,7 +41,10 @@ export function freshTermsOfWord(word: string): readonly string[] {
       isEastAsian ? eastAsianTokens(bareFold(text)) : freshTermsOfWord(text),
     );
   }
-  if (word.length > LONGEST_WORD) return NONE;
+  if (word.length > LONGEST_WORD) {
+    const beginning = bareFold(word.slice(0, LONGEST_WORD));
+    return beginning === "" ? NONE : [beginning];
+  }
   const plain = bareFold(word);
   if (plain === "") return NONE;
   const bare = plain.replace(/'(s|d|ll|m|re|ve|t)?$/, "");

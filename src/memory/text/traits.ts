@@ -47,14 +47,14 @@ const PATTERNS: readonly (readonly [Trait, RegExp])[] = [
   ["event", new RegExp(`\\b(?:I|we|I've|we've|I'd)\\b (?:(?:${ADVERB}) )*(?:been|${PAST})\\b`, "i")],
   [
     "rule",
-    /(?:^|[.!?\n]\s*)(?:please )?(?:always|never|from now on|remember to|make sure (?:to|you)|don't ever)\b|\bwhen(?:ever)? I ask\b|\bfrom now on\b|以后|请记住|今後は/i,
+    /(?:^|[.!?\n]\s{0,8})(?:please )?(?:always|never|from now on|remember to|make sure (?:to|you)|don't ever)\b|\bwhen(?:ever)? I ask\b|\bfrom now on\b|以后|请记住|今後は/i,
   ],
   [
     "preference",
     /\bI (?:really |also |usually |generally |would |do |don't |much )*(?:prefer|like|love|enjoy|hate|dislike|tend to)\b|\bI'd (?:rather|prefer|love)\b|\bmy (?:favou?rite|preference)|\bI'm (?:a fan|into|not a)|喜欢|偏好|好き/i,
   ],
   ["question", /[?？]/],
-  ["code", /```|^(?: {4}|\t)\S|[{};]\s*$|\w\(\w*\)/m],
+  ["code", /```|^(?: {4}|\t)\S|[{};][ \t]{0,8}$|\w\(\w*\)/m],
 ];
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
 
@@ -66,6 +66,6 @@ export function traitsOf(text: string): number {
     (bits & TRAIT.question) === 0 ||
     text
       .split(SENTENCE_END)
-      .some((sentence) => sentence.length > 12 && !/[?？]["')\]]*$/.test(sentence.trimEnd()));
+      .some((sentence) => sentence.length > 12 && !/[?？]["')\]]{0,8}$/.test(sentence.trimEnd()));
   return hasStatement ? bits | TRAIT.statement : bits;
 }

@@ -22,10 +22,10 @@ export class BlobFiles {
   readonly folder: string;
   readonly #incoming: string;
 
-  constructor(folder: string) {
+  constructor(folder: string, isReadOnly = false) {
     this.folder = folder;
     this.#incoming = join(folder, "incoming");
-    mkdirSync(this.#incoming, { recursive: true, mode: 0o700 });
+    if (!isReadOnly) mkdirSync(this.#incoming, { recursive: true, mode: 0o700 });
   }
 
   pathOf(digest: Digest): string {
@@ -62,16 +62,18 @@ export class BlobFiles {
     return { path, digest: hash.digest("hex"), sizeBytes };
   }
 
-  /** Gives a staged file its final name, or drops it if that name is taken by a file of the same size. */
+  /** Gives a staged file its final name. A file of that name is replaced: it may be damaged, and this one is not. */
   settle(staged: StagedFile): { readonly created: boolean } {
-    const path = this.pathOf(staged.digest);
-    if (this.sizeOf(staged.digest) === staged.sizeBytes) {
-      unlinkSync(staged.path);
-      return { created: false };
-    }
+    const created = this.sizeOf(staged.digest) !== staged.sizeBytes;
     mkdirSync(join(this.folder, staged.digest.slice(0, 2)), { recursive: true, mode: 0o700 });
-    renameSync(staged.path, path);
-    return { created: true };
+    try {
+      renameSync(staged.path, this.pathOf(staged.digest));
+    } catch (error) {
+      // Windows does not replace a file that somebody reads.
+      if (created) throw error;
+      unlinkSync(staged.path);
+    }
+    return { created };
   }
 
   drop(staged: StagedFile): void {

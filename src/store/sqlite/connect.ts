@@ -22,11 +22,11 @@ export const APPLICATION_ID = 0x4c484c31;
 /** Pages of 1 KB: a 2 KB message then costs the fewest bytes written per append (docs/decisions/0003). */
 const PAGE_BYTES = 1024;
 /** SQLite's page cache, in KiB: enough for the upper levels of a large tree, the same for every length. */
-const CACHE_KIB = 4096;
+export const CACHE_KIB = 4096;
 /** The journal is moved into the database at about this size. */
 const JOURNAL_BYTES = 4 * 1024 * 1024;
 /** How long SQLite itself may sleep on a lock, blocking the thread, before we wait without blocking. */
-const BLOCKING_WAIT_MS = 50;
+export const BLOCKING_WAIT_MS = 50;
 
 /** How a connection is opened. */
 export interface ConnectOptions {
@@ -77,6 +77,7 @@ function prepareFile(path: string): void {
   if (existsSync(path)) {
     accessSync(path, constants.W_OK);
     refuseForeignFile(path);
+    hideFromOthers(path);
     return;
   }
   // Made by us before SQLite does it, because SQLite would leave the file readable for others.
@@ -84,11 +85,25 @@ function prepareFile(path: string): void {
   chmodSync(path, 0o600);
 }
 
+/** Takes a file that others could read from them, if it is ours; SQLite gives its journal the same rights. */
+function hideFromOthers(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found || (found.mode & 0o077) === 0) continue;
+    try {
+      chmodSync(file, 0o600);
+    } catch {
+      // Somebody else's file: who owns it decides.
+    }
+  }
+}
+
 function nearestExisting(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 }
 
-function refuseForeignFile(path: string): void {
+/** STORE_CORRUPT unless the file is empty or begins as SQLite files do. */
+export function refuseForeignFile(path: string): void {
   const size = statSync(path).size;
   if (size === 0) return;
   const header = new Uint8Array(16);
@@ -103,7 +118,7 @@ function refuseForeignFile(path: string): void {
 }
 
 /** The schema version of a database that is ours or empty; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
-function versionOf(connection: DatabaseSync, path: string, known: number): number {
+export function versionOf(connection: DatabaseSync, path: string, known: number): number {
   const pragma = (name: string) =>
     Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number;
   const version = pragma("user_version");

@@ -78,11 +78,11 @@ export class Database {
 
   /** Moves the journal into the database and empties it; false if a reader elsewhere prevented that. */
   async emptyJournal(): Promise<boolean> {
-    const deadline = Date.now() + Math.min(this.#busyTimeoutMs, 5_000);
+    const deadline = performance.now() + Math.min(this.#busyTimeoutMs, 5_000);
     for (;;) {
       const row = await this.read(() => this.#connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get());
       if (row?.busy === 0) return true;
-      if (Date.now() > deadline) return false;
+      if (performance.now() > deadline) return false;
       await sleep(20);
     }
   }
@@ -113,7 +113,8 @@ export class Database {
         return attempt();
       } catch (error) {
         if (resultCodeOf(error) !== SQLITE_BUSY) throw asStoreFailure(error, this.path);
-        const now = Date.now();
+        // Not the time of day, which may jump.
+        const now = performance.now();
         deadline ||= now + this.#busyTimeoutMs;
         if (now >= deadline) throw asStoreFailure(error, this.path);
       }

@@ -1,5 +1,4 @@
-import type { EntryKind, SessionId } from "../../model/entry.ts";
-import { LonghaulError } from "../../model/errors.ts";
+import type { SessionId } from "../../model/entry.ts";
 import type {
   AppendOutcome,
   AppendRequest,
@@ -11,11 +10,12 @@ import type {
   Tombstone,
 } from "../entry-store.ts";
 import type { Freed } from "../freed.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { EntryWriter } from "./entry-writer.ts";
 import type { Eraser } from "./eraser.ts";
 import { entryKey, MAX_SEQ, seqOfKey } from "./key.ts";
-import { kindNumber, kindOf } from "./kinds.ts";
+import { kindNumber } from "./kinds.ts";
+import { DamagedPageReader, isDamagedPage, toStored } from "./read-around-damage.ts";
 import type { SessionCache } from "./session-cache.ts";
 import { searchByTime } from "./time-search.ts";
 
@@ -35,6 +35,7 @@ export class SqliteEntries implements EntryStore {
   readonly #one;
   readonly #time;
   readonly #heads;
+  readonly #damaged: DamagedPageReader;
   #ownCommits = 0;
   readonly #readStatements = new Map<string, ReturnType<Database["prepare"]>>();
 
@@ -42,6 +43,7 @@ export class SqliteEntries implements EntryStore {
     this.#db = db;
     this.#parts = parts;
     this.#one = db.prepare("SELECT key, at, kind, payload FROM entries WHERE key = ?");
+    this.#damaged = new DamagedPageReader(db);
     this.#time = db.prepare("SELECT at FROM entries WHERE key = ?");
     this.#heads = db.prepare(
       `SELECT number, id, created_at,
@@ -80,21 +82,41 @@ export class SqliteEntries implements EntryStore {
   get(session: SessionId, seq: number): Promise<StoredEntry | undefined> {
     return this.#db.read(() => {
       if (seq < 1 || seq > MAX_SEQ) return undefined;
-      const row = this.#hitOrRefresh(session, (number) => this.#one.get(entryKey(number, seq)));
-      return row && toStored(row);
+      return this.#hitOrRefresh(session, (number) => this.#get(number, seq));
     });
   }
 
   read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]> {
     return this.#db.read(() => {
-      const rows = this.#hitOrRefresh(session, (number) => {
-        const from = entryKey(number, Math.max(query.from, 1));
-        const to = entryKey(number, Math.min(query.to, MAX_SEQ));
-        const found = this.#readStatement(query).all(from, to, query.limit);
-        return found.length > 0 ? found : undefined;
+      const found = this.#hitOrRefresh(session, (number) => {
+        const stored = this.#read(session, number, query);
+        return stored.length > 0 ? stored : undefined;
       });
-      return rows?.map(toStored) ?? [];
+      return found ?? [];
     });
+  }
+
+  #get(number: number, seq: number): StoredEntry | undefined {
+    try {
+      const row = this.#one.get(entryKey(number, seq));
+      return row && toStored(row);
+    } catch (error) {
+      if (!isDamagedPage(error)) throw error;
+      return this.#damaged.get(number, seq);
+    }
+  }
+
+  #read(session: SessionId, number: number, query: EntryQuery): StoredEntry[] {
+    const from = Math.max(query.from, 1);
+    const to = Math.min(query.to, MAX_SEQ);
+    try {
+      const rows = this.#readStatement(query).all(entryKey(number, from), entryKey(number, to), query.limit);
+      return rows.map(toStored);
+    } catch (error) {
+      if (!isDamagedPage(error)) throw error;
+      const { seq: head } = this.#parts.cache.require(session);
+      return this.#damaged.read(number, { ...query, from, to: Math.min(to, head) });
+    }
   }
 
   head(session: SessionId): Promise<Head> {
@@ -152,15 +174,4 @@ export class SqliteEntries implements EntryStore {
     }
     return statement;
   }
-}
-
-function toStored(row: Row): StoredEntry {
-  const kind: EntryKind | undefined = kindOf(row.kind as number);
-  if (kind === undefined) {
-    throw new LonghaulError(
-      "STORE_CORRUPT",
-      `Entry ${seqOfKey(row.key as number)} is of kind number ${row.kind}, which this version does not know; restore the store from a backup or update longhaul.`,
-    );
-  }
-  return { seq: seqOfKey(row.key as number), at: row.at as number, kind, payload: row.payload as Uint8Array };
 }

@@ -2,6 +2,7 @@ import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
 
 /** SQLite's primary result codes that we give a meaning of our own. */
 const CODE_BY_RESULT: Readonly<Record<number, ErrorCode>> = {
+  1: "STORE_CORRUPT", // ERROR: a table or column is missing
   3: "STORE_READ_ONLY", // PERM
   5: "STORE_BUSY", // BUSY
   6: "STORE_BUSY", // LOCKED
@@ -29,7 +30,7 @@ const MESSAGES: Partial<Record<ErrorCode, (where: string) => string>> = {
   STORE_BUSY: (where) =>
     `${where} stayed locked by another process; repeat the call, or raise busyTimeoutMs. Nothing was changed.`,
   STORE_CORRUPT: (where) =>
-    `${where} is damaged or not a longhaul database; restore it from a backup, or move it away to start anew. It was left as it is.`,
+    `${where} is damaged or not a longhaul database; "longhaul repair" copies what can be read into a new store, else restore it from a backup or move it away. It was left as it is.`,
   STORE_IO: (where) => `The operating system failed to read or write ${where}; check the disk and the path.`,
 };
 

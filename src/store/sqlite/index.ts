@@ -1,1 +1,2 @@
+export { type Repaired, repairSqliteStore } from "./repair/repair-store.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

@@ -11,6 +11,7 @@ const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
   raw: 7,
   pin: 8,
   task: 9,
+  damaged: 10,
 };
 
 const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));

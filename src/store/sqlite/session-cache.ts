@@ -1,8 +1,9 @@
 import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 import { entryKey, MAX_SEQ, seqOfKey } from "./key.ts";
+import { isDamagedPage } from "./read-around-damage.ts";
 
 /** Where a session's log stands: known after the first look, kept up to date by our own appends. */
 export interface SessionState {
@@ -47,7 +48,7 @@ export class SessionCache {
     const row = this.#numberOf.get(id);
     if (!row) return undefined;
     const number = row.number as number;
-    const head = this.#headOf.get(entryKey(number, 0), entryKey(number, MAX_SEQ));
+    const head = this.#lastRow(id, number);
     const state = {
       number,
       seq: head ? seqOfKey(head.key as number) : 0,
@@ -55,6 +56,19 @@ export class SessionCache {
     };
     this.#states.set(id, state);
     return state;
+  }
+
+  #lastRow(id: SessionId, number: number): Row | undefined {
+    try {
+      return this.#headOf.get(entryKey(number, 0), entryKey(number, MAX_SEQ));
+    } catch (error) {
+      if (!isDamagedPage(error)) throw error;
+      throw new LonghaulError(
+        "STORE_CORRUPT",
+        `The end of session ${JSON.stringify(id)} is damaged on disk; "longhaul repair" copies everything readable into a new store.`,
+        { cause: error, details: { session: id } },
+      );
+    }
   }
 
   /** The state of a session as it is now; throws SESSION_NOT_FOUND. */

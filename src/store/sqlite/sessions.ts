@@ -35,6 +35,9 @@ export class SqliteSessions implements SessionStore {
       listOfParent: db.prepare(
         `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id IS NOT NULL AND s.parent = ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
       ),
+      listOfPrefix: db.prepare(
+        `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id >= ? AND s.id < ? AND s.number < ? ORDER BY s.number DESC LIMIT ?`,
+      ),
       update: db.prepare("UPDATE sessions SET title = ?, meta = ? WHERE number = ?"),
       forgetIntakes: db.prepare(
         "UPDATE intakes SET name = NULL, checkpoint = NULL, progress = NULL WHERE session = ?",
@@ -79,6 +82,12 @@ export class SqliteSessions implements SessionStore {
   async list(query: SessionQuery): Promise<readonly SessionRecord[]> {
     return this.#db.snapshot(() => {
       const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : this.#numberOf(query.before);
+      const { prefix } = query;
+      if (prefix)
+        // No id holds the last code point, so this is behind all that begin so.
+        return this.#statements.listOfPrefix
+          .all(prefix, `${prefix}\u{10ffff}`, before, query.limit)
+          .map(toRecord);
       const rows =
         query.parent === undefined
           ? this.#statements.list.all(before, query.limit)
@@ -138,7 +147,17 @@ function toRecord(row: Row): SessionRecord {
     ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
     createdAt: row.created_at as number,
     ...(row.title !== null && { title: row.title as string }),
-    ...(row.meta !== null && { meta: JSON.parse(row.meta as string) }),
+    ...metaIn(row.meta as string | null),
     lineSeq: row.line_seq as number,
   };
+}
+
+/** Damaged meta is left out: it must not keep the session, and the list of all, from being read. */
+function metaIn(text: string | null): Pick<SessionRecord, "meta"> {
+  if (text === null) return {};
+  try {
+    return { meta: JSON.parse(text) };
+  } catch {
+    return {};
+  }
 }

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import { wholeNumber } from "../../model/errors.ts";
+import { isLonghaulError, LonghaulError, wholeNumber } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
 import type { SessionStore } from "../session-store.ts";
 import type { Store, StoreSize } from "../store.ts";
@@ -11,6 +12,7 @@ import { BlobRefs } from "./blob-refs.ts";
 import { SqliteBlobs } from "./blobs.ts";
 import { Commits } from "./commits.ts";
 import { connect } from "./connect.ts";
+import { connectReadOnly, copyDatabase } from "./connect-read-only.ts";
 import type { Database } from "./database.ts";
 import { Drafts } from "./drafts.ts";
 import { SqliteEntries } from "./entries.ts";
@@ -19,11 +21,15 @@ import { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
 import { Intakes } from "./intakes.ts";
 import { Leases } from "./leases.ts";
+import { refuseLostLog } from "./lost-log.ts";
 import { forgettingEntries, forgettingSessions } from "./memory/forgetting.ts";
 import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteSessions } from "./sessions.ts";
 import { SqliteTasks } from "./tasks.ts";
+
+/** Problems of the database that are named. */
+const MAX_PROBLEMS = 100;
 
 /** How an embedded store is opened. */
 export interface SqliteStoreOptions {
@@ -34,6 +40,8 @@ export interface SqliteStoreOptions {
   /** How long to wait for other processes before STORE_BUSY; default 30 s. */
   readonly busyTimeoutMs?: number;
   readonly clock?: Clock;
+  /** Opens an existing store for reading only, also on a disk that cannot be written; writes fail with STORE_READ_ONLY. */
+  readonly isReadOnly?: boolean;
 }
 
 /** Opens the embedded store: one SQLite file and a folder of blobs. */
@@ -44,10 +52,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   try {
     const busyTimeoutMs = wholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
     const durability = options.durability ?? "process";
+    const clock = options.clock ?? systemClock;
+    if (options.isReadOnly && !inMemory) return await openReadOnly(folder, busyTimeoutMs, clock);
+    if (!inMemory) refuseLostLog(folder);
     const db = await connect(pathOf("log.db"), { durability, busyTimeoutMs });
     try {
       const memory = new SqliteMemory(pathOf("memory.db"), busyTimeoutMs);
-      const store = new SqliteStore(db, { folder, inMemory, memory, clock: options.clock ?? systemClock });
+      const store = new SqliteStore(db, { folder, inMemory, memory, clock });
       await store.recover();
       return store;
     } catch (error) {
@@ -60,11 +71,28 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
+/** The log is only read; the index is copied aside, where it can be brought up to date. */
+async function openReadOnly(folder: string, busyTimeoutMs: number, clock: Clock): Promise<Store> {
+  const { database, dispose } = await connectReadOnly(join(folder, "log.db"), busyTimeoutMs);
+  const scratch = mkdtempSync(join(tmpdir(), "longhaul-index-"));
+  const index = join(folder, "memory.db");
+  const memory = new SqliteMemory(join(scratch, "memory.db"), busyTimeoutMs, () => {
+    if (existsSync(index)) copyDatabase(index, scratch);
+  });
+  const onClose = () => {
+    dispose();
+    rmSync(scratch, { recursive: true, force: true });
+  };
+  return new SqliteStore(database, { folder, inMemory: false, memory, clock, isReadOnly: true, onClose });
+}
+
 interface StoreParts {
   readonly folder: string;
   readonly inMemory: boolean;
   readonly memory: SqliteMemory;
   readonly clock: Clock;
+  readonly isReadOnly?: boolean;
+  readonly onClose?: () => void;
 }
 
 class SqliteStore implements Store {
@@ -81,14 +109,21 @@ class SqliteStore implements Store {
   readonly #inMemory: boolean;
   readonly #commits: Commits;
   readonly #eraser: Eraser;
+  readonly #logPath: string;
+  readonly #inode: number | undefined;
+  readonly #onClose: (() => void) | undefined;
 
-  constructor(db: Database, { folder, inMemory, memory, clock }: StoreParts) {
+  constructor(db: Database, parts: StoreParts) {
+    const { folder, inMemory, memory, clock, isReadOnly } = parts;
     this.#db = db;
+    this.#onClose = parts.onClose;
+    this.#logPath = join(folder, "log.db");
+    this.#inode = inodeOf(this.#logPath);
     this.memory = memory;
     this.#folder = folder;
     this.#inMemory = inMemory;
     this.#commits = new Commits(db);
-    const files = new BlobFiles(join(folder, "blobs"));
+    const files = new BlobFiles(join(folder, "blobs"), isReadOnly);
     const cache = new SessionCache(db);
     const refs = new BlobRefs(db);
     this.#eraser = new Eraser(db, files);
@@ -131,6 +166,32 @@ class SqliteStore implements Store {
     return { logBytes: this.#logBytes(), blobBytes, memoryBytes: await this.memory.sizeBytes() };
   }
 
+  async probe(): Promise<void> {
+    if (!this.#inMemory && inodeOf(this.#logPath) !== this.#inode) {
+      throw new LonghaulError(
+        "STORE_IO",
+        `${this.#logPath} was removed or replaced while it was open: what is written now is lost. Restart the program.`,
+        { details: { path: this.#logPath } },
+      );
+    }
+    const lease = { name: "probe", owner: randomUUID(), expiresAt: 0 };
+    await this.leases.claim(lease, 0);
+    await this.leases.release(lease.name, lease.owner);
+  }
+
+  async verify(): Promise<readonly string[]> {
+    try {
+      const rows = await this.#db.read(() =>
+        this.#db.prepare(`PRAGMA integrity_check(${MAX_PROBLEMS})`).all(),
+      );
+      const found = rows.map((row) => String(row.integrity_check));
+      return found.length === 1 && found[0] === "ok" ? [] : found;
+    } catch (error) {
+      if (!isLonghaulError(error, "STORE_CORRUPT")) throw error;
+      return [error.message];
+    }
+  }
+
   async vacuum(): Promise<{ freedBytes: number }> {
     await this.#db.emptyJournal();
     const before = this.#logBytes();
@@ -144,6 +205,7 @@ class SqliteStore implements Store {
     this.#commits.stop();
     await this.memory.close();
     this.#db.close();
+    this.#onClose?.();
     if (this.#inMemory) rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -156,4 +218,9 @@ class SqliteStore implements Store {
   #number(sql: string): number {
     return Object.values(this.#db.prepare(sql).get() ?? {})[0] as number;
   }
+}
+
+/** Which file is at a path; undefined if there is none. */
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }

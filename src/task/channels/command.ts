@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { checkFields, checkKind } from "../../model/arguments.ts";
 import { invalidArgument } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 import { runCommand } from "../process/run-command.ts";
@@ -16,7 +17,9 @@ const MAX_TROUBLE_BYTES = 500;
  * Runs a program for each notice: the notice is JSON on its standard input, its id in LONGHAUL_NOTICE_ID. One that takes too
  * long is ended with all it has started.
  */
-export function commandChannel({ command, limitMs }: CommandOptions): NoticeChannel {
+export function commandChannel(options: CommandOptions): NoticeChannel {
+  const { command, limitMs } = checkFields("options", options, { command: "array" });
+  for (const [index, word] of command.entries()) checkKind(`command[${index}]`, word, "text");
   const [program, ...args] = command;
   if (program === undefined || program === "")
     throw invalidArgument("command", command, "a program and its arguments");

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import { invalidArgument } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 
@@ -9,7 +10,8 @@ export interface WebhookOptions {
 }
 
 /** Posts each notice as JSON; its id is in the header Idempotency-Key, the same however often it is sent. */
-export function webhookChannel({ url, headers, limitMs }: WebhookOptions): NoticeChannel {
+export function webhookChannel(options: WebhookOptions): NoticeChannel {
+  const { url, headers, limitMs } = checkFields("options", options, { url: "name", headers: "object?" });
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     throw invalidArgument("url", url, "an http or https address");
   return {

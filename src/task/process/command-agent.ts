@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import { invalidArgument, isLonghaulError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { Agent, AgentEvent } from "../agent.ts";
@@ -33,6 +34,7 @@ const GATHER_MS = 50;
  * it has started outlives the task. It cannot be resumed: a program knows nothing of the log.
  */
 export function commandAgent(options: CommandAgentOptions = {}): Agent {
+  checkFields("options", options, { name: "name?", folder: "function?" });
   const { name = "command", folder = folderOfPlace, ...rest } = options;
   return {
     name,
@@ -45,6 +47,7 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
         ...(cwd !== undefined && { cwd }),
         tag,
         signal,
+        census: scope.census,
         onOutput: (chunk, stream) => pipe.write(chunk, stream),
         keepBytes: 4_096,
       });

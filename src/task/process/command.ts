@@ -1,3 +1,4 @@
+import type { Census } from "../../model/scope.ts";
 import type { Cleanups } from "./cleanups.ts";
 import type { OutputListeners } from "./output.ts";
 import type { ProcessIdentity, ProcessTable } from "./process-table.ts";
@@ -34,6 +35,8 @@ export interface CommandOptions extends OutputListeners {
   /** Where the tree is registered so that it ends with this process; `processCleanups()` by default. */
   readonly cleanups?: Cleanups;
   readonly table?: ProcessTable;
+  /** Counts the program as a "process"; `context.scope.census` is that of an agent's kernel. */
+  readonly census?: Census;
 }
 
 /** Why a program ended: by itself, or because it had to. */

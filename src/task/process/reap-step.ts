@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import type { AfterStep } from "../after-end.ts";
 import type { SeenProcess } from "./process-table.ts";
 import type { ReapOptions } from "./reap.ts";
@@ -18,6 +19,7 @@ export interface ReapStepOptions extends ReapOptions {
  * about the same time share one look at the process table.
  */
 export function reapStep(options: ReapStepOptions = {}): AfterStep {
+  checkFields("options", options, { table: "object?" });
   const table = options.table ?? systemTable();
   let next: Promise<readonly SeenProcess[]> | undefined;
   const look = () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { checkFields, checkKind } from "../../model/arguments.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import { processCleanups } from "./cleanups.ts";
 import type { Command, CommandEnd, CommandEndReason, CommandOptions } from "./command.ts";
@@ -13,6 +14,16 @@ import { systemTable } from "./system-table.ts";
 import { checkTag } from "./tag.ts";
 import { within } from "./within.ts";
 
+const COMMAND_FIELDS = {
+  command: "name",
+  args: "array?",
+  cwd: "text?",
+  env: "object?",
+  tag: "text",
+  signal: "signal?",
+  deadlineMs: "number?",
+} as const;
+
 /** Timers of more fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -23,6 +34,9 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
 
 /** Starts a program; PROGRAM_NOT_STARTED if there is none, ABORTED if the signal has fired already. */
 export async function startCommand(options: CommandOptions): Promise<Command> {
+  checkFields("options", options, COMMAND_FIELDS);
+  if (options.args !== undefined)
+    for (const [index, arg] of options.args.entries()) checkKind(`args[${index}]`, arg, "text");
   checkTag(options.tag);
   throwIfAborted(options.signal);
   const startedAt = performance.now();

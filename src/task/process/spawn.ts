@@ -46,10 +46,14 @@ export async function spawnTagged(options: CommandOptions, run: string): Promise
     const [error] = await once(child, "error");
     throw notStarted(options, error);
   }
+  options.census?.opened("process");
   // Later errors are of signals that found nobody.
   child.on("error", () => {});
   const exited = new Promise<Exit>((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
+    child.once("exit", (code, signal) => {
+      options.census?.closed("process");
+      resolve({ code, signal });
+    });
   });
   const identity = await (options.table ?? systemTable()).look(pid);
   return { child, streams: { stdout, stderr }, identity: identity ?? { pid, born: "" }, exited };

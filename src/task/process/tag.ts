@@ -21,7 +21,7 @@ export const NO_TAGS: Tags = { tasks: [], runs: [] };
 
 /** Returns the tag if it can stand in an environment, else throws ARGUMENT_INVALID. */
 export function checkTag(tag: string): string {
-  if (TAG.test(tag)) return tag;
+  if (typeof tag === "string" && TAG.test(tag)) return tag;
   throw invalidArgument("tag", tag, "1 to 200 letters, digits or any of . _ : / @ + -");
 }
 

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import type { SeenProcess } from "./process-table.ts";
 import { type Reaped, type ReapOptions, reapTree } from "./reap.ts";
 import { systemTable } from "./system-table.ts";
@@ -15,14 +16,15 @@ export type TagQuery = string | { readonly prefix: string };
  * gone, in whatever session and group, and whoever started them, as after a crash of the supervisor.
  */
 export async function findTagged(query: TagQuery, table = systemTable()): Promise<readonly SeenProcess[]> {
-  return pick(query)(await table.list());
+  const choose = pick(query);
+  return choose(await checkFields("table", table, { list: "function" }).list());
 }
 
 /** All living processes that carry the tag of a task, by tag; one inside several tasks stands below each. */
 export async function listTagged(
   table = systemTable(),
 ): Promise<ReadonlyMap<string, readonly SeenProcess[]>> {
-  const list = await table.list();
+  const list = await checkFields("table", table, { list: "function" }).list();
   const tags = new Set(list.flatMap(({ tasks }) => tasks));
   const byTag = new Map<string, readonly SeenProcess[]>();
   for (const tag of tags) {
@@ -33,8 +35,8 @@ export async function listTagged(
 }
 
 /** Ends all processes of a task. */
-export function reapTagged(query: TagQuery, options: ReapOptions = {}): Promise<Reaped> {
-  return reapTree(pick(query), options);
+export async function reapTagged(query: TagQuery, options: ReapOptions = {}): Promise<Reaped> {
+  return reapTree(pick(query), checkFields("options", options, { table: "object?" }));
 }
 
 function pick(query: TagQuery) {
@@ -48,6 +50,6 @@ function matcher(query: TagQuery): (tag: string) => boolean {
     return (tag) => isOfSameTask(tag, query);
   }
   // An empty beginning would mean every task of every store of this user.
-  checkTag(query.prefix);
+  checkTag(checkFields("query", query, { prefix: "text" }).prefix);
   return (tag) => tag.startsWith(query.prefix);
 }

@@ -16,7 +16,7 @@ export function membersOf(
   for (let next = open.pop(); next; next = open.pop()) {
     if (spared.has(next.pid) || members.has(next.pid)) continue;
     members.set(next.pid, next);
-    open.push(...(children.get(next.pid) ?? []));
+    for (const one of children.get(next.pid) ?? []) open.push(one);
   }
   return [...members.values()].filter((process) => process.state !== "zombie");
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { checkFields } from "../../model/arguments.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import { type Added, addWorktree } from "./add.ts";
 import { askGit, type GitOptions, git } from "./git.ts";
@@ -40,9 +41,18 @@ export interface CreatedWorktree {
 }
 
 const MOST_NAMES = 100;
+const CREATE_FIELDS = {
+  repository: "name",
+  task: "text",
+  base: "name?",
+  branch: "name?",
+  root: "name?",
+  signal: "signal?",
+} as const;
 
 /** Makes a worktree with a branch of its own for a task, held by this process. A failed call leaves nothing behind. */
 export async function createWorktree(options: CreateWorktreeOptions): Promise<CreatedWorktree> {
+  checkFields("options", options, CREATE_FIELDS);
   const from = resolve(options.repository);
   const { common, isBare, prefix } = await lookAtRepository(from, options);
   const base = await findBase(from, options.base, options);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LonghaulError } from "../../model/errors.ts";
+import type { Census } from "../../model/scope.ts";
 import type { Cleanups } from "../process/cleanups.ts";
 import { runCommand } from "../process/run-command.ts";
 import { gitEnvironment } from "./git-environment.ts";
@@ -20,6 +21,8 @@ export interface GitOptions {
   /** How long one call may take before it is ended with all it has started. */
   readonly deadlineMs?: number;
   readonly cleanups?: Cleanups;
+  /** Counts each call of git as a "process". */
+  readonly census?: Census;
 }
 
 /** What git said. */
@@ -80,6 +83,7 @@ export async function askGitOnce(
     keepBytes: MAX_BYTES,
     ...(options.signal && { signal: options.signal }),
     ...(options.cleanups && { cleanups: options.cleanups }),
+    ...(options.census && { census: options.census }),
     ...(input !== undefined && { input }),
   });
   if (end.reason === "aborted")

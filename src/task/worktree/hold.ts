@@ -1,9 +1,10 @@
+import { checkFields } from "../../model/arguments.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import type { Closable } from "../../model/scope.ts";
 import { askGit, type GitOptions } from "./git.ts";
 import { lockReason, readMark, thisHolder, writeMark } from "./mark.ts";
 import { withWorktreeLock } from "./remove.ts";
-import { type Worktree, worktreeRefused } from "./worktree.ts";
+import { checkWorktree, type Worktree, worktreeRefused } from "./worktree.ts";
 
 /** How a worktree is held. */
 export interface HoldOptions extends GitOptions {
@@ -17,6 +18,8 @@ export interface HoldOptions extends GitOptions {
  * WORKTREE_REFUSED (`gone`) if it was collected meanwhile. Closing stops the heartbeat; `removeIfUnchanged` gives it up.
  */
 export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}): Promise<Closable> {
+  checkWorktree(worktree);
+  checkFields("options", options, { signal: "signal?" });
   const clock = options.clock ?? systemClock;
   const beat = async () => {
     const mark = await readMark(worktree.admin);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { checkFields } from "../../model/arguments.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import { askGit, type GitOptions, git } from "./git.ts";
 import { withLockFile } from "./lock-file.ts";
@@ -8,7 +9,7 @@ import { type Mark, readMark, writeMark } from "./mark.ts";
 import { tipOf } from "./repository.ts";
 import { hasSubmodules } from "./submodules.ts";
 import { type Verdict, verdict } from "./verdict.ts";
-import type { Worktree } from "./worktree.ts";
+import { checkWorktree, type Worktree } from "./worktree.ts";
 
 /** What became of a worktree. */
 export interface Removal {
@@ -26,6 +27,8 @@ export interface Removal {
  * its user can do with it what git allows. Never throws but for its signal.
  */
 export async function removeIfUnchanged(worktree: Worktree, options: GitOptions = {}): Promise<Removal> {
+  checkWorktree(worktree);
+  checkFields("options", options, { signal: "signal?" });
   const locked = await withWorktreeLock(worktree, () => removeUnderLock(worktree, options), options);
   if (locked) return locked.value;
   const reason = existsSync(worktree.admin) ? "Somebody else is at it." : "Git knows nothing of it any more.";

@@ -1,7 +1,8 @@
 import { readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { checkFields } from "../../model/arguments.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import { invalidArgument, isLonghaulError, throwIfAborted } from "../../model/errors.ts";
+import { invalidArgument, isLonghaulError, throwIfAborted, wholeNumber } from "../../model/errors.ts";
 import type { GitOptions } from "./git.ts";
 import { collectIntents } from "./intent.ts";
 import { isHeld, type Mark, readMark } from "./mark.ts";
@@ -17,7 +18,7 @@ export interface CollectStaleOptions extends GitOptions {
   /** A repository whose worktrees are looked at even if their folders are gone. */
   readonly repository?: string;
   /** Whether a task still needs it: running, queued, or about to be resumed, in whatever process. */
-  readonly isLeased: (path: string, task: string) => Promise<boolean>;
+  readonly isLeased: (path: string, task: string, tag: string | undefined) => Promise<boolean>;
   /** How long nobody must have held it. */
   readonly olderThanMs: number;
   /** Removes nothing: `removed` are those that would be. */
@@ -39,6 +40,13 @@ export interface Collected {
  * longhaul did not make are never touched.
  */
 export async function collectStale(options: CollectStaleOptions): Promise<Collected> {
+  checkFields("options", options, {
+    root: "name?",
+    repository: "name?",
+    isLeased: "function",
+    signal: "signal?",
+  });
+  wholeNumber("olderThanMs", options.olderThanMs, 0);
   const removed: Removal[] = [];
   const kept: Removal[] = [];
   let spared = 0;
@@ -99,7 +107,7 @@ async function isInUse({ admin, path, task }: Worktree, options: CollectStaleOpt
   const mark = await readMark(admin);
   const now = (options.clock ?? systemClock).now();
   if (!mark || isYoung(mark, now, options.olderThanMs)) return true;
-  return (await isHeld(mark, now, options.olderThanMs)) || (await options.isLeased(path, task));
+  return (await isHeld(mark, now, options.olderThanMs)) || (await options.isLeased(path, task, mark.tag));
 }
 
 /** A heartbeat from the future is that of a clock that was set back: young, to be safe. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { checkFields } from "../../model/arguments.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import { hasOwnCommits, hasOwnStash } from "./commits.ts";
 import { type GitOptions, git } from "./git.ts";
@@ -7,7 +8,7 @@ import { isHiding } from "./hidden.ts";
 import { readMark } from "./mark.ts";
 import { type StatusChange, statusChanges } from "./status.ts";
 import { haveSubmodulesOwnCommits } from "./submodules.ts";
-import { adminOf, type Worktree } from "./worktree.ts";
+import { adminOf, checkWorktree, type Worktree } from "./worktree.ts";
 
 /** What there is in a worktree that would be lost, or missed, without it. */
 export type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
@@ -35,6 +36,8 @@ const UNFINISHED = [
  * or hangs makes it undecidable.
  */
 export async function verdict(worktree: Worktree, options: GitOptions = {}): Promise<Verdict> {
+  checkWorktree(worktree);
+  checkFields("options", options, { signal: "signal?" });
   try {
     return await decide(worktree, { deadlineMs: 30_000, ...options });
   } catch (error) {

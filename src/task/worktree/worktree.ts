@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { checkFields, checkKind } from "../../model/arguments.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import { readMark } from "./mark.ts";
 
@@ -32,9 +33,23 @@ export function worktreeRefused(reason: WorktreeRefusal, message: string, path?:
   return new LonghaulError("WORKTREE_REFUSED", message, { details: { reason, path } });
 }
 
+const WORKTREE_FIELDS = {
+  task: "text",
+  path: "name",
+  branch: "name",
+  base: "name",
+  repository: "name",
+  admin: "name",
+} as const;
+
+/** Returns the worktree if it is one, else throws ARGUMENT_INVALID. */
+export function checkWorktree(worktree: Worktree): Worktree {
+  return checkFields("worktree", worktree, WORKTREE_FIELDS);
+}
+
 /** Finds a worktree that was created earlier, by whatever process; WORKTREE_REFUSED if it is gone or not longhaul's. */
 export async function openWorktree(path: string): Promise<Worktree> {
-  const admin = await adminOf(path);
+  const admin = await adminOf(checkKind("path", path, "name"));
   if (!admin)
     throw worktreeRefused("gone", `There is no worktree at ${JSON.stringify(path)}; create a new one.`, path);
   const worktree = await worktreeOf(admin, path);

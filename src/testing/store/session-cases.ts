@@ -46,6 +46,19 @@ export const sessionCases: readonly StoreProof[] = [
     },
   ],
   [
+    "sessions: those whose ids begin alike are listed by that, page by page",
+    async (store) => {
+      for (const id of ["one/a", "two/a", "one/b", "one", "one0", "one/\u{1f600}"])
+        await makeSession(store, id);
+      const first = await store.sessions.list({ limit: 2, prefix: "one/" });
+      const rest = await store.sessions.list({ limit: 2, prefix: "one/", before: first.at(-1)?.id ?? "" });
+      assert.deepEqual(
+        [...first, ...rest].map(({ id }) => id),
+        ["one/\u{1f600}", "one/b", "one/a"],
+      );
+    },
+  ],
+  [
     "sessions: a parent lists its children, and a missing parent is refused",
     async (store) => {
       await makeSession(store, "parent");

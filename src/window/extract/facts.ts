@@ -60,8 +60,9 @@ export class Facts {
     const source = { seq, cite: cite ?? `#${seq}`, heading: this.#headingOf(message) };
     const facts: Fact[] = [];
     const lines = new LineList();
-    for (const said of saidIn(message, (callId) => this.#calls.get(callId)))
-      this.#readPart(said, message.role === "assistant", source, facts, lines);
+    // System messages never leave the window, and an extract would quote them as the user's words.
+    const said = message.role === "system" ? [] : saidIn(message, (callId) => this.#calls.get(callId));
+    for (const own of said) this.#readPart(own, message.role === "assistant", source, facts, lines);
     this.#now++;
     return { facts, lines };
   }

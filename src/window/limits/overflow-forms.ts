@@ -1,4 +1,7 @@
-/** One wording of "this does not fit the window"; named groups hold the counts it tells. */
+/**
+ * One wording of "this does not fit the window". Named groups hold the counts it tells: `input`, `output`, `limit`, and
+ * `excess`, by how much the input exceeds the limit.
+ */
 export interface OverflowForm {
   /** Only where the wording is this provider's own. */
   readonly provider?: string;
@@ -68,6 +71,12 @@ export const overflowForms: readonly OverflowForm[] = [
     provider: "llama.cpp",
     pattern: /requested tokens \((?<input>[\d,]+)\) exceed context window of (?<limit>[\d,]+)/i,
   },
+  {
+    provider: "ollama",
+    pattern:
+      /input length \((?<input>[\d,]+) tokens\) exceeds the model's maximum context length \((?<limit>[\d,]+) tokens\)/i,
+  },
+  { provider: "ollama", pattern: /prompt is longer than the context length currently available/i },
   { provider: "ollama", pattern: /exceeds the available context size/i },
   { provider: "ollama", pattern: /input length exceeds the (?:maximum )?context length/i },
   { provider: "ollama", pattern: /prompt too long; exceeded (?:max )?context length/i },
@@ -98,6 +107,22 @@ export const overflowForms: readonly OverflowForm[] = [
   {
     pattern:
       /input length \(?(?<input>[\d,]+)(?: tokens)?\)? exceeds (?:the )?(?:maximum allowed (?:input )?length(?: of)?|context length) \(?(?<limit>[\d,]+)/i,
+  },
+  {
+    provider: "cohere",
+    pattern:
+      /too many tokens: (?:[^.]{0,80}\()?size limit exceeded by (?<excess>[\d,]+) tokens(?:[\s\S]{0,200}?limit for this model is (?<limit>[\d,]+) tokens)?/i,
+  },
+  {
+    provider: "cohere",
+    pattern:
+      /too many tokens: total number of tokens in the prompt cannot exceed (?<limit>[\d,]+)(?: - received (?<input>[\d,]+))?/i,
+  },
+  // The number received counts the output that was asked for, and nothing says how much of it that is.
+  {
+    provider: "cohere",
+    pattern:
+      /too many tokens: total number of tokens \(prompt and prediction\) cannot exceed (?<limit>[\d,]+)/i,
   },
   {
     provider: "copilot",

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
 import { overflowCodes, overflowForms } from "./overflow-forms.ts";
 import { isRefusal } from "./refusal.ts";
@@ -20,10 +21,20 @@ export interface Overflow {
  * overflow would cost history, an overflow missed costs one error.
  */
 export function overflowOf(failure: ProviderFailure): Overflow | undefined {
-  const facts = factsOf(failure);
-  if (isRefusal(facts)) return undefined;
-  const found = overflowInTexts(facts) ?? overflowInCodes(facts) ?? overflowInStatus(facts);
+  const found = findOverflow(failure);
   return found && isOutputTooLarge(found) ? undefined : found;
+}
+
+/** The overflow of a request whose output alone would fill the model's window: no other messages would mend that. */
+export function outputOverflowOf(failure: ProviderFailure): Overflow | undefined {
+  const found = findOverflow(failure);
+  return found && isOutputTooLarge(found) ? found : undefined;
+}
+
+function findOverflow(failure: ProviderFailure): Overflow | undefined {
+  const facts = factsOf(checkFields("failure", failure));
+  if (isRefusal(facts)) return undefined;
+  return overflowInTexts(facts) ?? overflowInCodes(facts) ?? overflowInStatus(facts);
 }
 
 function overflowInTexts(facts: FailureFacts): Overflow | undefined {
@@ -62,7 +73,11 @@ function overflow(
 ): Overflow {
   const limitTokens = countOf(groups.limit) ?? facts.windowTokens;
   const outputTokens = countOf(groups.output) ?? countIn(message, outputWording);
-  const inputTokens = countOf(groups.input) ?? facts.promptTokens ?? countIn(message, inputWording);
+  const inputTokens =
+    countOf(groups.input) ??
+    facts.promptTokens ??
+    countIn(message, inputWording) ??
+    sumOf(limitTokens, countOf(groups.excess));
   const sum = inputTokens === undefined ? undefined : inputTokens + (outputTokens ?? 0);
   const requestedTokens = countIn(message, totalWording) ?? sum;
   return {
@@ -89,6 +104,10 @@ function countOf(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
   const count = Number(digits.replaceAll(",", ""));
   return Number.isSafeInteger(count) ? count : undefined;
+}
+
+function sumOf(limit: number | undefined, excess: number | undefined): number | undefined {
+  return limit === undefined || excess === undefined ? undefined : limit + excess;
 }
 
 /** No window is small enough when the output alone would fill the model's. */

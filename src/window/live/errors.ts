@@ -1,4 +1,5 @@
 import { LonghaulError } from "../../model/errors.ts";
+import type { Compared } from "../../model/receipt.ts";
 
 /** What may not be cut is more than the model takes. */
 export function floorError(
@@ -28,11 +29,20 @@ export function overflowError(message: string, model: string, cause?: unknown): 
   });
 }
 
-/** Edits that free nothing are stopped. */
-export function stuckError(edits: number, tokens: number, mostTokens: number): LonghaulError {
+/** The prompt fits, and the caller still asks for more output than there is room for. */
+export function outputError(maxOutputTokens: number, model: string): LonghaulError {
+  return new LonghaulError(
+    "WINDOW_OVERFLOW",
+    `The messages fit ${model}, the output that was asked for does not. Ask for at most ${maxOutputTokens} tokens of output.`,
+    { details: { model, maxOutputTokens } },
+  );
+}
+
+/** A policy cannot make a window small enough. */
+export function stuckError(policy: string, tokens: Compared, mostTokens: number): LonghaulError {
   return new LonghaulError(
     "WINDOW_STUCK",
-    `${edits} edits in a row did not make the window smaller: ${tokens} tokens, ${mostTokens} fit. Choose another policy, or take a model with a larger window.`,
-    { details: { edits, tokens, mostTokens } },
+    `The window takes ${tokens.without} tokens, ${tokens.with} after an edit by the policy ${policy}; ${mostTokens} fit. Choose another policy, or take a model with a larger window.`,
+    { details: { policy, tokens: tokens.with, mostTokens } },
   );
 }

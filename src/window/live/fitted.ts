@@ -26,6 +26,8 @@ export interface Fitted {
   readonly parts: WindowParts;
   readonly limits: WindowLimits;
   readonly cache: CacheState;
+  /** Set if the prompt fits and the output that was asked for does not: the most that the next try may ask for. */
+  readonly maxOutputTokens?: number;
   /** Set if the window was edited for this call. */
   readonly plan?: Planned;
   /** Set if something that had left the window was brought back for this call. */

@@ -7,8 +7,11 @@ import type { ModelCatalogue } from "../models/model-catalogue.ts";
 import type { Paging } from "../paging/paging.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
+import { maxCountOf } from "../tokens/plausible.ts";
 import { cacheStateOf } from "./cache-state.ts";
 import type { Compacting } from "./compacting.ts";
+import { isStuck } from "./edit-guard.ts";
+import { stuckError } from "./errors.ts";
 import { estimatedTokens } from "./estimated-tokens.ts";
 import type { Fitted, Planned } from "./fitted.ts";
 import { Follower } from "./follower.ts";
@@ -20,7 +23,6 @@ import { Meter } from "./meter.ts";
 import type { FitOptions, WindowOptions } from "./options.ts";
 import { Pager } from "./pager.ts";
 import { Planning, type Proposed } from "./planning.ts";
-import { Progress } from "./progress.ts";
 import { Refusals } from "./refusals.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 import { storePage, storePlan } from "./store-plan.ts";
@@ -51,7 +53,6 @@ export class Fitting {
   readonly refusals = new Refusals();
   readonly #parts: FittingParts;
   readonly #follower: Follower;
-  readonly #progress = new Progress();
   readonly #pager: Pager | undefined;
   #settings: Settings;
   #memories: string | undefined;
@@ -61,7 +62,7 @@ export class Fitting {
   constructor(parts: FittingParts, options: WindowOptions) {
     const { session, log, lines } = parts;
     this.#parts = parts;
-    this.#settings = settingsOf(options, parts.catalogue);
+    this.#settings = settingsOf(options, parts.catalogue, parts.compacting !== undefined);
     this.meter = new Meter(this.#settings.model);
     const { paging } = parts;
     const windowTokens = this.#settings.limits.window;
@@ -94,7 +95,7 @@ export class Fitting {
     await this.#remember();
     const followed = await this.follow();
     const cache = options.cache ?? this.#cacheState(followed);
-    const compacted = options.isDryRun ? followed : await this.#compacted(followed, cache, options.signal);
+    const compacted = options.isDryRun ? followed : await this.#compacted(followed, cache, options);
     const isForgetful = this.planning.isForgetful(compacted, this.refusals.forcedTokens);
     if (isForgetful) this.readAnew();
     const window = isForgetful ? await this.follow() : compacted;
@@ -106,7 +107,7 @@ export class Fitting {
       this.#follower.forget();
       return this.#fitted({ ...window, slots: proposed.slots }, cache, options, planned);
     }
-    this.#progress.check(planned, proposed, this.#settings.limits.most);
+    this.#checkProgress(planned);
     const { log, session } = this.#parts;
     const overlay = await storePlan(log, session, window, proposed.slots, planned);
     if (overlay === undefined) {
@@ -139,6 +140,12 @@ export class Fitting {
   /** Estimated tokens of a request with these messages. */
   estimated(slots: readonly Slot[]): number {
     return estimatedTokens(this.#settings, slots);
+  }
+
+  /** The most tokens that the provider can honestly count for what was sent last; `besides` is what else was sent. */
+  maxCount(besides: number): number {
+    const messages = this.#sent.map(({ message }) => message);
+    return maxCountOf(messages, this.#sentTokens + besides, this.#settings.isFrameKnown);
   }
 
   /** Lets the policy do what it has put off. */
@@ -192,29 +199,40 @@ export class Fitting {
     return { ...window, slots, page: { ...planned, overlay } };
   }
 
+  /** Puts a summary in place because the provider says that the window is too large, whatever was estimated. */
+  async forceSummary(window: LoadedWindow): Promise<void> {
+    await this.#summarize(window, this.#cacheState(window), true, undefined);
+  }
+
   /** The window after a summary, where one was due. */
-  async #compacted(
+  async #compacted(window: LoadedWindow, cache: CacheState, { signal }: FitOptions): Promise<LoadedWindow> {
+    return (await this.#summarize(window, cache, false, signal)) ? this.follow() : window;
+  }
+
+  async #summarize(
     window: LoadedWindow,
     cache: CacheState,
+    isRefused: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<LoadedWindow> {
+  ): Promise<boolean> {
     const { compacting } = this.#parts;
-    if (!compacting) return window;
-    const { limits, facts } = this.#settings;
-    const tokens = this.meter.counted(this.estimated(window.slots));
-    const hasChanged = await compacting.before(
-      {
-        tokens,
-        window: limits.window,
-        messages: window.slots.length,
-        isForced: tokens > limits.most,
-        isHot: cache !== "cold",
-        expectedCalls: this.planning.calls,
-        facts,
-      },
-      signal,
-    );
-    return hasChanged ? this.follow() : window;
+    if (!compacting) return false;
+    const { limits, facts, set } = this.#settings;
+    const estimated = this.estimated(window.slots);
+    const tokens = this.meter.counted(estimated);
+    const state = {
+      tokens,
+      window: limits.window,
+      messages: window.slots.length,
+      loaded: window,
+      countedPerEstimated: tokens / Math.max(1, estimated),
+      set,
+      isForced: isRefused || tokens > limits.most,
+      isHot: cache !== "cold",
+      expectedCalls: this.planning.calls,
+      facts,
+    };
+    return compacting.before(state, signal);
   }
 
   #cacheState({ slots }: LoadedWindow): CacheState {
@@ -224,6 +242,14 @@ export class Fitting {
       model: this.#settings.model,
       ...(lastSaidAt !== undefined && { lastSaidAt }),
     });
+  }
+
+  /** Counts are in doubt after a refusal, and the number of tries is limited: then every smaller window is worth a try. */
+  #checkProgress({ receipt: { tokens } }: Planned): void {
+    const { limits, policy } = this.#settings;
+    if (this.refusals.forcedTokens !== undefined) return;
+    if (!isStuck({ before: tokens.without, after: tokens.with }, limits.most)) return;
+    throw stuckError(policy.name, tokens, limits.most);
   }
 
   #plan(window: LoadedWindow, { slots, isForced, reason }: Proposed, cache: CacheState): Planned {

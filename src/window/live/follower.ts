@@ -1,6 +1,6 @@
 import { toEntry } from "../../log/body.ts";
 import type { Lines } from "../../log/lines.ts";
-import type { Entry, MessageBody, SessionId, UsageBody } from "../../model/entry.ts";
+import type { Entry, MessageBody, SessionId } from "../../model/entry.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import type { TokensOf } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
@@ -124,6 +124,9 @@ export class Follower {
       order: "descending",
       kinds: ["usage"],
     });
-    for (const stored of found.toReversed()) meter.learn(toEntry(session, stored) as Entry<UsageBody>);
+    for (const stored of found.toReversed()) {
+      const entry = toEntry(session, stored);
+      if (entry.kind === "usage") meter.learn(entry);
+    }
   }
 }

@@ -1,11 +1,15 @@
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
+import { isLonghaulError } from "../../model/errors.ts";
+import { outputLeft } from "../limits/output-room.ts";
 import type { Overflow } from "../limits/overflow.ts";
 import type { Poison } from "../limits/poison.ts";
+import { believedOverflow } from "../limits/possible-overflow.ts";
 import { nextTry } from "../limits/retry.ts";
+import { SAFETY } from "../tokens/estimate-message.ts";
 import { appendOverlay } from "./append-overlay.ts";
-import type { Compacting } from "./compacting.ts";
-import { overflowError } from "./errors.ts";
+import { outputError, overflowError } from "./errors.ts";
+import type { Fitted } from "./fitted.ts";
 import type { Fitting } from "./fitting.ts";
 import { storedEdit } from "./place-edit.ts";
 import { stubForPoison } from "./poisoned.ts";
@@ -14,20 +18,87 @@ import { stubForPoison } from "./poisoned.ts";
 export interface HealingParts {
   readonly session: SessionId;
   readonly log: Log;
-  readonly compacting?: Compacting;
 }
 
-/** Forces the next fit to a smaller window; `besides` is what else was sent. WINDOW_OVERFLOW when all has been tried. */
-export async function makeRoom(
+/** Errors that end healing: the window cannot be made small enough. */
+const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
+
+/** An overflow error as far as it can be believed of what was sent last; `besides` is what else was sent. */
+export function believed(fitting: Fitting, overflow: Overflow, besides: number): Overflow {
+  const { sentTokens, settings } = fitting;
+  if (sentTokens === 0) return overflow;
+  return believedOverflow(overflow, {
+    estimated: sentTokens + besides,
+    maxTokens: fitting.maxCount(besides),
+    askedTokens: settings.askedTokens,
+  });
+}
+
+/**
+ * The same window with less output to ask for; undefined if the output was not what exceeded the model's window.
+ * WINDOW_OVERFLOW if the caller was told so before and has not asked for less.
+ */
+export async function lowerOutput(
   fitting: Fitting,
   overflow: Overflow,
   besides: number,
-  { compacting }: HealingParts,
-): Promise<void> {
+): Promise<Fitted | undefined> {
+  const { settings, meter, refusals } = fitting;
+  const { maxOutput = Number.POSITIVE_INFINITY } = refusals;
+  const window = await fitting.follow();
+  const sent = (fitting.sentTokens || fitting.estimated(window.slots)) + besides;
+  const asked = Math.min(settings.askedTokens ?? Number.POSITIVE_INFINITY, maxOutput);
+  const left = outputLeft({
+    overflow,
+    promptTokens: meter.counted(sent) * SAFETY,
+    askedTokens: Number.isFinite(asked) ? asked : undefined,
+    window: settings.limits.window,
+  });
+  if (left === undefined) return undefined;
+  if ((overflow.outputTokens ?? 0) > maxOutput) throw outputError(maxOutput, settings.model);
+  refusals.outputLowered(window.line.to, Math.min(left, maxOutput));
+  return { ...(await fitting.look()), maxOutputTokens: Math.min(left, maxOutput) };
+}
+
+/**
+ * A smaller window for another try; `besides` is what else was sent. WINDOW_OVERFLOW when all has been tried: what was
+ * cut for it comes back then, and the same window is not tried again before something was answered.
+ */
+export async function fitSmaller(
+  fitting: Fitting,
+  overflow: Overflow,
+  besides: number,
+  parts: HealingParts,
+): Promise<Fitted> {
+  const before = fitting.sentTokens;
+  try {
+    await makeRoom(fitting, overflow, besides);
+    const fitted = await fitting.fit({});
+    for (const made of [fitted.plan, fitted.page])
+      if (made?.overlay !== undefined) fitting.refusals.madeSmaller(made.overlay);
+    if (before > 0 && fitting.sentTokens >= before)
+      throw overflowError(
+        `The window cannot be made any smaller: ${overflow.message}`,
+        fitting.settings.model,
+      );
+    return fitted;
+  } catch (error) {
+    if (!IN_VAIN.some((code) => isLonghaulError(error, code))) throw error;
+    await takeBack(fitting, before, parts);
+    throw isLonghaulError(error, "WINDOW_STUCK")
+      ? overflowError(overflow.message, fitting.settings.model, error)
+      : error;
+  }
+}
+
+/** Forces the next fit to a smaller window. WINDOW_OVERFLOW when all has been tried. */
+async function makeRoom(fitting: Fitting, overflow: Overflow, besides: number): Promise<void> {
   const { settings, meter, planning, refusals } = fitting;
   const window = await fitting.follow();
   const { requestedTokens, outputTokens = 0 } = overflow;
   const sent = (fitting.sentTokens || fitting.estimated(window.slots)) + besides;
+  if (refusals.isInVain(sent - besides))
+    throw overflowError(`Shorter windows were refused as well: ${overflow.message}`, settings.model);
   if (requestedTokens !== undefined && fitting.sentTokens > 0)
     meter.learnCount(sent, requestedTokens - outputTokens);
   const next = nextTry({
@@ -38,10 +109,22 @@ export async function makeRoom(
     floorTokens: settings.isClipping ? 0 : meter.counted(planning.floorTokens(window)),
   });
   if (next.type === "give-up") throw overflowError(next.message, settings.model);
-  await compacting?.force();
+  await fitting.forceSummary(window);
   const within = meter.estimatedWithin(next.budgetTokens);
   refusals.overflowed(window.line.to, Math.max(0, within - besides));
   fitting.readAnew();
+}
+
+/** Takes back what was cut for tries that were all refused: it was cut for nothing. */
+async function takeBack(fitting: Fitting, sentTokens: number, { session, log }: HealingParts): Promise<void> {
+  const { refusals } = fitting;
+  for (const overlay of refusals.overlays.toReversed()) {
+    const edit = { type: "revert", overlay } as const;
+    const reason = "the provider refused the smaller window as well";
+    await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
+  }
+  refusals.gaveUp(sentTokens);
+  fitting.forget();
 }
 
 /**

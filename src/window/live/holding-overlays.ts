@@ -23,12 +23,13 @@ export async function holdingOverlays(
     const place = places.of({ session, seq });
     const stored = place === undefined ? undefined : await entries.get(session, seq);
     if (place === undefined || stored?.kind !== "overlay") continue;
-    named.push(...inEffect.addLasting({ place, entry: toEntry(session, stored) as Entry<OverlayBody> }));
+    const entry = toEntry(session, stored);
+    if (entry.kind === "overlay") named.push(...inEffect.addLasting({ place, entry }));
   }
   return inEffect;
 }
 
-/** Overlays or pins of a line, newest first. */
+/** Overlays or pins of a line, newest first; damaged ones are left out. */
 export async function* marks(
   entries: EntryStore,
   line: readonly SeqRange[],
@@ -39,7 +40,10 @@ export async function* marks(
     for (;;) {
       const query = { from, to: last, limit: BATCH, order: "descending", kinds: [kind] } as const;
       const found = await entries.read(session, query);
-      for (const stored of found) yield toEntry(session, stored);
+      for (const stored of found) {
+        const entry = toEntry(session, stored);
+        if (entry.kind === kind) yield entry;
+      }
       const oldest = found.at(-1);
       if (!oldest || found.length < BATCH) break;
       last = oldest.seq - 1;

@@ -185,7 +185,10 @@ class LineReader {
       while (from <= to) {
         const query = { from, to, limit: BATCH, order, kinds: ["message"] } as const;
         const found = await this.#entries.read(range.session, query);
-        for (const stored of found) yield this.#slot(toEntry(range.session, stored) as Entry<MessageBody>);
+        for (const stored of found) {
+          const entry = toEntry(range.session, stored);
+          if (entry.kind === "message") yield this.#slot(entry);
+        }
         const last = found.at(-1);
         if (!last || found.length < BATCH) break;
         if (order === "ascending") from = last.seq + 1;

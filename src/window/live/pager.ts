@@ -1,10 +1,18 @@
+import { toEntry } from "../../log/body.ts";
 import type { Log } from "../../log/log.ts";
 import type { Entry, OverlayBody, SessionId } from "../../model/entry.ts";
+import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { closeLine } from "../../model/line.ts";
-import type { Message } from "../../model/message.ts";
+import { textOfMessage } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
-import { chooseStretches, leastScore, MIN_SPECIFICITY, type Stretch } from "../paging/choose-stretches.ts";
+import {
+  chooseStretches,
+  leastScore,
+  MIN_CERTAINTY,
+  MIN_SPECIFICITY,
+  type Stretch,
+} from "../paging/choose-stretches.ts";
 import { MIN_PAGE_TOKENS, pageBudget } from "../paging/page-budget.ts";
 import { type PageCue, pageCueOf } from "../paging/page-cue.ts";
 import { isPage, type PageText, pageHeading, pageMessage } from "../paging/page-note.ts";
@@ -13,6 +21,7 @@ import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { marks } from "./holding-overlays.ts";
 import type { LoadedWindow } from "./load-window.ts";
+import { hiddenBy, placedEdit } from "./place-edit.ts";
 
 /** What a pager works with. */
 export interface PagerParts {
@@ -68,7 +77,7 @@ export class Pager {
     this.#seen = asking.seq;
     const maxTokens = Math.min(this.#budgetOf(cue), roomTokens);
     if (maxTokens < MIN_PAGE_TOKENS || (await this.#wasPaged(window, asking.seq))) return undefined;
-    const found = await this.#search(cue, window, signal);
+    const found = await this.#search(cue, asking.seq, window, signal);
     const texts = await this.#choose(found, window, asking.seq, maxTokens);
     if (texts.length === 0) return undefined;
     return pageOf(asking, texts, cue);
@@ -104,22 +113,38 @@ export class Pager {
 
   async #search(
     { question, kind }: PageCue,
-    window: LoadedWindow,
+    asking: number,
+    { places, line }: LoadedWindow,
     signal: AbortSignal | undefined,
   ): Promise<readonly PagedStretch[]> {
-    const sessions = [...new Set(window.places.rangesOf(window.line).map(({ session }) => session))];
+    const sessions = [...new Set(places.rangesOf(line).map(({ session }) => session))];
+    const before = places.at(asking);
     const timeout = AbortSignal.timeout(MAX_SEARCH_MS);
     try {
-      const { stretches, specificity } = await this.#parts.paging.related(question, sessions, {
+      const { stretches, specificity, certainty } = await this.#parts.paging.related(question, sessions, {
+        ...(before && { before }),
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
-      return specificity < (kind === "question" ? MIN_SPECIFICITY : WORK_SPECIFICITY) ? [] : stretches;
+      const least = kind === "question" ? MIN_SPECIFICITY : WORK_SPECIFICITY;
+      return specificity < least || certainty < MIN_CERTAINTY ? [] : stretches;
     } catch (error) {
-      signal?.throwIfAborted();
-      // A page is a help: where it cannot be found, the request goes out without one.
-      if (timeout.aborted) return [];
+      throwIfAborted(signal);
+      // A page is a help: where memory fails or takes too long, the request goes out without one.
+      if (timeout.aborted || isLonghaulError(error)) return [];
       throw error;
     }
+  }
+
+  /** True for words of a message, and not for what it thinks or calls tools with. */
+  async #isSaid({ session, seq }: Place, text: string): Promise<boolean> {
+    const stored = await this.#parts.log.store.entries.get(session, seq);
+    if (stored?.kind !== "message") return false;
+    const entry = toEntry(session, stored);
+    if (entry.kind !== "message") return false;
+    return entry.message.parts.some(
+      (part) =>
+        (part.type === "text" && part.text.includes(text)) || (part.type === "blob" && part.of === "text"),
+    );
   }
 
   async #choose(
@@ -128,8 +153,12 @@ export class Pager {
     before: number,
     maxTokens: number,
   ): Promise<readonly (PageText & { readonly place: number; readonly entry: Place })[]> {
+    const isWhole = ({ seq, isNote, original, message }: Slot) =>
+      !isNote && !window.summaries.has(seq) && (!original || original === message);
     const whole = new Set(window.slots.flatMap((slot) => (isWhole(slot) ? [slot.seq] : [])));
-    const notes = window.slots.flatMap(({ isNote, message }) => (isNote ? [textOf(message)] : []));
+    const notes = window.slots.flatMap(({ isNote, message }) => (isNote ? [textOfMessage(message)] : []));
+    const texts = new Set(window.slots.map(({ message }) => textOfMessage(message)));
+    const removed = hiddenByOthers(window);
     const read: (PageText & Stretch & { readonly place: number; readonly entry: Place })[] = [];
     const seen = new Set<number>();
     let least = Number.NEGATIVE_INFINITY;
@@ -137,11 +166,13 @@ export class Pager {
       const { session, seq, author, at, score } = stretch;
       const place = window.places.of({ session, seq });
       if (place === undefined || place >= before || seen.has(place) || score < least) continue;
+      if (removed.some(({ from, to }) => from <= place && place <= to)) continue;
       if (seen.size === MAX_STRETCHES) break;
       seen.add(place);
-      const text =
-        (await stretch.read(author === "tool" ? MAX_OUTPUT_CHARACTERS : MAX_QUOTED_CHARACTERS)) ?? "";
-      const isShown = whole.has(place) || notes.some((note) => note.includes(text));
+      const maxCharacters = author === "tool" ? MAX_OUTPUT_CHARACTERS : MAX_QUOTED_CHARACTERS;
+      const text = (await stretch.read(maxCharacters)) ?? "";
+      if (author !== "tool" && !(await this.#isSaid({ session, seq }, text))) continue;
+      const isShown = whole.has(place) || texts.has(text) || notes.some((note) => note.includes(text));
       if (read.length === 0) least = leastScore({ score, isShown });
       const cite = session === this.#parts.session ? `#${seq}` : `${session}#${seq}`;
       const heading = pageHeading({ cite, author, at });
@@ -160,6 +191,15 @@ export class Pager {
 /** True for an overlay that brings something back. */
 export function isPageOverlay({ reason, edit }: Pick<Entry<OverlayBody>, "reason" | "edit">): boolean {
   return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGED_IN);
+}
+
+/** What people and clients have taken out of a window themselves: that is not for us to bring back. */
+function hiddenByOthers({ overlays, places }: LoadedWindow): readonly { from: number; to: number }[] {
+  return overlays.flatMap(({ entry, edits }) =>
+    entry.author === "longhaul"
+      ? []
+      : hiddenBy(edits.flatMap((edit) => placedEdit(edit, entry.session, places) ?? [])),
+  );
 }
 
 function pageOf(
@@ -189,13 +229,4 @@ function pageOf(
     },
     reason: `${PAGED_IN}: ${entries} related to ${cause} in ${asking.cite ?? `#${after}`}`,
   };
-}
-
-/** True for a slot that shows its message as it was said. */
-function isWhole({ isNote, original, message }: Slot): boolean {
-  return !isNote && (!original || original === message);
-}
-
-function textOf({ parts }: Message): string {
-  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

@@ -6,7 +6,9 @@ import type { Budget, PolicyRun } from "../policy.ts";
 import { protectedSeqs, verbatimSeqs } from "../protected.ts";
 import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
+import { isSystem } from "../speaker.ts";
 import { checkProposed } from "./check-proposed.ts";
+import { isWorthEditing } from "./edit-guard.ts";
 import { floorError } from "./errors.ts";
 import type { Followed } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
@@ -38,13 +40,21 @@ export class Planning {
   #startedWith = 0;
   /** True once something has left the window since it was read: only the policy at work knows of it. */
   #hasEdited = false;
+  /** Why the policy wants an edit that was not worth carrying out yet. */
+  #deferredReason: string | undefined;
 
   constructor(settings: Settings, meter: Meter, session: string) {
     const { limits, system, tools } = settings;
     this.#settings = settings;
     this.#meter = meter;
     this.#session = session;
-    this.#budget = { tokens: limits.most, window: limits.window, system: system + tools };
+    const counted = (estimated: number) => meter.counted(estimated);
+    this.#budget = {
+      tokens: limits.most,
+      window: limits.window,
+      system: system + tools,
+      provider: { window: limits.window, tokens: limits.most, counted },
+    };
     if (limits.messages !== undefined) this.#budget.messages = limits.messages;
   }
 
@@ -87,41 +97,67 @@ export class Planning {
   /** True if the policy has to begin anew and would know nothing of what has left: the window is to be read again first. */
   isForgetful(window: LoadedWindow, forcedTokens?: number): boolean {
     if (!this.#hasEdited) return false;
-    this.#setBudget(this.floorTokens(window), forcedTokens);
+    this.#setBudget(window, forcedTokens);
     return !this.#run || this.#hasChanged();
   }
 
   /** Throws WINDOW_FLOOR if what may not be cut does not fit. */
   fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number, pageTokens = 0): Proposed {
     const { slots } = window;
-    const floor = this.floorTokens(window);
-    this.#setBudget(floor, forcedTokens);
+    this.#setBudget(window, forcedTokens);
     const { tokens: most, messages = Number.POSITIVE_INFINITY } = this.#budget;
     const isForced =
       window.unread !== undefined || this.#budget.system + sizeOf(slots) > most || slots.length > messages;
     if (this.#hasChanged()) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit({ isHot: cache !== "cold", ...(pageTokens > 0 && { pageTokens }) });
-    const next = this.#withinImageBudget(this.#whole(window, fitted), window);
+    const whole = this.#whole(window, fitted);
+    const next = this.#withinImageBudget(whole, window);
     this.#calls++;
     if (next !== fitted) this.#run = undefined;
-    const isEdited = window.unread !== undefined || !isSameWindow(slots, next);
+    const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
+    const isEdited = isChanged && this.#isWorthEditing(window, next, forcedTokens, next !== fitted);
+    const wanted = run.reason ?? this.#deferredReason;
+    this.#deferredReason = isChanged && !isEdited ? wanted : undefined;
     this.#hasEdited ||= isEdited;
-    return {
-      slots: next,
-      isEdited,
-      isForced,
-      reason: next === fitted ? (run.reason ?? this.#settings.policy.name) : "images beyond the budget",
-    };
+    const reasons: string[] = [];
+    if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
+    if (next !== whole) reasons.push("images beyond the budget");
+    return { slots: isEdited ? next : slots, isEdited, isForced, reason: reasons.join(", ") };
+  }
+
+  /** The policy keeps what it wants in mind, so that an edit that is put off is carried out once it frees enough. */
+  #isWorthEditing(
+    { slots, unread }: LoadedWindow,
+    next: readonly Slot[],
+    forcedTokens: number | undefined,
+    isByRule: boolean,
+  ): boolean {
+    const { policy, limits, tokensOf } = this.#settings;
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const [before, after] = [system + sizeOf(slots), system + sizeOf(next)];
+    const isTooLarge = (tokens: number) => this.#meter.counted(tokens) > limits.most;
+    const isNeeded =
+      isByRule ||
+      policy.isStrict === true ||
+      unread !== undefined ||
+      forcedTokens !== undefined ||
+      slots.length > Math.min(messages, policy.maxMessages?.(limits.window) ?? messages) ||
+      isTooLarge(before) ||
+      withoutLostCalls(slots, tokensOf) !== slots;
+    const staying = new Set(next.map(({ message }) => message));
+    const isAddition = !isTooLarge(after) && slots.every(({ message }) => staying.has(message));
+    return isWorthEditing({ before, after, isNeeded, isAddition });
   }
 
   /**
-   * Estimated tokens of what may not be cut. Where the rest may be clipped that is only what is pinned or summarised, the
-   * newest question and the latest reply; results of tools that came with the question can be clipped.
+   * Estimated tokens of what may not be cut. Where the rest may be clipped that is only what is pinned, summarised or of the
+   * system, the newest question and the latest reply; results of tools that came with the question can be clipped.
    */
   floorTokens({ slots, pins, summaries }: LoadedWindow): number {
     const { isClipping, tokensOf } = this.#settings;
     const fixed = new Set([...pins, ...summaries]);
+    for (const slot of slots) if (isSystem(slot)) fixed.add(slot.seq);
     const kept = isClipping ? verbatimSeqs(slots, fixed) : protectedSeqs(slots, fixed);
     let tokens = this.#budget.system;
     for (const { seq, isNote, message, tokens: own } of slots) {
@@ -130,6 +166,14 @@ export class Planning {
       const isClipped = isClipping && !fixed.has(seq) && said.length < message.parts.length;
       tokens += isClipped ? tokensOf({ ...message, parts: said }) : own;
     }
+    return tokens;
+  }
+
+  /** Estimated tokens of what no edit may hide. */
+  #protectedTokens({ slots, pins, summaries }: LoadedWindow): number {
+    const kept = protectedSeqs(slots, new Set([...pins, ...summaries]));
+    let tokens = this.#budget.system;
+    for (const { seq, isNote, tokens: own } of slots) if (!isNote && kept.has(seq)) tokens += own;
     return tokens;
   }
 
@@ -143,6 +187,7 @@ export class Planning {
   forget(): void {
     this.#run = undefined;
     this.#hasEdited = false;
+    this.#deferredReason = undefined;
   }
 
   #start({ slots, past, pins, summaries }: LoadedWindow): PolicyRun {
@@ -161,14 +206,16 @@ export class Planning {
     return this.#run;
   }
 
-  /** The margin for uncertain estimates may go, the floor may not. */
-  #setBudget(floor: number, forcedTokens: number | undefined): void {
+  /** The margin for uncertain estimates may go, the floor may not, nor what no edit may hide as long as it fits. */
+  #setBudget(window: LoadedWindow, forcedTokens: number | undefined): void {
     const { limits, isClipping, model } = this.#settings;
+    const floor = this.floorTokens(window);
     // What a report holds beyond the estimate cannot be told from what can be clipped.
     const counted = isClipping ? floor : this.#meter.counted(floor);
     if (counted > limits.most) throw floorError(counted, limits.most, model, isClipping);
-    const tokens = this.#meter.estimatedWithin(limits.from);
-    this.#budget.tokens = Math.max(tokens, floor);
+    const whole = isClipping ? this.#protectedTokens(window) : floor;
+    const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
+    this.#budget.tokens = Math.max(this.#meter.estimatedWithin(limits.from), kept);
     this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
     if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
   }

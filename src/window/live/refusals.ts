@@ -6,6 +6,9 @@ export class Refusals {
   #rejections = 0;
   #refusedAt = Number.POSITIVE_INFINITY;
   #forcedTokens: number | undefined;
+  #maxOutput: number | undefined;
+  #overlays: readonly number[] = [];
+  #inVain: number | undefined;
 
   /** How often the window was made smaller because it had been too large. */
   get overflows(): number {
@@ -22,10 +25,42 @@ export class Refusals {
     return this.#forcedTokens;
   }
 
+  /** The output that the next try may ask for, once it was lowered. */
+  get maxOutput(): number | undefined {
+    return this.#maxOutput;
+  }
+
+  /** Overlays that have made the window smaller, the oldest first. */
+  get overlays(): readonly number[] {
+    return this.#overlays;
+  }
+
+  /** True if a window of no more estimated tokens was refused although all had been tried. */
+  isInVain(estimated: number): boolean {
+    return this.#inVain !== undefined && estimated >= this.#inVain;
+  }
+
   overflowed(place: number, forcedTokens: number): void {
     this.#overflows++;
     this.#refusedAt = place;
     this.#forcedTokens = forcedTokens;
+  }
+
+  outputLowered(place: number, tokens: number): void {
+    this.#overflows++;
+    this.#refusedAt = place;
+    this.#maxOutput = tokens;
+  }
+
+  madeSmaller(overlay: number): void {
+    this.#overlays = [...this.#overlays, overlay];
+  }
+
+  /** All has been tried, down to a window of so many estimated tokens. */
+  gaveUp(estimated: number): void {
+    const inVain = Math.min(estimated, this.#inVain ?? estimated);
+    this.answered();
+    this.#inVain = inVain;
   }
 
   rejected(place: number): void {
@@ -44,5 +79,8 @@ export class Refusals {
     this.#rejections = 0;
     this.#refusedAt = Number.POSITIVE_INFINITY;
     this.#forcedTokens = undefined;
+    this.#maxOutput = undefined;
+    this.#overlays = [];
+    this.#inVain = undefined;
   }
 }

@@ -4,7 +4,7 @@ import type { TokensOf } from "../apply-edits.ts";
 import type { ModelFacts } from "../models/facts.ts";
 import type { ModelCatalogue } from "../models/model-catalogue.ts";
 import { factsWith } from "../models/model-facts.ts";
-import { checkModelTable, overridesFor } from "../models/model-settings.ts";
+import { checkModelTable, type ModelSettings, overridesFor } from "../models/model-settings.ts";
 import type { ImageBudget } from "../passes/stale-images.ts";
 import { POLICIES } from "../policies/index.ts";
 import type { CachePrices, Policy } from "../policy.ts";
@@ -17,11 +17,17 @@ import type { WindowOptions } from "./options.ts";
 export interface Settings {
   readonly model: string;
   readonly facts: ModelFacts;
+  /** What the models tables say of the model. */
+  readonly set: ModelSettings;
   readonly limits: WindowLimits;
+  /** Output that requests ask for, as far as the caller has told. */
+  readonly askedTokens: number | undefined;
   readonly policy: Policy;
   /** Estimated tokens. */
   readonly system: number;
   readonly tools: number;
+  /** True if the caller has told both, so that nothing goes before the messages that is not estimated. */
+  readonly isFrameKnown: boolean;
   /** Of remembered facts that go with the system prompt; changes as they do. */
   readonly memories: number;
   readonly images: ImageBudget;
@@ -30,8 +36,11 @@ export interface Settings {
   readonly tokensOf: TokensOf;
 }
 
-/** Checks options and looks up what they leave open: what is set for a model wins over what is set for all. */
-export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Settings {
+/**
+ * Checks options and looks up what they leave open: what is set for a model wins over what is set for all. A window with
+ * summaries leaves a model's threshold to them.
+ */
+export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue, hasSummaries = false): Settings {
   if (typeof given?.model !== "string" || given.model === "")
     throw invalidArgument("model", given?.model, "the id of a model");
   const { model, tokenizer } = given;
@@ -41,10 +50,13 @@ export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue): Set
   return {
     model,
     facts,
-    limits: limitsOf(facts, options),
+    set,
+    limits: limitsOf(facts, hasSummaries ? { ...options, threshold: given.threshold ?? 100 } : options),
+    askedTokens: options.maxOutputTokens,
     policy: policyOf(options.policy ?? "longhaul"),
     system: tokensOfSetting("system", options.system, model),
     tools: tokensOfSetting("tools", options.tools, model),
+    isFrameKnown: options.system !== undefined && options.tools !== undefined,
     memories: 0,
     images: checkedImages(options.images ?? {}),
     isClipping: isClipping(options.oversize ?? "error"),

@@ -41,7 +41,7 @@ async function whole(message: Message, blobs: Blobs): Promise<Message> {
 async function restored(part: Part, blobs: Blobs): Promise<Part> {
   if (!isSpilled(part)) return part;
   try {
-    const whole = await blobs.restore(part);
+    const whole = await blobs.restoreReadable(part);
     const { shownCharacters } = part;
     if (whole.type !== "text" || shownCharacters === undefined) return whole;
     return { ...whole, text: clipText(whole.text, shownCharacters) };

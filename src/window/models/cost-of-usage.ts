@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { ModelFacts } from "./facts.ts";
 
@@ -5,6 +6,8 @@ const PER = 1_000_000;
 
 /** What a request cost in US dollars by the prices of its model. */
 export function costOfUsage(usage: Usage, facts: ModelFacts): number {
+  checkFields("usage", usage);
+  checkFields("facts", facts, { prices: "object" });
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const hourTokens = Math.min(usage.cacheWriteHourTokens ?? 0, cacheWriteTokens);
   const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;

@@ -1,3 +1,4 @@
+import { checkFields, checkKind } from "../../model/arguments.ts";
 import { ASSUMED_FACTS, flatPrices } from "./assumed-facts.ts";
 import type { ModelFacts, Prices } from "./facts.ts";
 import { knownModel } from "./known-models.ts";
@@ -24,6 +25,8 @@ export interface ModelFactsOptions {
 
 /** The facts of a model: overrides first, then the catalogue, then cautious assumptions. */
 export function modelFacts(id: string, options: ModelFactsOptions = {}): ModelFacts {
+  checkKind("model", id, "text");
+  checkFields("options", options, { catalogue: "function?", overrides: "object?", onUnknown: "function?" });
   const { catalogue = knownModel, overrides = {}, onUnknown } = options;
   const found = catalogue(id);
   if (overrides.window === undefined && (!found || found.isWindowAssumed)) onUnknown?.(warningOf(id, found));

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import { invalidArgument } from "../../model/errors.ts";
 import type { FactsOverrides } from "./model-facts.ts";
 import { plainModelId } from "./model-id.ts";
@@ -28,8 +29,10 @@ export function overridesFor(id: string, table: ModelTable): ModelSettings {
 
 /** Returns the table if everything in it can be, else throws ARGUMENT_INVALID. */
 export function checkModelTable(table: ModelTable): ModelTable {
-  for (const [key, { window, maxOutput, prices = {}, threshold }] of Object.entries(table)) {
+  checkFields("models", table);
+  for (const [key, settings] of Object.entries(table)) {
     const option = `models[${JSON.stringify(key)}]`;
+    const { window, maxOutput, prices = {}, threshold } = checkFields(option, settings);
     if (key === "" || key.slice(0, -1).includes("*"))
       throw invalidArgument("models", key, 'a model id, or the beginning of ids followed by "*"');
     checkTokens(`${option}.window`, window);

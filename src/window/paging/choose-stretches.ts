@@ -9,6 +9,8 @@ export interface Stretch {
 
 /** Questions that name less than this are about nothing in particular. */
 export const MIN_SPECIFICITY = 5;
+/** Where less of a question is found, what is found is about something else. */
+export const MIN_CERTAINTY = 0.35;
 /** Stretches count down to this share of the best score; */
 const RELATED_SHARE = 0.3;
 /** if the window shows the best one, the others must come close to it; */

@@ -18,6 +18,8 @@ export interface PageCue {
 const PLAN_TOOLS = /^(?:todo_?write|update_?plan|write_?todos|update_todo_list|manage_todo_list)$/i;
 const MAX_ERROR_CHARACTERS = 600;
 const MAX_PLAN_CHARACTERS = 1_000;
+/** A command is carried out and asks for nothing. */
+const COMMAND = /^\/[a-z][\w:-]*(?:\s|$)/i;
 const DONE = /^(?:completed|done|cancelled)$/i;
 
 /**
@@ -30,7 +32,7 @@ export function pageCueOf(slots: readonly Slot[]): PageCue | undefined {
   if (!last) return undefined;
   if (index === newestQuestion(slots)) {
     const question = ownText(last.original ?? last.message);
-    return question === "" ? undefined : { index, question, kind: "question" };
+    return question === "" || COMMAND.test(question) ? undefined : { index, question, kind: "question" };
   }
   const results = last.message.parts.filter((part) => part.type === "tool-result");
   const failed = results.find(({ isError }) => isError);

@@ -1,4 +1,5 @@
 import type { SessionId } from "../../model/entry.ts";
+import type { Place } from "../../model/place.ts";
 
 /** A stretch of an entry that is related to a question. */
 export interface PagedStretch {
@@ -17,6 +18,8 @@ export interface PagedStretch {
 export interface PagedStretches {
   /** Best first; several may be of one entry. */
   readonly stretches: readonly PagedStretch[];
+  /** From 0 to 1: how much of what the question names is in the best stretches. */
+  readonly certainty: number;
   /** How much the question names that is not said everywhere; "go on" is close to 0. */
   readonly specificity: number;
 }
@@ -26,6 +29,7 @@ export interface Paging {
   related(
     question: string,
     sessions: readonly SessionId[],
-    options?: { readonly signal?: AbortSignal },
+    /** Entries from `before` on, in its session, are the question itself and what follows it. */
+    options?: { readonly before?: Place; readonly signal?: AbortSignal },
   ): Promise<PagedStretches>;
 }

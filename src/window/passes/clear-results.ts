@@ -39,11 +39,12 @@ export function clearResults(options: ClearOptions = {}): Pass {
     const isFree = (index: number) => !kept.has(slots[index]?.seq ?? -1);
     const known = answers.filter((answer) => !excludeTools.includes(toolOf(answer) ?? ""));
     const latest = latestCalls(known, keep);
+    const countFreed = freedCounter(slots, context);
     const proposals: Proposal[] = [];
     const inputs = new Set<Call>();
     let freed = 0;
     for (const answer of known) {
-      if (freed >= (options.enough ?? Number.POSITIVE_INFINITY)) break;
+      if (countFreed(freed) >= (options.enough ?? Number.POSITIVE_INFINITY)) break;
       const { to } = answer;
       if (latest.has(to ?? answer) || isSpared?.(answer)) continue;
       const made = isFree(answer.slot) ? [...clearedResult(slots, answer, context)] : [];
@@ -54,7 +55,7 @@ export function clearResults(options: ClearOptions = {}): Pass {
       proposals.push(...made);
       freed += made.reduce((total, { freedTokens }) => total + freedTokens, 0);
     }
-    return freed < clearAtLeast ? [] : proposals;
+    return countFreed(freed) < clearAtLeast ? [] : proposals;
   };
 }
 
@@ -66,10 +67,23 @@ function isTriggered(
   trigger: ClearTrigger,
   slots: readonly Slot[],
   answers: readonly Answer[],
-  { systemTokens = 0 }: PassContext,
+  { systemTokens = 0, counted = same }: PassContext,
 ): boolean {
-  if ("tokens" in trigger) return systemTokens + sizeOf(slots) > trigger.tokens;
+  if ("tokens" in trigger) return counted(systemTokens + sizeOf(slots)) > trigger.tokens;
   return new Set(answers.map((answer) => answer.to ?? answer)).size > trigger.calls;
+}
+
+/** Converts estimated tokens that leave a window into those that options name. */
+function freedCounter(
+  slots: readonly Slot[],
+  { systemTokens = 0, counted = same }: PassContext,
+): (freed: number) => number {
+  const before = systemTokens + sizeOf(slots);
+  return (freed) => counted(before) - counted(before - freed);
+}
+
+function same(tokens: number): number {
+  return tokens;
 }
 
 /** The calls that were answered last, or their answers where the call is not there; results of one call count once. */

@@ -15,7 +15,7 @@ export function anthropicClear(options: AnthropicClearOptions = {}): Policy {
   return editPolicy("anthropic-clear", {
     head: "exchange",
     steps: [
-      (_, { budget }) => clearResults({ trigger: { tokens: budget.window * TRIGGER_SHARE }, ...options }),
+      (_, { limits }) => clearResults({ trigger: { tokens: limits.window * TRIGGER_SHARE }, ...options }),
     ],
   });
 }

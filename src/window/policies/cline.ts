@@ -23,17 +23,16 @@ const ENOUGH_SAVED = 0.3;
  * half of what follows the first exchange, or three quarters if half of the tokens would still be too many.
  */
 export function cline({ maxAllowed }: ClineOptions = {}): Policy {
-  const allowedIn = ({ budget }: StepContext) => maxAllowed ?? maxAllowedTokens(budget.window);
-  const isDue = (context: StepContext) =>
-    context.tokensBefore >= allowedIn(context) || context.tokensBefore > context.budget.tokens;
+  const allowedIn = ({ limits }: StepContext) => maxAllowed ?? maxAllowedTokens(limits.window);
+  const isDue = (context: StepContext) => context.tokensBefore >= allowedIn(context) || context.isOverBudget;
   return editPolicy("cline", {
     head: "exchange",
     steps: [
       (_, context) => (isDue(context) ? duplicateReads : undefined),
       (slots, context) => {
-        const { tokensBefore, budget, tokensWith } = context;
+        const { tokensBefore, tokensWith } = context;
         const saved = tokensBefore - tokensWith(slots);
-        if (!isDue(context) || saved >= (tokensBefore - budget.system) * ENOUGH_SAVED) return undefined;
+        if (!isDue(context) || saved >= (tokensBefore - tokensWith([])) * ENOUGH_SAVED) return undefined;
         return truncate(tokensBefore / 2 > allowedIn(context) ? "quarter" : "half");
       },
     ],

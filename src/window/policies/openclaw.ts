@@ -33,16 +33,16 @@ const LEAST_CLEARED_CHARACTERS = 50_000;
  */
 export function openclaw({ threshold = 80, messages }: OpenclawOptions = {}): Policy {
   const share = percentOf("threshold", threshold);
-  return editPolicy("openclaw", {
+  const policy = editPolicy("openclaw", {
     head: "message",
     steps: [
-      (_, { budget }) => historyLimit(messages ?? historyLimitOf(budget.window)),
-      (slots, { isHot, budget, tokensWith }) => {
-        const isDue = !isHot && tokensWith(slots) > budget.window * TRIM_SHARE;
+      (_, { limits }) => historyLimit(messages ?? historyLimitOf(limits.window)),
+      (slots, { isHot, limits, tokensWith }) => {
+        const isDue = !isHot && tokensWith(slots) > limits.window * TRIM_SHARE;
         return isDue ? trimResults({ ...TRIM, isSpared: notPrunable(slots) }) : undefined;
       },
-      (slots, { isHot, budget, tokensWith }) => {
-        const enough = tokensWith(slots) - budget.window * CLEAR_SHARE;
+      (slots, { isHot, limits, tokensWith }) => {
+        const enough = tokensWith(slots) - limits.window * CLEAR_SHARE;
         if (isHot || enough <= 0) return undefined;
         const isSpared = notPrunable(slots);
         const characters = windowIndex(slots).answers.reduce((sum, answer) => {
@@ -52,12 +52,13 @@ export function openclaw({ threshold = 80, messages }: OpenclawOptions = {}): Po
           ? undefined
           : clearResults({ keep: 0, enough, isSpared });
       },
-      (slots, { budget, tokensWith }) => {
-        const isFull = tokensWith(slots) > budget.window * share;
+      (slots, { limits, tokensWith }) => {
+        const isFull = tokensWith(slots) > limits.window * share;
         return isFull ? truncate("half", { head: "message" }) : undefined;
       },
     ],
   });
+  return { ...policy, maxMessages: (window) => messages ?? historyLimitOf(window) };
 }
 
 /** Only results of words between the first message of the user and the latest replies may be pruned. */

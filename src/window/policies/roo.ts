@@ -1,6 +1,6 @@
 import { keepEnds } from "../passes/keep-ends.ts";
 import { truncate } from "../passes/truncate.ts";
-import type { Budget, Policy } from "../policy.ts";
+import type { Policy, ProviderLimits } from "../policy.ts";
 import { editPolicy } from "./edit-policy.ts";
 import { percentOf } from "./percent.ts";
 
@@ -33,12 +33,12 @@ export function roo({ condense }: RooOptions = {}): Policy {
   return editPolicy("roo", {
     head: "message",
     steps: [
-      (slots, { budget, tokensBefore }) => {
-        const isDue = tokensBefore >= allowedTokens(budget) * share || slots.length > messages;
+      (slots, { limits, tokensBefore }) => {
+        const isDue = tokensBefore >= allowedTokens(limits) * share || slots.length > messages;
         return condense && isDue ? keepEnds(keep) : undefined;
       },
-      (slots, { budget, tokensWith }) => {
-        const isOver = tokensWith(slots) > allowedTokens(budget);
+      (slots, { limits, tokensWith }) => {
+        const isOver = tokensWith(slots) > allowedTokens(limits);
         return isOver ? truncate("half", { head: "message" }) : undefined;
       },
     ],
@@ -46,7 +46,7 @@ export function roo({ condense }: RooOptions = {}): Policy {
 }
 
 /** Tokens that Roo lets a request take. */
-export function allowedTokens({ window, tokens }: Budget): number {
+export function allowedTokens({ window, tokens }: Pick<ProviderLimits, "window" | "tokens">): number {
   const reserved = window - tokens;
   return window * (1 - BUFFER_SHARE) - reserved;
 }

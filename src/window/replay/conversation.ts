@@ -1,5 +1,8 @@
+import { checkFields } from "../../model/arguments.ts";
 import { answeredBy, callIdsOf } from "../../model/calls.ts";
+import { invalidArgument } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
+import { partsOf } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 
 /** A message with when and where it was said. */
@@ -34,8 +37,11 @@ export function* asConversation(messages: Iterable<SaidMessage>): Generator<Said
     results = undefined;
   }
 
+  if (typeof messages?.[Symbol.iterator] !== "function")
+    throw invalidArgument("messages", messages, "messages with seq and time");
   for (const said of messages) {
-    const { message } = said;
+    const { message } = checkFields("messages", said, { message: "object" });
+    partsOf(message);
     if (message.role === "system") continue;
     if (message.role === "assistant") {
       if (results) yield* close();

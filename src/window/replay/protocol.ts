@@ -1,4 +1,5 @@
 import type { Message } from "../../model/message.ts";
+import { partsOf } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import { inputText } from "../extract/said.ts";
 
@@ -29,7 +30,7 @@ const IMAGE_TOKENS = 1_500;
 
 /** Tokens of a message by the protocol. */
 export function protocolTokens(message: Message): number {
-  return message.parts.reduce((sum, part) => sum + partTokens(part), 0);
+  return partsOf(message).reduce((sum, part) => sum + partTokens(part), 0);
 }
 
 function partTokens(part: Part): number {

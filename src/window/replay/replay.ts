@@ -1,3 +1,5 @@
+import { checkFields, checkList } from "../../model/arguments.ts";
+import { invalidArgument } from "../../model/errors.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import type { SaidMessage } from "./conversation.ts";
@@ -39,6 +41,10 @@ export function replay(
   window: number,
   options: { readonly protocol?: Protocol; readonly onRequest?: (request: ReplayedRequest) => void } = {},
 ): ReplayScore {
+  checkList("conversation", conversation, { message: "object" });
+  checkFields("policy", policy, { name: "text", start: "function" });
+  if (typeof window !== "number" || !(window > 0)) throw invalidArgument("window", window, "tokens above 0");
+  checkFields("options", options, { protocol: "object?", onRequest: "function?" });
   const run = new Replay(policy, window, options.protocol ?? PROTOCOL);
   for (const said of conversation) {
     if (said.message.role === "assistant") {

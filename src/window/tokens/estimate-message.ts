@@ -1,5 +1,6 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
+import { partsOf } from "../../model/message.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import { estimateText } from "./estimate-text.ts";
 import type { Tokenizer } from "./tokenizer.ts";
@@ -24,13 +25,13 @@ type Count = (text: string) => number;
 
 /** How many tokens a message takes of a window, reasoning included. */
 export function estimateMessage(message: Message): number {
-  return sumParts(message.parts, MESSAGE_TOKENS, estimateText);
+  return sumParts(partsOf(message), MESSAGE_TOKENS, estimateText);
 }
 
 /** The same with its texts counted by a tokenizer; frames, images and what is not in the log are still estimated. */
 export function tokensOfMessage(message: Message, tokenizer?: Tokenizer): number {
   if (!tokenizer) return estimateMessage(message);
-  return sumParts(message.parts, MESSAGE_TOKENS, (text) => tokenizer.count(text));
+  return sumParts(partsOf(message), MESSAGE_TOKENS, (text) => tokenizer.count(text));
 }
 
 function sumParts(parts: readonly Part[], frame: number, count: Count): number {

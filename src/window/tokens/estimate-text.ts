@@ -1,8 +1,10 @@
+import { invalidArgument } from "../../model/errors.ts";
 import { countFeatures } from "./count-features.ts";
 import { WEIGHTS } from "./weights.ts";
 
 /** How many tokens a text takes, by the scripts it is written in; within a few percent of o200k_base on average. */
 export function estimateText(text: string): number {
+  if (typeof text !== "string") throw invalidArgument("text", text, "a text");
   if (text.length === 0) return 0;
   const counts = countFeatures(text);
   let tokens = 0;

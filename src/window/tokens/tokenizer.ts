@@ -1,4 +1,4 @@
-import { LonghaulError } from "../../model/errors.ts";
+import { invalidArgument, LonghaulError } from "../../model/errors.ts";
 import { countInPieces } from "./count-in-pieces.ts";
 
 /** Counts the tokens of a text exactly. */
@@ -34,6 +34,8 @@ const loaded = new Map<TokenizerName, Promise<Tokenizer>>();
  * name that does not exist, PACKAGE_MISSING where the optional package is not installed.
  */
 export function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
+  if (typeof name !== "string")
+    return Promise.reject(invalidArgument("tokenizer", name, `one of ${TOKENIZERS.join(", ")}`));
   const known = loaded.get(name);
   if (known) return known;
   const loading = load(name);

@@ -1,4 +1,6 @@
+import { checkFields, checkKind } from "../../model/arguments.ts";
 import type { UsageBody } from "../../model/entry.ts";
+import { invalidArgument } from "../../model/errors.ts";
 import { costOfUsage } from "../models/cost-of-usage.ts";
 import type { ModelFacts } from "../models/facts.ts";
 import { addTotals, NO_TOTALS, subtractTotals, type Totals, totalsOf } from "./totals.ts";
@@ -35,7 +37,12 @@ export const EMPTY_LEDGER: Ledger = { session: NO_TOTALS, days: {}, recent: [] }
 export type FactsOf = (model: string) => ModelFacts | undefined;
 
 /** The ledger with one more report: the last report of a request takes the place of those before it. */
-export function addReport(ledger: Ledger, { at, body }: UsageReport, factsOf: FactsOf): Ledger {
+export function addReport(ledger: Ledger, report: UsageReport, factsOf: FactsOf): Ledger {
+  checkFields("ledger", ledger, { recent: "array" });
+  checkKind("factsOf", factsOf, "function");
+  const { at, body } = checkFields("report", report, { at: "number", body: "object" });
+  checkFields("report.body", body, { usage: "object" });
+  if (Number.isNaN(new Date(at).getTime())) throw invalidArgument("report.at", at, "a time");
   const day = new Date(at).toISOString().slice(0, 10);
   const totals = totalsOf(body.usage, costOf(body, factsOf));
   const { request } = body;

@@ -1,3 +1,4 @@
+import { checkFields } from "../../model/arguments.ts";
 import type { Usage } from "../../model/usage.ts";
 
 /** What requests used, added up. */
@@ -45,7 +46,7 @@ export function totalsOf(usage: Usage, cost: number | undefined): Totals {
 
 /** The sum of two totals. */
 export function addTotals(one: Totals, other: Totals): Totals {
-  return combine(one, other, 1);
+  return combine(checkFields("one", one), checkFields("other", other), 1);
 }
 
 /** The first totals without the second. */

@@ -35,7 +35,7 @@ describe("parts", () => {
     expect(chunkTokens(large, 100_000)).toBe(Math.floor((100_000 * 0.15) / 1.2));
   });
 
-  test("hold every message once, in order, and never part a call from its result", () => {
+  test("hold every message once, in order, none too large, and part a call from its result only where both do not fit", () => {
     const slots = fc
       .array(fc.record({ isCall: fc.boolean(), tokens: fc.integer({ min: 1, max: 3_000 }) }), {
         minLength: 1,
@@ -48,9 +48,9 @@ describe("parts", () => {
         const split = splitByTokens(said, { parts, mostTokens: 5_000 });
         expect(split.flat()).toEqual(said);
         for (const part of split) {
-          const first = part[0]?.message.parts[0];
-          expect(first?.type).not.toBe("tool-result");
-          if (part.length > 2) expect(sizeOf(part)).toBeLessThanOrEqual(5_000);
+          const [first] = part;
+          if (first?.message.role === "tool") expect(2 * first.tokens).toBeGreaterThan(5_000);
+          expect(sizeOf(part)).toBeLessThanOrEqual(5_000);
         }
       }),
     );
@@ -90,12 +90,42 @@ describe("what is summarised", () => {
   });
 });
 
-test("a summary is prepared from a soft mark on and due from the threshold or the number of messages on", () => {
-  const state = (tokens: number, messages = 10) => ({ tokens, window: 100_000, messages });
-  expect(needOf(state(50_000), {})).toBe("none");
-  expect(needOf(state(65_000), {})).toBe("prepare");
-  expect(needOf(state(80_000), {})).toBe("compact");
-  expect(needOf(state(50_000), { threshold: 50 })).toBe("compact");
-  expect(needOf(state(1_000, 201), { maxMessages: 200 })).toBe("compact");
-  expect(needOf(state(1_000, 170), { maxMessages: 200 })).toBe("prepare");
+describe("the need of a summary", () => {
+  const state = (tokens: number, messages = 10) => ({
+    tokens,
+    window: 100_000,
+    messages,
+    isForced: false,
+    removable: { tokens, messages },
+  });
+
+  test("begins at a soft mark, and is due from the threshold or the number of messages on", () => {
+    expect(needOf(state(50_000), {})).toBe("none");
+    expect(needOf(state(65_000), {})).toBe("prepare");
+    expect(needOf(state(80_000), {})).toBe("compact");
+    expect(needOf(state(50_000), { threshold: 50 })).toBe("compact");
+    expect(needOf(state(1_000, 201), {})).toBe("compact");
+    expect(needOf(state(1_000, 170), {})).toBe("prepare");
+    expect(needOf(state(1_000, 201), { maxMessages: Number.POSITIVE_INFINITY })).toBe("none");
+    expect(needOf({ ...state(50_000), isForced: true }, {})).toBe("compact");
+  });
+
+  test("counts only what a summary would take the place of", () => {
+    const protectedState = { ...state(95_000), removable: { tokens: 4_000, messages: 8 } };
+    expect(needOf(protectedState, {})).toBe("none");
+    expect(needOf({ ...protectedState, isForced: true }, {})).toBe("none");
+    const pinned = { ...state(1_000, 300), removable: { tokens: 900, messages: 9 } };
+    expect(needOf(pinned, {})).toBe("none");
+  });
+
+  test("waits after an attempt until a share of the window was said, and longer if it freed little", () => {
+    const attempted = (freed: number, grown: number) => ({
+      ...state(95_000),
+      last: { freed: { tokens: freed, messages: 0 }, grown: { tokens: grown, messages: 0 } },
+    });
+    expect(needOf(attempted(50_000, 4_999), {})).toBe("none");
+    expect(needOf(attempted(50_000, 5_000), {})).toBe("compact");
+    expect(needOf(attempted(4_000, 19_999), {})).toBe("none");
+    expect(needOf(attempted(4_000, 20_000), {})).toBe("compact");
+  });
 });

@@ -75,6 +75,13 @@ export function heardBy(upstream: Upstream, index = -1): readonly JsonObject[] {
   return upstream.heard.at(index)?.json.messages;
 }
 
+/** Fails unless elements say a text as the user's, verbatim and in one piece. */
+export function expectWords(elements: readonly JsonObject[], text: string | undefined): void {
+  expect(text ?? "").not.toBe("");
+  const words = JSON.stringify(elements.filter(({ role }) => role === "user"));
+  expect(words).toContain(JSON.stringify(text).slice(1, -1));
+}
+
 /** Fails if an upstream was ever sent a block or a field that only Anthropic knows. */
 export function expectPlain(upstream: Upstream): void {
   for (const { json } of upstream.heard) {

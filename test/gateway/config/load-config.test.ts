@@ -9,9 +9,14 @@ import { isLonghaulError } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 
 function load(file?: unknown, request: Partial<ConfigRequest> = {}) {
-  const cwd = testFolder();
-  if (file !== undefined) writeFileSync(join(cwd, "longhaul.json"), JSON.stringify(file));
-  return loadConfig({ cwd, env: {}, flags: {}, ...request });
+  const store = testFolder();
+  if (file !== undefined) writeOwn(join(store, "longhaul.json"), JSON.stringify(file));
+  return loadConfig({ cwd: testFolder(), store, env: {}, flags: {}, ...request });
+}
+
+/** Writes a file as a user's own configuration has to be, whatever the umask is. */
+function writeOwn(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 });
 }
 
 function refusal(file?: unknown, request: Partial<ConfigRequest> = {}): string {
@@ -61,14 +66,16 @@ describe("a configuration", () => {
     });
   });
 
-  test("is looked for here, then in the store; a file that is named is the only one", () => {
+  test("is looked for in the store's folder; a file that is named is the only one", () => {
     const [cwd, store] = [testFolder(), testFolder()];
-    writeFileSync(join(store, "longhaul.gateway.json"), '{"port":1}');
+    writeOwn(join(store, "longhaul.gateway.json"), '{"port":1}');
     expect(load(undefined, { cwd, store }).config.port).toBe(1);
-    writeFileSync(join(cwd, "longhaul.json"), '{"port":2}');
-    expect(load(undefined, { cwd, store }).path).toBe(join(cwd, "longhaul.json"));
-    writeFileSync(join(cwd, "mine.json"), '{"port":3}');
+    writeOwn(join(cwd, "mine.json"), '{"port":3}');
     expect(load(undefined, { cwd, store, path: "mine.json" }).config.port).toBe(3);
+    const env = { LONGHAUL_CONFIG: "mine.json" };
+    expect(load(undefined, { cwd, store, env }).config.port).toBe(3);
+    writeOwn(join(cwd, "other.json"), '{"port":4}');
+    expect(load(undefined, { cwd, store, env, path: "other.json" }).config.port).toBe(4);
   });
 
   test("says which file cannot be read, and why", () => {
@@ -76,7 +83,7 @@ describe("a configuration", () => {
     expect(refusal(undefined, { cwd, path: "none.json" })).toContain(
       "none.json cannot be read: there is no such file",
     );
-    writeFileSync(join(cwd, "bad.json"), '{"port": }');
+    writeOwn(join(cwd, "bad.json"), '{"port": }');
     expect(refusal(undefined, { cwd, path: "bad.json" })).toContain("it is no JSON");
     mkdirSync(join(cwd, "folder.json"));
     expect(refusal(undefined, { cwd, path: "folder.json" })).toContain("EISDIR");

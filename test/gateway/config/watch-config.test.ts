@@ -8,10 +8,11 @@ import { testFolder } from "../../support/folder.ts";
 
 /** A configuration that is followed, with all that was told of it. */
 function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
-  const cwd = testFolder();
-  const path = join(cwd, "longhaul.json");
-  if (file) writeFileSync(path, JSON.stringify(file));
-  const request = { cwd, env, flags: {} };
+  const store = testFolder();
+  const path = join(store, "longhaul.json");
+  const write = (value: object, at = path) => writeFileSync(at, JSON.stringify(value), { mode: 0o600 });
+  if (file) write(file);
+  const request = { cwd: testFolder(), store, env, flags: {} };
   const told: Reloaded[] = [];
   const waiting: (() => void)[] = [];
   const live = watchConfig({
@@ -25,7 +26,7 @@ function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
   });
   onTestFinished(() => live.close());
   const next = () => new Promise<void>((resolve) => waiting.push(resolve));
-  return { path, live, told, next, write: (value: object) => writeFileSync(path, JSON.stringify(value)) };
+  return { path, live, told, next, write };
 }
 
 describe("a configuration that is followed", () => {
@@ -52,7 +53,7 @@ describe("a configuration that is followed", () => {
     await seen;
     expect(live.current().threshold).toBe(50);
     seen = next();
-    writeFileSync(`${path}.new`, '{"threshold":60,"dryRun":true}');
+    write({ threshold: 60, dryRun: true }, `${path}.new`);
     renameSync(`${path}.new`, path);
     await seen;
     expect(live.current()).toMatchObject({ threshold: 60, dryRun: true });

@@ -124,6 +124,29 @@ describe("OpenAI's rules", () => {
   });
 });
 
+describe("the rule that roles alternate", () => {
+  const says = (role: string, content = "a") => ({ role, content });
+  const alternating = [says("user"), says("assistant"), says("user")];
+
+  test.each(["anthropic", "openai-chat", "openai-responses"] as const)(
+    "is broken over %s only by an edit of a request that alternated",
+    (api) => {
+      const edited = [says("user"), says("user", "note"), says("assistant"), says("user")];
+      expect(newViolations(api, alternating, edited)).toEqual([{ rule: "roles-repeat", element: 1 }]);
+      expect(newViolations(api, edited, [...edited, says("user", "more")])).toEqual([]);
+      expect(newViolations(api, alternating, alternating)).toEqual([]);
+    },
+  );
+
+  test("does not hold for names that differ, instructions and results", () => {
+    const named = (name: string) => ({ ...says("user"), name });
+    expect(newViolations("openai-chat", alternating, [named("ann"), named("bob")])).toEqual([]);
+    expect(newViolations("openai-chat", alternating, [says("system"), says("system"), says("user")])).toEqual(
+      [],
+    );
+  });
+});
+
 describe("any request", () => {
   const ids = ["1", "2", "3"];
   const element = fc.oneof(

@@ -52,7 +52,7 @@ describe("what goes out", () => {
           }),
       }),
     };
-    const fitted = await session.window({ model: "claude-sonnet-4-5", policy: cutting }).fit();
+    const fitted = await session.window({ model: "claude-sonnet-4-5", policy: cutting, paging: false }).fit();
     const plan = planOutgoing({ ...fitted, session: id, placed, keyOf });
     expect(plan.map((one) => (one.type === "note" ? undefined : one.index))).toEqual([
       0, 2, 3, 4, 5, 6, 7, 8,

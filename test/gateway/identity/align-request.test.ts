@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { alignRequest, type Said } from "../../../src/gateway/identity/align-request.ts";
-import { ephemeralMark, looksEphemeral } from "../../../src/gateway/identity/ephemeral.ts";
-import type { MessageInput, Role } from "../../../src/index.ts";
+import {
+  countAlike,
+  mayRemind,
+  type ReminderMark,
+  reminderMark,
+} from "../../../src/gateway/identity/reminder.ts";
+import type { Role } from "../../../src/index.ts";
 
 const ROLES: Readonly<Record<string, Role>> = {
   u: "user",
@@ -32,15 +37,27 @@ describe("a line is brought to say what a request says", () => {
     expect(align("u1 s1 e1 a1", "u1 a1 u2")).toEqual({ type: "drop", places: [1, 2] });
   });
 
-  test("never by dropping what a model or a tool said one by one", () => {
-    expect(align("u1 a1 u2 a2", "u1 u2 a2 u3").type).not.toBe("drop");
-    expect(align("u1 a1 t1 a2", "u1 a1 a2 u3").type).not.toBe("drop");
+  test("by dropping single replies and results that the client left out", () => {
+    expect(align("u1 a1 u2 a2", "u1 u2 a2 u3")).toEqual({ type: "drop", places: [1] });
+    expect(align("u1 a1 t1 a2", "u1 a1 a2 u3")).toEqual({ type: "drop", places: [2] });
+  });
+
+  test("by dropping the beginning that a sliding window left behind", () => {
+    expect(align("u1 a1 u2 a2 u3 a3", "u3 a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3] });
+    expect(align("u1 a1 u2 a2 u3 a3", "u1 u3 a3 u4")).toEqual({ type: "drop", places: [1, 2, 3] });
+    expect(align("u1 a1 u2 a2 u3 a3", "a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3, 4] });
+  });
+
+  test("by dropping both ends where a client that has trimmed asks for another reply", () => {
+    const line = "u1 a1 u2 a2 u3 a3";
+    expect(align(line, "u2 a2 u3")).toEqual({ type: "drop", places: [0, 1, 5] });
+    expect(align(line, "u2 a2 u4")).toEqual({ type: "drop", places: [0, 1, 4, 5] });
+    expect(align("u2 a2 u3 a3", "u2 a2 u3")).toEqual({ type: "rewind", keep: 3 });
   });
 
   test("by rewinding where the last message was edited", () => {
     expect(align("u1 a1 u2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
-    const known = alignRequest(said("u1 a1 u2 e1"), said("u1 a1 u2 e2"), { ephemeral: [3] });
-    expect(known).toEqual({ type: "drop", places: [3] });
+    expect(align("u1 a1 u2 a1", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
   });
 
   test("by dropping a run that the client cut out to make room", () => {
@@ -94,25 +111,24 @@ function carriedOut(
   return line.map((key, place) => (places.includes(place) ? (request[place] as string) : key));
 }
 
-describe("the next tail of the same kind is recognised", () => {
-  const asked: MessageInput = { role: "user", text: "Fix it." };
-  const tail = (text: string, before = asked) => ephemeralMark({ role: "user", text }, before);
+describe("the next reminder of a client is recognised", () => {
+  const mark = (text: string) => reminderMark({ role: "user", text });
 
   test("by how it begins", () => {
-    const vanished = [tail("<runtime>\ntime: 10:12\n</runtime> be quick")];
-    expect(looksEphemeral(vanished, tail("<runtime>\ntime: 11:47\n</runtime> be quick"))).toBe(true);
-    expect(looksEphemeral(vanished, tail("Please look at the tests, too."))).toBe(false);
+    const words = (time: string) => `<runtime>\ntime: ${time}\n</runtime> be quick`;
+    const vanished = ["10:12", "10:15"].flatMap((time) => mark(words(time)) ?? []);
+    const alike = (text: string) => countAlike(vanished, mark(text) as ReminderMark);
+    expect(alike(words("11:47"))).toBe(2);
+    expect(alike("Please look at the tests, too.")).toBe(0);
   });
 
-  test("by where it stands, once several have vanished there", () => {
-    const vanished = [tail("first words of one"), tail("and now others")];
-    expect(looksEphemeral(vanished, tail("something else again"))).toBe(true);
-    const answer: MessageInput = { role: "assistant", text: "Done." };
-    expect(looksEphemeral(vanished, tail("something else again", answer))).toBe(false);
+  test("never in what answers the model, and never in what the model said", () => {
+    expect(mayRemind("user", "assistant")).toBe(false);
+    expect(mayRemind("assistant", "user")).toBe(false);
+    expect(mayRemind("user", "tool")).toBe(true);
   });
 
-  test("never in what a model said", () => {
-    const reply = { role: "assistant", text: "first words of one" } as const;
-    expect(looksEphemeral([tail("first words of one")], ephemeralMark(reply, asked))).toBe(false);
+  test("never by words that are too few", () => {
+    expect(mark("Go on.")).toBeUndefined();
   });
 });

@@ -28,39 +28,34 @@ const alone = (lead: string, text: string, facts: Partial<RequestFacts> = {}): R
   ...facts,
 });
 
+/** The conversation that a request repeats has tools, and this request offers none. */
+const TOOLS_OFF = { toolNames: [], known: { hasTools: true, hasSameLead: true } } as const;
+/** The request repeats a conversation, but another system prompt than that conversation's stands before it. */
+const OWN_LEAD = { known: { hasTools: true, hasSameLead: false } } as const;
+
 const SECTIONS = "\n1. Goal\n2. What was done\n3. What comes next\n";
 
 describe("a client's own compaction is recognised", () => {
   test.each([
     [
-      "with tools at hand",
-      later(
-        `Your task is to write a full summary of the conversation so far, so that work can continue without losing context.${SECTIONS}`,
-      ),
-    ],
-    [
-      "as a hand-off",
-      later(
-        `You are compacting the context. Write a handoff summary by which another model can resume the task.${SECTIONS}`,
-      ),
-    ],
-    [
-      "with tools forbidden",
-      later("IMPORTANT: do not call any tools. Condense the history of this session into a summary."),
-    ],
-    [
       "with tools forbidden at length",
       later(`Answer with text only. Do NOT use any tools.\n${"All sections must be there. ".repeat(90)}`),
     ],
     [
-      "without tools",
-      later("Provide a summary of our conversation above, with what is needed to continue.", {
-        toolNames: [],
+      "where the conversation's tools are taken away",
+      later("Provide a summary of our conversation above, with what is needed to continue.", TOOLS_OFF),
+    ],
+    [
+      "by a system prompt of its own, with a tool at hand",
+      later(`Your task is to write a full summary of the conversation so far.${SECTIONS}`, {
+        ...OWN_LEAD,
+        lead: "You are a helpful assistant who summarizes conversations so that work can continue.",
       }),
     ],
     [
       "by a system prompt of its own",
       later("Do it now.", {
+        ...OWN_LEAD,
         toolNames: [],
         lead: `You summarise chat history. Your summary will be the only memory of the agent that resumes the work.${SECTIONS}${"Keep names. ".repeat(30)}`,
       }),
@@ -83,7 +78,7 @@ describe("a client's own compaction is recognised", () => {
       "in Chinese",
       later(
         "你的任务是总结目前为止的对话历史，以便在新的上下文中继续工作。不要调用任何工具。\n1. 目标\n2. 状态\n3. 下一步",
-        { toolNames: [] },
+        TOOLS_OFF,
       ),
     ],
     ["by what the client calls it", later("Go.", { purpose: "compact" })],
@@ -96,6 +91,49 @@ describe("a client's own compaction is recognised", () => {
     const result = { type: "tool-result", callId: "c", output: "ok" } as const;
     const messages: MessageInput[] = [...HISTORY, { role: "user", parts: [result, { type: "text", text }] }];
     expect(kindOf({ lead: "You are an agent.", toolNames: TOOLS, messages })).toBe("compaction");
+  });
+});
+
+const CLIENT_WORDS = `Your task is to write a full summary of the conversation so far, so that another model can resume the work without losing context. Do not call any tools.${SECTIONS}`;
+
+describe("a request of the conversation's own form is a turn of it, whatever its words are", () => {
+  test.each([
+    ["with the words of a compaction", later(CLIENT_WORDS)],
+    ["in a chat without tools", later(CLIENT_WORDS, { toolNames: [] })],
+    [
+      "in a chat whose own prompt speaks of summaries",
+      later("Go on.", {
+        toolNames: [],
+        lead: `You keep a summary of the conversation, to continue without losing context.${SECTIONS}`,
+        known: { hasTools: false, hasSameLead: true },
+      }),
+    ],
+    [
+      "with a prompt that speaks of summaries, in a conversation that nobody knows",
+      later("Go on.", {
+        toolNames: [],
+        lead: `You keep a summary of the conversation, to continue without losing context.${SECTIONS}`,
+      }),
+    ],
+    ["with the words of a title", later("Generate a title for this conversation. Output only the title.")],
+    [
+      "as a first message that quotes documentation",
+      alone(
+        "",
+        `Please review this page.\n\nA title names the session; it is a short one. <summary>…</summary> Determine what it is for: json or true or false. Reply only with that. The <conversation> is summarized so that another agent can continue.\n${SECTIONS}`,
+        { maxTokens: 100, isStreamed: false },
+      ),
+    ],
+    [
+      "as a first message that asks for a title generator",
+      alone("", "Write a title generator for the chat: at most 5 words, and only the title."),
+    ],
+    [
+      "with a long paste after a ban on tools",
+      later(`Do not use any tools. ${"Read this log line. ".repeat(200)}`),
+    ],
+  ])("%s", (_, facts) => {
+    expect(kindOf(facts)).toBe("main");
   });
 });
 
@@ -128,15 +166,23 @@ describe("what a client asks for itself is told apart", () => {
   test.each([
     ["You are a title generator. You output only a title.", "Generate a title for this conversation:"],
     ["Write a short title (3-7 words) for the session. Return JSON.", "fix the login"],
-    ["", "Generate a concise 3-7 word title for this conversation, without punctuation."],
     ["Give a description of the session in at most 4 words. Reply with only the description.", "hi"],
+    ["", "Generate a concise 3-7 word title for this conversation, without punctuation."],
   ])("a title: %s %s", (lead, text) => {
     expect(kindOf(alone(lead, text))).toBe("title");
   });
 
   test("a title after the whole conversation", () => {
     const text = "Generate a concise title for this conversation. Output only the title.";
-    expect(kindOf(later(text, { toolNames: [] }))).toBe("title");
+    expect(kindOf(later(text, TOOLS_OFF))).toBe("title");
+    expect(kindOf(later(text, { toolNames: [] }))).toBe("main");
+  });
+
+  test("a title that may have a few tokens only, or that is asked for beside the conversation", () => {
+    const text = "Generate a concise 3-7 word title for this conversation, without punctuation.";
+    expect(kindOf(alone("", text, { maxTokens: 32 }))).toBe("title");
+    expect(kindOf(alone("", text, { isBesideMain: true }))).toBe("title");
+    expect(kindOf(later(text))).toBe("main");
   });
 
   test("probes", () => {

@@ -6,6 +6,7 @@ import {
 } from "../../../src/gateway/identity/choose-thread.ts";
 import { placeOfSummary } from "../../../src/gateway/identity/continued.ts";
 import { type Kind, kindOf } from "../../../src/gateway/identity/kind.ts";
+import { knownConversation } from "../../../src/gateway/identity/known-conversation.ts";
 import { type Shape, shapeOf } from "../../../src/gateway/identity/shape.ts";
 import type { MessageInput, Role } from "../../../src/index.ts";
 
@@ -51,9 +52,12 @@ export class Registry {
     const isBesideMain = this.threads.some(
       (thread) => thread.explicit === explicit && thread.kind === "main",
     );
+    const own = this.threads.filter((thread) => thread.explicit === explicit);
+    const known = knownConversation(own, { shape }, { keys, roles });
     const kind =
       asked.kind ??
       kindOf({
+        ...(known && { known }),
         lead,
         toolNames,
         messages,

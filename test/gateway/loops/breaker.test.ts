@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  afterAccepted,
   afterAnswer,
   afterMain,
+  afterOverflow,
   atCompaction,
   type LoopLimits,
   type LoopState,
@@ -16,7 +18,7 @@ import { poisonOf } from "../../../src/window/limits/poison.ts";
 /** A request that was answered at once. */
 const at = (key: string, now: number) => ({ key, askedAt: now, answeredAt: now });
 
-const LIMITS: LoopLimits = { requests: 3, compactions: 2, withinMs: 60_000, coolMs: 300_000 };
+const LIMITS: LoopLimits = { requests: 3, compactions: 2, overflows: 3, withinMs: 60_000, coolMs: 300_000 };
 
 describe("the same request again and again", () => {
   test("is stopped after so many complete answers, and says what to do", () => {
@@ -173,4 +175,19 @@ test("what is kept of one thread is bounded, and no one is stopped for less than
       }
     }),
   );
+});
+
+describe("overflow errors in a row", () => {
+  test("stop the client in words that are no overflow, until a turn is answered or time has passed", () => {
+    let state = NO_LOOP;
+    for (const now of [0, 1_000]) state = afterOverflow(state, now, LIMITS);
+    expect(loopFault(state, 1_000)).toBeUndefined();
+    expect(loopFault(afterOverflow(afterAccepted(state), 2_000, LIMITS), 2_000)).toBeUndefined();
+    expect(loopFault(afterOverflow(state, 100_000, LIMITS), 100_000)).toBeUndefined();
+    const fault = loopFault(afterOverflow(state, 2_000, LIMITS), 2_000);
+    expect(fault).toMatchObject({ status: 400, kind: "stopped" });
+    expect(fault?.message).toContain("refused 3 requests in a row");
+    expect(fault?.message).toContain("breaker.overflows");
+    expect(overflowOf({ status: 400, message: fault?.message ?? "" })).toBeUndefined();
+  });
 });

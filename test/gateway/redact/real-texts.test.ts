@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "../../../src/gateway/redact/redact-secrets.ts";
+import { findSecrets } from "../../../src/model/secrets/redact-secrets.ts";
 
 const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts");
 const MOST_FILES = 30;

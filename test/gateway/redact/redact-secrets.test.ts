@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { redactSecrets } from "../../../src/gateway/redact/redact-secrets.ts";
+import { redactSecrets } from "../../../src/model/secrets/redact-secrets.ts";
 import { BARE, NAMED } from "./secrets.ts";
 
 describe("a secret that is known by its form", () => {

@@ -6,6 +6,7 @@ const join = (...pieces: readonly string[]) => pieces.join("");
 
 /** A secret alone, by kind. */
 export const BARE: readonly (readonly [kind: string, secret: string])[] = [
+  ["mailgun-key", join("key-", hex(32))],
   ["aws-access-key", join("AK", "IA", upper(16))],
   ["aws-access-key", join("AS", "IA", upper(16))],
   ["google-api-key", join("AI", "za", word(35))],
@@ -95,5 +96,27 @@ export const NAMED: readonly (readonly [kind: string, before: string, secret: st
   ["netrc-password", "machine x.example login someone password ", "hunter2", "\n"],
   ["slack-webhook", "https://hooks.slack.com/services/", `T00000000/B00000000/${word(24)}`, " "],
   ["discord-webhook", "https://discord.com/api/webhooks/", `123456789012345678/${word(68)}`, " "],
+  ["password", "DB_PASSWORD=", "hunter2!x", "\n"],
+  ["password", "password: ", "tr0ub4dor!", "\n"],
+  ["password", "Server=db;Password=", "S3cret?x*1", ";"],
+  ["password", "PGPASSWORD=", "p4ss&word?x", " psql"],
+  ["secret", "https://x.example/?access_token=", word(32), "&x=1"],
+  ["secret", "https://x.example/cb?state=1&refresh_token=", word(40), "#top"],
+  ["cli-password", "mysql -u root -h db.example -p", "hunter2", " app"],
+  ["cli-password", "sshpass -p ", "hunter2!", " ssh box.example"],
+  ["cli-password", "openssl rsa -in k.pem -passin pass:", "hunter2", " -out x"],
+  ["password", "gpg --batch --passphrase ", "c0rrect-horse", " -d x.gpg"],
+  ["registry-auth", '{"auths":{"x.example":{"auth": "', "c29tZW9uZTpodW50ZXIyIQ==", '"}}}'],
+  ["password-hash", "root:", join("$6$", "rounds5salt$", word(86)), ":19000:0:"],
+  ["password-hash", "someone:", join("$apr1$", "x1y2z3a4$", word(22)), "\n"],
+  ["password-hash", "someone:{SHA}", `${word(27)}=`, "\n"],
+  [
+    "mnemonic",
+    "mnemonic: ",
+    "ripple nasty attack hover candy lemon zebra orbit cactus drum vivid maple",
+    "\n",
+  ],
+  ["okta-token", "Authorization: SSWS ", `00${word(40)}`, "\n"],
+  ["firebase-key", "FCM key ", `AAAA${word(7)}:${join("APA91b", word(134))}`, " "],
   ["aws-signature", "https://s3.example/x?X-Amz-Signature=", hex(64), "&a=b"],
 ];

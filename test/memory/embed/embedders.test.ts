@@ -7,6 +7,7 @@ import { offlineEmbedder } from "../../../src/memory/embed/offline.ts";
 import { ollamaEmbedder } from "../../../src/memory/embed/ollama.ts";
 import { openAiEmbedder } from "../../../src/memory/embed/openai-compatible.ts";
 import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
+import { testKernel } from "../../support/kernel.ts";
 import { startWireServer } from "../../support/wire-server/wire-server.ts";
 
 const wait = async () => undefined;
@@ -113,4 +114,15 @@ test("the offline embedder gives the same vectors here and in its worker", async
   const [one] = await embedder.embed([texts[123] as string]);
   expect([...(many[123] as ArrayLike<number> & Iterable<number>)]).toEqual([...(one as Float32Array)]);
   await embedder.close?.();
+});
+
+test("a kernel counts the worker that embeds a large batch, and ends it", async () => {
+  const kernel = await testKernel();
+  const session = await kernel.session();
+  for (let n = 0; n < 30; n++)
+    await session.append({ role: "user", text: `note ${n}: ${"words ".repeat(200)}` });
+  await kernel.memory.catchUp();
+  expect(kernel.counts().worker).toEqual({ opened: 1, closed: 0 });
+  await kernel.close();
+  expect(kernel.counts().worker).toEqual({ opened: 1, closed: 1 });
 });

@@ -241,6 +241,77 @@ const overflows: [string, ProviderFailure, Told][] = [
     { provider: "ollama" },
   ],
   [
+    "Ollama: its llama.cpp runner without context shift",
+    {
+      status: 400,
+      body: {
+        error: {
+          message:
+            "the prompt is longer than the context length currently available to the model; shorten the prompt, adjust the context length in settings, or use a model with a longer context length",
+          type: "invalid_request_error",
+          param: null,
+          code: null,
+        },
+      },
+    },
+    { provider: "ollama" },
+  ],
+  [
+    "Ollama: its MLX runner",
+    {
+      status: 400,
+      body: {
+        error: "input length (140274 tokens) exceeds the model's maximum context length (131072 tokens)",
+      },
+    },
+    { provider: "ollama", requestedTokens: 140_274, limitTokens: 131_072 },
+  ],
+  [
+    "Cohere: the excess and the limit",
+    {
+      status: 400,
+      body: {
+        id: "bda42bf8-db3f-4c32-bb2c-f76466e42a1e",
+        message:
+          "too many tokens: size limit exceeded by 19296 tokens. Try using shorter or fewer inputs. The limit for this model is 132000 tokens.",
+      },
+    },
+    { provider: "cohere", requestedTokens: 151_296, limitTokens: 132_000 },
+  ],
+  [
+    "Cohere: the excess alone",
+    {
+      status: 400,
+      body: {
+        message:
+          "too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs, or setting prompt_truncation='AUTO'.",
+      },
+    },
+    { provider: "cohere" },
+  ],
+  [
+    "Cohere: the prompt alone",
+    {
+      status: 400,
+      body: {
+        message:
+          "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292. Try using a shorter prompt, or enabling prompt truncating.",
+      },
+    },
+    { provider: "cohere", requestedTokens: 4_292, limitTokens: 4_081 },
+  ],
+  [
+    "Cohere: prompt and output together, without saying how much each",
+    {
+      status: 400,
+      body: {
+        message:
+          "too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 - received 6354. Try using a shorter prompt or a smaller max_tokens value.",
+      },
+    },
+    { provider: "cohere", limitTokens: 2_048 },
+  ],
+  [
     "llama.cpp server, with counts as fields",
     {
       status: 400,
@@ -371,6 +442,16 @@ const overflows: [string, ProviderFailure, Told][] = [
 ];
 
 const others: [string, ProviderFailure][] = [
+  [
+    "Cohere: more output than the model can say",
+    {
+      status: 400,
+      body: {
+        message:
+          "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model - received 8192.",
+      },
+    },
+  ],
   [
     "tokens per minute at Groq, as 413",
     {

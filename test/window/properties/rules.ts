@@ -64,9 +64,13 @@ export function withoutCall(slots: readonly Slot[]): ReadonlySet<number> {
   return seqs;
 }
 
-/** Seqs of what is never hidden: the first and the newest message of the user, the last group, the latest reply, and pins. */
+/**
+ * Seqs of what is never hidden: system messages, the first and the newest message of the user, the last group, the latest
+ * reply, and pins.
+ */
 export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): ReadonlySet<number> {
-  const seqs = new Set(slots.filter(({ seq }) => pins.has(seq)).map(({ seq }) => seq));
+  const isFixed = ({ seq, message, isNote }: Slot) => pins.has(seq) || (message.role === "system" && !isNote);
+  const seqs = new Set(slots.filter(isFixed).map(({ seq }) => seq));
   const first = slots.find(({ message, original = message, isNote }) => {
     const isSaid = original.parts.some(({ type }) => type !== "tool-result");
     return original.role === "user" && isSaid && !isNote;
@@ -100,8 +104,8 @@ export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): Readonl
 }
 
 /**
- * True if nothing can be made smaller: pins, the newest question, the latest reply, reasoning, ids and names of calls, and
- * notices of what was clipped.
+ * True if nothing can be made smaller: pins, system messages, the newest question, the latest reply, reasoning, ids and
+ * names of calls, and notices of what was clipped.
  */
 export function isBare(slots: readonly Slot[], pins: ReadonlySet<number>): boolean {
   const verbatim = verbatimSeqs(slots, pins);

@@ -23,7 +23,8 @@ export async function contentOfMessage({ parts }: Message, session: PartSource):
     const part = await session.restore(stored);
     if ((part.type === "tool-result" || part.type === "blob") && part.name !== undefined)
       names.push([index, part.name]);
-    if (part.type === "tool-result") outputs.push(...(await foreignOutputs(index, part, session)));
+    if (part.type === "tool-result")
+      for (const one of await foreignOutputs(index, part, session)) outputs.push(one);
     const stand = standInFor(part);
     if (stand) kept.push({ index, part: part as OwnPart["part"], isLeftOut: stand.isLeftOut });
     if (stand?.isLeftOut) continue;

@@ -79,7 +79,7 @@ class ShownWriter {
     const ready = isRequest || this.#waiting.length > MAX_WAITING ? [...this.flush()] : [];
     for (const one of shown) this.#waiting.push([one, index]);
     if (isRequest) {
-      ready.push(...this.flush());
+      for (const one of this.flush()) ready.push(one);
       this.#request = { at: entry.at, index, sent: here };
     }
     return ready;

@@ -19,7 +19,7 @@ export function quoted(text: string): string {
 /** Text as a code block whose fence is longer than any in it. */
 export function fenced(text: string, language = ""): string {
   const runs = text.match(/`{3,}/g) ?? [];
-  const fence = "`".repeat(Math.max(2, ...runs.map((run) => run.length)) + 1);
+  const fence = "`".repeat(runs.reduce((most, run) => Math.max(most, run.length), 2) + 1);
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 

@@ -16,7 +16,8 @@ export async function blocksOfPi(
   const blocks: JsonObject[] = [];
   for (const [index, stored] of parts.entries()) {
     const part = await session.restore(stored);
-    if (part.type === "tool-result") blocks.push(...(await blocksOfPi(part.output, session)));
+    if (part.type === "tool-result")
+      for (const one of await blocksOfPi(part.output, session)) blocks.push(one);
     else blocks.push({ ...(await blockOf(part, session)), ...objectOf(extras?.[String(index)]) });
   }
   return blocks;

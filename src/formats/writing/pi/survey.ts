@@ -69,13 +69,13 @@ function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[],
       if (edit.entry !== undefined) notes.wanted.add(entryId(session, edit.entry));
       const { beginning, others } = splitBeginning(edit.ranges, line);
       if (beginning) notes.ends.add(entryId(beginning.session, beginning.to));
-      notes.hidden.push(...others);
+      for (const one of others) notes.hidden.push(one);
       return;
     }
     case "plan":
       return;
     case "hide":
-      notes.hidden.push(...edit.ranges);
+      for (const one of edit.ranges) notes.hidden.push(one);
   }
 }
 

@@ -1,4 +1,4 @@
-import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
+import { numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
 import type { JsonObject } from "../api.ts";
 import { valueIn } from "../replies/event-json.ts";
 
@@ -50,8 +50,7 @@ export class StreamBlocks {
       this.hasBegun = true;
     } else if (delta.type === "signature_delta") fields.signature = delta.signature;
     else if (delta.type === "input_json_delta") block.input += textOf(delta.partial_json) ?? "";
-    else if (delta.type === "citations_delta")
-      fields.citations = [...arrayOf(fields.citations), delta.citation];
+    else if (delta.type === "citations_delta") addCitation(fields, delta.citation);
   }
 
   stop(event: JsonObject): void {
@@ -68,6 +67,12 @@ export class StreamBlocks {
       return isStopped && isWhole(fields) ? [fields] : [];
     });
   }
+}
+
+function addCitation(fields: OpenBlock["fields"], citation: unknown): void {
+  // The list may be the provider's own value only once: appending to a copy each time would be quadratic.
+  if (!Array.isArray(fields.citations)) fields.citations = [];
+  (fields.citations as unknown[]).push(citation);
 }
 
 /** False for a block whose input did not come to its end. */

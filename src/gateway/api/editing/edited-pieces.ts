@@ -53,7 +53,8 @@ export function editedPieces<P extends OwnPiece>(
     bringUnknown(match.own[0] as number);
     const stayed = members.get(match) ?? [];
     if (stayed.length === match.originals.length && stayed.every((one) => one.isSame))
-      result.push(...match.own.map((place) => ({ type: "own" as const, piece: pieceAt(place) })));
+      for (const one of match.own.map((place) => ({ type: "own" as const, piece: pieceAt(place) })))
+        result.push(one);
     else if (kindOf(part) !== "reasoning")
       result.push({
         type: "changed",

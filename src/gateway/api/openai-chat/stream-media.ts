@@ -1,4 +1,5 @@
 import { arrayOf, objectOf, textOf } from "../../../formats/content/fields.ts";
+import { ByteCollector } from "../../body/byte-collector.ts";
 import type { JsonObject } from "../api.ts";
 
 /** What a streamed message holds besides words and calls: pictures, sound, and where its words come from. */
@@ -7,19 +8,19 @@ export class StreamMedia {
   readonly #annotations: unknown[] = [];
   #audio: JsonObject | undefined;
   #transcript = "";
-  /** Each piece is base64 of its own. */
-  readonly #sound: string[] = [];
+  /** Each piece is base64 of its own; decoded here. */
+  readonly #sound = new ByteCollector();
 
   /** Takes in what a delta brings, or a whole message. */
   add(delta: JsonObject): void {
-    this.#images.push(...arrayOf(delta.images));
-    this.#annotations.push(...arrayOf(delta.annotations));
+    for (const image of arrayOf(delta.images)) this.#images.push(image);
+    for (const annotation of arrayOf(delta.annotations)) this.#annotations.push(annotation);
     const audio = objectOf(delta.audio);
     if (!audio) return;
     const { transcript, data, ...rest } = audio;
     this.#audio = { ...this.#audio, ...rest };
     this.#transcript += textOf(transcript) ?? "";
-    if (textOf(data) !== undefined) this.#sound.push(data as string);
+    if (textOf(data) !== undefined) this.#sound.add(Buffer.from(data as string, "base64"));
   }
 
   /** True once there is anything of it. */
@@ -29,8 +30,7 @@ export class StreamMedia {
 
   /** Fields of the message; what cannot be read in part only once it is whole. */
   fields(isWhole: boolean): JsonObject {
-    const sound = this.#sound.map((piece) => Buffer.from(piece, "base64"));
-    const data = sound.length > 0 && isWhole ? Buffer.concat(sound).toString("base64") : undefined;
+    const data = this.#sound.length > 0 && isWhole ? this.#sound.bytes.toString("base64") : undefined;
     return {
       ...(this.#images.length > 0 && isWhole && { images: this.#images }),
       ...(this.#annotations.length > 0 && { annotations: this.#annotations }),

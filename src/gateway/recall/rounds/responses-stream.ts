@@ -80,7 +80,7 @@ export class ResponsesStream implements StreamJoiner {
     const own = this.#own;
     if (!own) return undefined;
     this.#earlier.push(this.#usage ?? {});
-    this.#output.push(...this.#shownItems());
+    for (const one of this.#shownItems()) this.#output.push(one);
     this.#items = new StreamItems();
     this.#places = new Map();
     this.#usage = undefined;

@@ -1,5 +1,6 @@
 import type { SessionId } from "../../../model/entry.ts";
 import type { EntryStore } from "../../entry-store.ts";
+import type { Freed } from "../../freed.ts";
 import type { SessionStore } from "../../session-store.ts";
 import type { SqliteMemory } from "./sqlite-memory.ts";
 
@@ -35,20 +36,21 @@ export function forgettingSessions(sessions: SessionStore, memory: SqliteMemory)
  * Notes, erases, forgets. The index must not stand in the log's way: if it fails, what is left in it is found by the note,
  * and a recall shows no chunk whose entry is gone.
  */
-async function erasing<T>(
+async function erasing(
   memory: SqliteMemory,
   session: SessionId,
   seqs: readonly number[] | undefined,
-  erase: () => Promise<T>,
-): Promise<T> {
+  erase: () => Promise<Freed>,
+): Promise<Freed> {
   if (!memory.exists) return erase();
   await memory.expectErasure(session, seqs).catch(() => undefined);
-  const result = await erase();
+  const freed = await erase();
   try {
     await memory.forget({ kind: "session", name: session }, seqs);
     await memory.settleErasure(session, seqs);
+    return { ...freed, scrubbed: (await memory.scrub()) && freed.scrubbed };
   } catch {
     // Caught up with when the index is next used.
+    return { ...freed, scrubbed: false };
   }
-  return result;
 }

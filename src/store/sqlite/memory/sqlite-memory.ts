@@ -45,11 +45,14 @@ export class SqliteMemory implements MemoryStore {
   readonly vectors: VectorStore;
   readonly #path: string;
   readonly #busyTimeoutMs: number;
+  #prepare: () => void;
   #opening: Promise<Tables> | undefined;
   #isClosed = false;
 
-  constructor(path: string, busyTimeoutMs: number) {
+  /** `prepare` is called before the file is first opened. */
+  constructor(path: string, busyTimeoutMs: number, prepare: () => void = () => undefined) {
     this.#path = path;
+    this.#prepare = prepare;
     this.#busyTimeoutMs = busyTimeoutMs;
     this.vectors = {
       embedder: (id, dimensions) => this.#use(({ vectors }) => vectors.embedder(id, dimensions)),
@@ -160,6 +163,11 @@ export class SqliteMemory implements MemoryStore {
     return this.#path === ":memory:" ? 0 : sizeOf(this.#path) + sizeOf(`${this.#path}-wal`);
   }
 
+  /** Empties the journal, which still holds what was forgotten; false if a reader elsewhere prevented that. */
+  scrub(): Promise<boolean> {
+    return this.#use(({ db }) => db.emptyJournal());
+  }
+
   async vacuum(): Promise<void> {
     if (!this.exists) return;
     await this.#use(async ({ db }) => {
@@ -200,6 +208,8 @@ export class SqliteMemory implements MemoryStore {
   }
 
   async #connect(): Promise<Tables> {
+    this.#prepare();
+    this.#prepare = () => undefined;
     const options = {
       // Lost with a crash of the machine, the last batches are indexed once more.
       durability: "process",

@@ -68,8 +68,12 @@ export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules
   const maxTokens = saidTokens(slots, [...kept.values()].flat(), items, rules);
   const staying = chooseItems(items, question ? textOfMessage(question.message) : "", maxTokens);
   const quoted: Slot[] = [];
+  const first = slots.findIndex(({ message }) => message.role === "user");
+  // Providers refuse a conversation that the assistant begins: its first words are quoted.
+  const isTooEarly = (index: number) => (groups[index] as Group).to < first;
   for (const { index, slots: own } of staying) {
-    if (index === undefined) quoted.push(...own);
+    if (index === undefined || (isTooEarly(index) && own[0]?.message.role === "assistant"))
+      for (const slot of own) quoted.push(slot);
     else if (own.length < placesLeft(kept, rules)) kept.set(index, own);
   }
   const shown = [...kept].sort(([one], [other]) => one - other).flatMap(([, own]) => own);

@@ -1,0 +1,50 @@
+import { openKernel, type StoreCheck, type StoreDamage } from "../../index.ts";
+import { defineCommand } from "../command.ts";
+import { countOf, formatCount } from "../count.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { printTo } from "../printer.ts";
+import { requireStore } from "../store.ts";
+
+/** Reads a whole store and says what is damaged. */
+export const checkCommand = defineCommand({
+  name: "check",
+  summary: "read every entry and blob of the store and say what is damaged",
+  usage: ["check [options]"],
+  about:
+    'Nothing is changed. Ends with 3 if something is damaged; "longhaul repair" then copies the rest into a new store.',
+  options: {},
+  maxOperands: 0,
+  examples: ["longhaul check", "longhaul check --json --store /backup/longhaul"],
+  async run(context, { options }) {
+    await using kernel = await openKernel({ path: requireStore(context, options), readOnly: true });
+    const found = await kernel.check({ signal: context.signal });
+    if (options.json) await printTo(context.stdout, `${safeJson(found)}\n`);
+    else await printTo(context.stdout, reportLines(found, options.quiet === true).join("\n"));
+    return found.damages === 0 ? EXIT.fine : EXIT.incomplete;
+  },
+});
+
+function reportLines(found: StoreCheck, isQuiet: boolean): readonly string[] {
+  const { sessions, entries, blobs, withoutChecksum, damages, listed } = found;
+  const lines = listed.map((damage) => escapeLine(damageLine(damage)));
+  if (damages > listed.length) lines.push(`… and ${formatCount(damages - listed.length)} more`);
+  if (!isQuiet) {
+    const read = `${countOf(sessions, "session")}, ${countOf(entries, "entry", "entries")}, ${countOf(blobs, "blob")}`;
+    lines.push(
+      `${read} read; ${damages === 0 ? "nothing is damaged" : `${countOf(damages, "damage")} found`}.`,
+    );
+    if (withoutChecksum > 0)
+      lines.push(
+        `${countOf(withoutChecksum, "entry has", "entries have")} no checksum yet: damage there may go unnoticed.`,
+      );
+    if (damages > 0) lines.push('Copy everything readable into a new store: "longhaul repair --out PATH".');
+  }
+  return lines.length === 0 ? [] : [...lines, ""];
+}
+
+function damageLine({ kind, entry, digest, problem }: StoreDamage): string {
+  if (kind === "structure") return `database: ${problem}`;
+  if (kind === "blob") return `${entry} refers to blob ${digest?.slice(0, 12)}: ${problem}`;
+  return `${entry}: ${problem}`;
+}

@@ -1,0 +1,120 @@
+import { existsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { formatAgo } from "../ago.ts";
+import { type CommonValues, defineCommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import { escapeLine, safeJson } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { paintFor } from "../look.ts";
+import { printLines } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { storePath } from "../store.ts";
+import { type Column, tableLines } from "../table.ts";
+import { UsageError } from "../usage-error.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "file", look: "cyan", shrinks: "first" },
+  { title: "trusted" },
+  { title: "state" },
+];
+
+/** Lets a project's configuration file take effect. */
+export const trustCommand = defineCommand({
+  name: "trust",
+  summary: "let a project's longhaul.json take effect, as long as it stays the same",
+  usage: ["trust [file or folder]", "trust --list", "trust --remove [file or folder]"],
+  about:
+    "A configuration file in a working folder is ignored until you trust its content; if a single byte changes, it is ignored\nagain. Even then it can only set policy, threshold and dryRun: upstreams, keys, tokens, origins, hosts and redaction come\nfrom your own configuration alone. The gateway reads a project's file when it starts.",
+  options: {
+    list: { type: "boolean", help: "list the files that are trusted" },
+    remove: { type: "boolean", help: "withdraw trust" },
+  },
+  maxOperands: 1,
+  examples: [
+    "longhaul trust",
+    "longhaul trust ~/project",
+    "longhaul trust --list",
+    "longhaul trust --remove",
+  ],
+  async run(context, { operands, options }) {
+    if (options.list && (options.remove || operands.length > 0))
+      throw new UsageError("--list stands by itself");
+    const named = resolve(context.cwd, operands[0] ?? ".");
+    if (options.list) return listFiles(context, options);
+    return options.remove ? removeFile(context, options, named) : trustFile(context, options, named);
+  },
+});
+
+async function trustFile(context: Context, options: CommonValues, named: string): Promise<number> {
+  const path = configIn(named);
+  if (path === undefined) throw new UsageError(`there is no longhaul.json at ${named}`);
+  const { readTrustable } = await import("../../gateway/config/project-file.ts");
+  const { trustContent } = await import("../../gateway/config/trust.ts");
+  const { content, settings, ignored } = readTrustable(path);
+  const trusted = trustContent(await ownFolder(context, options), path, content, Date.now());
+  if (options.json) await printTo(context.stdout, `${safeJson({ trusted, settings, ignored })}\n`);
+  else if (!options.quiet)
+    await printLines(context, [
+      `Trusted ${escapeLine(trusted.path)}, as long as it stays as it is:`,
+      ...Object.entries(settings).map(
+        ([key, value]) => `  ${escapeLine(`${key}: ${JSON.stringify(value)}`)}`,
+      ),
+      ...(ignored.length > 0
+        ? [`Still ignored, since a project may not set it: ${escapeLine(ignored.join(", "))}`]
+        : []),
+      "A gateway that runs takes it over when it is started again.",
+    ]);
+  return EXIT.fine;
+}
+
+async function removeFile(context: Context, options: CommonValues, named: string): Promise<number> {
+  const { removeTrust } = await import("../../gateway/config/trust.ts");
+  const folder = await ownFolder(context, options);
+  const candidates = [
+    named,
+    configIn(named),
+    join(named, "longhaul.json"),
+    join(named, "longhaul.gateway.json"),
+  ];
+  let removed: ReturnType<typeof removeTrust>;
+  for (const path of candidates) if (path !== undefined) removed ??= removeTrust(folder, path);
+  if (!removed)
+    throw new UsageError(`no file at ${named} is trusted; "longhaul trust --list" shows those that are`);
+  if (options.json) await printTo(context.stdout, `${safeJson({ removed })}\n`);
+  else if (!options.quiet) await printTo(context.stdout, `No longer trusted: ${escapeLine(removed.path)}\n`);
+  return EXIT.fine;
+}
+
+async function listFiles(context: Context, options: CommonValues): Promise<number> {
+  const { listTrusted, trustState } = await import("../../gateway/config/trust.ts");
+  const trusted = listTrusted(await ownFolder(context, options)).map((one) => ({
+    ...one,
+    state: trustState(one),
+  }));
+  if (options.json) {
+    await printTo(context.stdout, `${safeJson({ trusted })}\n`);
+    return EXIT.fine;
+  }
+  const now = Date.now();
+  const rows = trusted.map(({ path, at, state }) => [path, formatAgo(at, now), state]);
+  const width = context.columns.stdout;
+  const lines =
+    rows.length > 0
+      ? tableLines(COLUMNS, rows, { width, paint: paintFor(context, options) })
+      : ["No file of a project is trusted."];
+  await printLines(context, lines);
+  return EXIT.fine;
+}
+
+async function ownFolder(context: Context, options: CommonValues): Promise<string> {
+  const { userFolder } = await import("../../gateway/config/find-file.ts");
+  const store = storePath(context, options);
+  return userFolder({ cwd: context.cwd, home: context.home, store }) ?? store;
+}
+
+/** The configuration file at a path, or in a folder. */
+function configIn(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  if (!statSync(path).isDirectory()) return path;
+  return [join(path, "longhaul.json"), join(path, "longhaul.gateway.json")].find((file) => existsSync(file));
+}

@@ -1,0 +1,58 @@
+import {
+  diffWindows,
+  type Entry,
+  type MessageBody,
+  type Session,
+  type Slot,
+  type WindowChange,
+} from "../../index.ts";
+import { cite } from "./cite.ts";
+
+/** Messages of the line that are compared with the window, the newest. */
+const MAX_COMPARED = 5_000;
+const PAGE_ENTRIES = 500;
+
+/** How a window differs from the log. */
+export interface LogDiff {
+  readonly changes: readonly WindowChange[];
+  /** True if the line has older messages, which were not compared. */
+  readonly isCut: boolean;
+}
+
+/** Compares a window with the messages of its line, as they were said. */
+export async function diffWithLog(session: Session, window: readonly Slot[]): Promise<LogDiff> {
+  const { entries, isCut } = await newestMessages(session);
+  const places = new Map(entries.map((entry, index) => [cite(entry, session.id), index]));
+  const said = entries.map(
+    (entry, index): Slot => ({
+      seq: index,
+      cite: cite(entry, session.id),
+      at: entry.at,
+      message: entry.message,
+      tokens: 0,
+    }),
+  );
+  const shown: Slot[] = [];
+  for (const slot of window) {
+    const own = slot.cite ?? `#${slot.seq}`;
+    const place = slot.isNote ? (shown.at(-1)?.seq ?? -1) + 1 : places.get(own);
+    // What is older than the messages compared stands as it is.
+    if (place !== undefined) shown.push({ ...slot, seq: place, cite: own });
+  }
+  return { changes: diffWindows(said, shown), isCut };
+}
+
+async function newestMessages(
+  session: Session,
+): Promise<{ readonly entries: readonly Entry<MessageBody>[]; readonly isCut: boolean }> {
+  const pages: (readonly Entry<MessageBody>[])[] = [];
+  let count = 0;
+  let page = await session.page({ kinds: ["message"], limit: PAGE_ENTRIES });
+  for (;;) {
+    pages.push(page.entries as readonly Entry<MessageBody>[]);
+    count += page.entries.length;
+    if (page.before === undefined || count >= MAX_COMPARED) break;
+    page = await session.page({ kinds: ["message"], limit: PAGE_ENTRIES, before: page.before });
+  }
+  return { entries: pages.reverse().flat(), isCut: page.before !== undefined };
+}

@@ -1,0 +1,46 @@
+import { POLICIES, type Policy } from "../../index.ts";
+import type { EvidenceScore, EvidenceSetting } from "./evidence.ts";
+import type { ReplayTotals } from "./totals.ts";
+
+/** Totals of a replay with the share of questions whose whole evidence stood in the window. */
+export interface TotalsWithEvidence extends ReplayTotals {
+  readonly evidence?: number;
+  /** The same without bringing back what had left. */
+  readonly unpaged?: number;
+}
+
+/** Every policy without paging, and the default one with it: others have none in their own systems. */
+export function evidenceSettings(
+  policies: readonly Policy[],
+  windows: readonly number[],
+): readonly EvidenceSetting[] {
+  const known = policies.filter(({ name }) => POLICIES.some((policy) => policy.name === name));
+  return known.flatMap(({ name: policy }) =>
+    windows.flatMap((window) =>
+      (policy === "longhaul" ? [true, false] : [false]).map((isPaging) => ({ policy, window, isPaging })),
+    ),
+  );
+}
+
+/** The totals with what of the evidence stood in the windows. */
+export function withEvidence(
+  totals: readonly ReplayTotals[],
+  evidence: readonly EvidenceScore[],
+): readonly TotalsWithEvidence[] {
+  return totals.map((total) => {
+    const shareOf = (isPaging: boolean) => {
+      const found = evidence.find(
+        (score) =>
+          score.policy === total.policy && score.window === total.window && score.isPaging === isPaging,
+      );
+      return found && found.questions > 0 ? found.whole / found.questions : undefined;
+    };
+    const [paged, unpaged] = [shareOf(true), shareOf(false)];
+    const whole = paged ?? unpaged;
+    return {
+      ...total,
+      ...(whole !== undefined && { evidence: whole }),
+      ...(unpaged !== undefined && { unpaged }),
+    };
+  });
+}

@@ -1,0 +1,67 @@
+import { type Kernel, type Message, openKernel, textOfMessage } from "../../index.ts";
+import type { MarkedQuestion } from "./questions.ts";
+
+/** How a window is made for a question. */
+export interface EvidenceSetting {
+  readonly policy: string;
+  readonly window: number;
+  /** True if what has left may be brought back. */
+  readonly isPaging: boolean;
+}
+
+/** What of the evidence stood in windows, of so many questions. */
+export interface EvidenceScore extends EvidenceSetting {
+  readonly questions: number;
+  /** Questions all of whose evidence stood in the window, word for word. */
+  readonly whole: number;
+  readonly sentTokens: number;
+}
+
+const MODEL = "replayed";
+const MAX_OUTPUT_TOKENS = 4_000;
+
+/** Asks questions at the end of their conversations under each setting, and looks for what answers them in the windows. */
+export async function scoreEvidence(
+  questions: readonly MarkedQuestion[],
+  settings: readonly EvidenceSetting[],
+  onQuestion: (done: number) => void = () => undefined,
+): Promise<readonly EvidenceScore[]> {
+  const sums = settings.map((setting) => ({ ...setting, questions: 0, whole: 0, sentTokens: 0 }));
+  for (const [index, question] of questions.entries()) {
+    onQuestion(index);
+    await using kernel = await openKernel({ path: ":memory:" });
+    for (const [at, setting] of settings.entries()) {
+      const { isWhole, tokens } = await ask(kernel, `${at}`, question, setting);
+      const sum = sums[at] as (typeof sums)[number];
+      sum.questions++;
+      sum.sentTokens += tokens;
+      if (isWhole) sum.whole++;
+    }
+  }
+  return sums;
+}
+
+async function ask(
+  kernel: Kernel,
+  id: string,
+  { conversation, question, evidence }: MarkedQuestion,
+  { policy, window, isPaging }: EvidenceSetting,
+): Promise<{ readonly isWhole: boolean; readonly tokens: number }> {
+  const session = await kernel.session(id);
+  await session.appendAll(conversation.map(({ message }) => message));
+  await session.append({ role: "user", text: question });
+  const fitted = await session
+    .window({
+      model: MODEL,
+      policy,
+      models: { [MODEL]: { window, maxOutput: MAX_OUTPUT_TOKENS } },
+      oversize: "clip",
+      paging: isPaging,
+    })
+    .fit();
+  return { isWhole: evidence.every((text) => isIn(text, fitted.messages)), tokens: fitted.tokens };
+}
+
+function isIn(text: string, messages: readonly Message[]): boolean {
+  return messages.some((message) => textOfMessage(message).includes(text));
+}

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import type { Message, SaidMessage } from "../../index.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** A conversation, a question asked at its end, and the texts in it that answer the question. */
+export interface MarkedQuestion {
+  readonly id: string;
+  readonly conversation: readonly SaidMessage[];
+  readonly question: string;
+  readonly evidence: readonly string[];
+}
+
+interface QuestionRow {
+  readonly question_id: string;
+  readonly question: string;
+  readonly haystack_session_ids: readonly string[];
+  readonly abstention?: boolean;
+}
+
+interface Turn {
+  readonly role: "user" | "assistant";
+  readonly content?: string;
+  readonly has_answer?: boolean;
+}
+
+/** The questions of a folder in LongMemEval's layout: `questions.jsonl` and `sessions.jsonl`, plain or gzipped. */
+export function readQuestions(folder: string): readonly MarkedQuestion[] {
+  const sessions = new Map(
+    rowsOf<{ session_id: string; turns: readonly Turn[] }>(folder, "sessions.jsonl").map((row) => [
+      row.session_id,
+      row.turns,
+    ]),
+  );
+  return rowsOf<QuestionRow>(folder, "questions.jsonl")
+    .filter(({ abstention }) => !abstention)
+    .map((row) => markedQuestion(row, sessions))
+    .filter(({ evidence }) => evidence.length > 0);
+}
+
+function markedQuestion(row: QuestionRow, sessions: ReadonlyMap<string, readonly Turn[]>): MarkedQuestion {
+  const said: { role: Turn["role"]; text: string }[] = [];
+  const evidence: string[] = [];
+  for (const { role, content = "", has_answer } of row.haystack_session_ids.flatMap(
+    (id) => sessions.get(id) ?? [],
+  )) {
+    if (content.trim() === "") continue;
+    if (has_answer) evidence.push(content);
+    const last = said.at(-1);
+    if (last?.role === role) last.text += `\n\n${content}`;
+    else said.push({ role, text: content });
+  }
+  if (said[0]?.role === "assistant") said.shift();
+  if (said.at(-1)?.role === "user") said.push({ role: "assistant", text: "I see." });
+  const conversation = said.map(({ role, text }, index): SaidMessage => {
+    const message: Message = { role, parts: [{ type: "text", text }] };
+    return { seq: index + 1, at: index * 60_000, message };
+  });
+  return { id: row.question_id, conversation, question: row.question, evidence };
+}
+
+function rowsOf<Row>(folder: string, name: string): readonly Row[] {
+  const path = join(folder, name);
+  const isPlain = existsSync(path);
+  if (!isPlain && !existsSync(`${path}.gz`))
+    throw new UsageError(`${folder} holds no ${name}: name a folder of questions in LongMemEval's layout`);
+  const bytes = isPlain ? readFileSync(path) : gunzipSync(readFileSync(`${path}.gz`));
+  return bytes
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Row);
+}

@@ -1,0 +1,39 @@
+import { countOf, formatCount } from "../count.ts";
+import { type Column, tableLines } from "../table.ts";
+import type { TotalsWithEvidence } from "./evidence-totals.ts";
+
+const FIGURES = ["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
+const EVIDENCE = ["evidence", "unpaged"];
+
+/** What a replay found, as a table; columns for evidence only where questions were asked. */
+export function replayTable(
+  totals: readonly TotalsWithEvidence[],
+  look: Parameters<typeof tableLines>[2],
+): string {
+  const [first] = totals;
+  if (!first) return "No conversation with enough requests was found.\n";
+  const hasEvidence = totals.some(({ evidence }) => evidence !== undefined);
+  const titles = [...FIGURES, ...(hasEvidence ? EVIDENCE : [])];
+  const columns: readonly Column[] = [
+    { title: "policy" },
+    ...titles.map((title) => ({ title, align: "right" as const })),
+  ];
+  const rows = totals.map((one) => [
+    one.policy,
+    `${one.window / 1_000}k`,
+    one.costShare.toFixed(3),
+    `${(100 * one.identifiers).toFixed(1)}%`,
+    `${(100 * one.lines).toFixed(1)}%`,
+    `${formatCount(Math.round(one.sentTokens / 1_000))}k`,
+    `${(one.peakTokens / 1_000).toFixed(1)}k`,
+    ((100 * one.edits) / Math.max(1, one.requests)).toFixed(1),
+    one.dearest.toFixed(2),
+    ...(hasEvidence ? [shareText(one.evidence), shareText(one.unpaged)] : []),
+  ]);
+  const head = `${countOf(first.sessions, "conversation")}, ${countOf(first.requests, "request")}; cost beside a window without bounds`;
+  return `${[head, "", ...tableLines(columns, rows, look)].join("\n")}\n`;
+}
+
+function shareText(share: number | undefined): string {
+  return share === undefined ? "–" : `${(100 * share).toFixed(1)}%`;
+}

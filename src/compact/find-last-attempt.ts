@@ -1,0 +1,56 @@
+import { toEntry } from "../log/body.ts";
+import type { Entry, OverlayBody, SessionId, UsageBody } from "../model/entry.ts";
+import type { EntryStore } from "../store/entry-store.ts";
+import { isRefusedSummary, isSummaryUsage } from "../window/live/meter.ts";
+import type { Amount } from "./plan/trigger.ts";
+
+/** An attempt to summarize, as the log remembers it. */
+export interface LoggedAttempt {
+  /** Seq of the entry that it left. */
+  readonly seq: number;
+  readonly freed: Amount;
+}
+
+/** Entries looked through, and those of them that can be traces of an attempt. */
+const MAX_ENTRIES = 5_000;
+const MAX_TRACES = 500;
+const NOTHING: Amount = { tokens: 0, messages: 0 };
+/** A summary that never took its place may have been a good one. */
+const UNKNOWN: Amount = { tokens: Number.POSITIVE_INFINITY, messages: Number.POSITIVE_INFINITY };
+
+/**
+ * The latest attempt to summarize a session: the overlay of its summary, or only what its models used if the summary was
+ * refused. It is read from the log, so that a process that opens the session knows of it too.
+ */
+export async function findLastAttempt(
+  entries: EntryStore,
+  session: SessionId,
+): Promise<LoggedAttempt | undefined> {
+  const { seq: head } = await entries.head(session);
+  const found = await entries.read(session, {
+    from: Math.max(1, head - MAX_ENTRIES),
+    to: head,
+    limit: MAX_TRACES,
+    order: "descending",
+    kinds: ["overlay", "usage"],
+  });
+  let used: LoggedAttempt | undefined;
+  for (const stored of found) {
+    const entry = toEntry(session, stored);
+    if (isSummary(entry)) {
+      const { tokensBefore = 0, tokensAfter = 0, summary, seq } = entry;
+      const freed = { tokens: tokensBefore - tokensAfter, messages: summary?.left.entries ?? 0 };
+      return { seq: Math.max(seq, used?.seq ?? 0), freed };
+    }
+    // Usage used to be written behind the overlay of the same summary.
+    const report = entry as Entry<UsageBody>;
+    if (isRefusedSummary(report)) return used ?? { seq: entry.seq, freed: NOTHING };
+    if (isSummaryUsage(report)) used ??= { seq: entry.seq, freed: UNKNOWN };
+    else if (used) return used;
+  }
+  return used;
+}
+
+function isSummary(entry: Entry): entry is Entry<OverlayBody> {
+  return entry.kind === "overlay" && entry.summary !== undefined;
+}

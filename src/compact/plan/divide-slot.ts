@@ -1,0 +1,95 @@
+import type { Message } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
+import { inputText } from "../../window/extract/said.ts";
+import type { Slot } from "../../window/slot.ts";
+import { estimateMessage } from "../../window/tokens/estimate.ts";
+
+/** Pieces that one part of a message is divided into at most; the middle of a longer one is left out, and that is said. */
+export const MAX_PIECES = 24;
+/** Share of a piece that a line may be shorter than the rest, so that pieces end at line ends. */
+const LINE_SHARE = 0.2;
+/** Tokens are not spread evenly over a text. */
+const EVENNESS = 0.85;
+
+/** A message that is too large for one prompt as several that are not, in order, each with the same seq. */
+export function divideSlot(slot: Slot, maxTokens: number): readonly Slot[] {
+  if (slot.tokens <= maxTokens) return [slot];
+  const { role } = slot.message;
+  const pieces: Part[][] = [];
+  let tokens = 0;
+  for (const part of slot.message.parts.flatMap((one) => dividePart(one, role, maxTokens, citeOf(slot)))) {
+    const size = estimateMessage({ role, parts: [part] });
+    const piece = pieces.at(-1);
+    if (piece && tokens + size <= maxTokens) piece.push(part);
+    else pieces.push([part]);
+    tokens = piece && tokens + size <= maxTokens ? tokens + size : size;
+  }
+  return pieces.map((parts) => {
+    const message: Message = { ...slot.message, parts };
+    return { ...slot, message, tokens: estimateMessage(message) };
+  });
+}
+
+function dividePart(part: Part, role: Message["role"], maxTokens: number, cite: string): readonly Part[] {
+  const text = textOfPart(part);
+  const tokens = estimateMessage({ role, parts: [part] });
+  if (text === undefined || tokens <= maxTokens) return [part];
+  const size = Math.max(1, Math.floor((text.length * maxTokens * EVENNESS) / tokens));
+  const all = cutText(text, size);
+  const shown = all.length <= MAX_PIECES ? all : withoutMiddle(all, cite);
+  return shown.map((piece, index) => withText(part, `(piece ${index + 1} of ${shown.length})\n${piece}`));
+}
+
+/** The first and the last pieces, with a line that says what is missing between them. */
+function withoutMiddle(pieces: readonly string[], cite: string): readonly string[] {
+  const head = pieces.slice(0, MAX_PIECES / 2);
+  const tail = pieces.slice(-MAX_PIECES / 2);
+  const left = pieces.slice(head.length, -tail.length).reduce((sum, piece) => sum + piece.length, 0);
+  const notice = `[… ${left} characters of ${cite} are left out here; they are in the log …]\n`;
+  return [...head, `${notice}${tail[0]}`, ...tail.slice(1)];
+}
+
+/** A text in pieces of at most so many characters, at line ends where one is near. */
+function cutText(text: string, size: number): readonly string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(text.length, from + size);
+    const line = to < text.length ? text.lastIndexOf("\n", to - 1) + 1 : to;
+    if (line > to - size * LINE_SHARE && line > from) to = line;
+    // A pair of surrogates stays together.
+    else if (to < text.length && to - from > 1 && isLowSurrogate(text.charCodeAt(to))) to--;
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return pieces;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** The words of a part that can be divided; undefined where there are none. */
+function textOfPart(part: Part): string | undefined {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "tool-call":
+      return inputText(part.input);
+    case "tool-result":
+      return part.output.map((inner) => textOfPart(inner) ?? "").join("\n");
+    case "blob":
+      return part.preview;
+    default:
+      return undefined;
+  }
+}
+
+function withText(part: Part, text: string): Part {
+  if (part.type === "tool-call") return { ...part, input: text };
+  if (part.type === "tool-result") return { ...part, output: [{ type: "text", text }] };
+  return { type: "text", text };
+}
+
+function citeOf({ cite, seq }: Slot): string {
+  return cite ?? `#${seq}`;
+}

@@ -1,0 +1,66 @@
+import {
+  type Compacted,
+  compactCommandOf,
+  type EntryId,
+  isLonghaulError,
+  type MessageInput,
+  parseEntryId,
+  type Session,
+  type SessionCompactOptions,
+} from "../index.ts";
+
+/** Overlays looked through for the trace of a command that was carried out before. */
+const MAX_OVERLAYS = 50;
+
+/**
+ * Carries out `/compact [instructions]` if that is the newest message of a conversation: the session is compacted, and the
+ * model is asked to confirm it in place of the command, which stays in the log. A command that comes again, as in a request
+ * that is repeated, is not carried out twice. To be called in the conversation's turn, before its window is fitted.
+ */
+export async function compactOnCommand(
+  session: Session,
+  newest: { readonly id: EntryId | undefined; readonly message: () => MessageInput },
+  options: Omit<SessionCompactOptions, "instructions" | "isDryRun"> = {},
+): Promise<void> {
+  const place = newest.id === undefined ? undefined : parseEntryId(newest.id);
+  if (place?.session !== session.id) return;
+  const command = compactCommandOf(newest.message());
+  if (!command || (await isCarriedOut(session, place.seq))) return;
+  const { instructions } = command;
+  const done = await compact(session, {
+    ...options,
+    ...(instructions !== undefined && { instructions }),
+  });
+  const text = requestFor(instructions, done);
+  await session.overlays.add(
+    { type: "replace", target: { seq: place.seq }, parts: [{ type: "text", text }] },
+    "the user's /compact was carried out; the model is asked to confirm it",
+    "longhaul",
+  );
+}
+
+async function isCarriedOut(session: Session, seq: number): Promise<boolean> {
+  const overlays = await session.overlays.list(MAX_OVERLAYS);
+  return overlays.some(
+    ({ entry: { edit } }) =>
+      edit.type === "replace" && "seq" in edit.target && edit.target.seq === seq && !edit.target.session,
+  );
+}
+
+async function compact(session: Session, options: SessionCompactOptions): Promise<Compacted | undefined> {
+  try {
+    return await session.compact(options);
+  } catch (error) {
+    // Someone else is at it: their summary is as good.
+    if (isLonghaulError(error, "COMPACTION_BUSY")) return undefined;
+    throw error;
+  }
+}
+
+function requestFor(instructions: string | undefined, done: Compacted | undefined): string {
+  const asked = `The user typed ${JSON.stringify(`/compact${instructions === undefined ? "" : ` ${instructions}`}`)}.`;
+  const outcome = done
+    ? `It was carried out: ${done.left.entries} earlier messages are now a summary, ${Math.round(done.tokens.without)} tokens have become ${Math.round(done.tokens.with)}, and the whole conversation stays in the log.`
+    : "There was nothing to compact.";
+  return `[${asked} ${outcome} Tell the user so in one short sentence. Do nothing else, and call no tool.]`;
+}

@@ -1,0 +1,103 @@
+import type { SeqRange, Session } from "../index.ts";
+import { leftOut, samePrefix } from "./align.ts";
+import type { LineMessage, LineSeen } from "./known-line.ts";
+
+/** Messages that callers have left out are remembered up to this number; older ones would be written again. */
+const MAX_DROPPED = 20_000;
+
+/** A message of the session's own log, where its place is known. */
+type OwnMessage = LineMessage & { readonly seq: number };
+
+/** Remembers messages that callers have left out, for a caller that says them again. */
+export class DroppedMessages {
+  #messages: readonly OwnMessage[] = [];
+
+  /** Notes messages that were just taken off the line. */
+  add(messages: readonly LineMessage[]): void {
+    const known = new Set(messages.map(({ id }) => id));
+    const all = [...this.#messages.filter(({ id }) => !known.has(id)), ...messages.filter(isOwn)];
+    this.#messages = all.sort((a, b) => a.seq - b.seq).slice(-MAX_DROPPED);
+  }
+
+  /** The line with the left-out messages that a caller says again, each where it once stood; undefined if there are none. */
+  restoredLine(
+    line: Pick<LineSeen, "messages" | "keys">,
+    caller: readonly string[],
+  ): RestoredLine | undefined {
+    if (this.#messages.length === 0 || samePrefix(line.keys, caller) === line.keys.length) return undefined;
+    if (leftOut(line.keys, caller)) return undefined;
+    const all = merged(line.messages, this.#messages);
+    const gone = all && placesGone(keysOf(all), caller);
+    if (!all || !gone) return undefined;
+    const onLine = new Set(line.messages.map(({ id }) => id));
+    const messages = all.filter(({ id }, place) => onLine.has(id) || !gone.has(place));
+    const restored = messages.filter(({ id }) => !onLine.has(id)).filter(isOwn);
+    return restored.length === 0 ? undefined : { messages, restored };
+  }
+
+  /** Puts messages back on the line. */
+  async restore(session: Session, { restored }: RestoredLine): Promise<void> {
+    const [active] = await session.lines(1);
+    if (!active) return;
+    const seqs = restored.map(({ seq }) => seq);
+    await session.setLine(
+      withEntries(active.ranges, session.id, seqs),
+      "the caller says again what it left out",
+    );
+    const back = new Set(seqs);
+    this.#messages = this.#messages.filter(({ seq }) => !back.has(seq));
+  }
+}
+
+/** A line with messages that are to come back to it. */
+export interface RestoredLine {
+  readonly messages: readonly LineMessage[];
+  readonly restored: readonly OwnMessage[];
+}
+
+function isOwn(message: LineMessage): message is OwnMessage {
+  return message.seq !== undefined;
+}
+
+function keysOf(messages: readonly LineMessage[]): readonly string[] {
+  return messages.map(({ key }) => key);
+}
+
+/** Places that a caller leaves out; none if it says the whole line, undefined if it says something else. */
+function placesGone(line: readonly string[], caller: readonly string[]): ReadonlySet<number> | undefined {
+  if (samePrefix(line, caller) === line.length) return new Set();
+  const places = leftOut(line, caller);
+  return places && new Set(places);
+}
+
+/** The messages of a line and others of its log, in the log's order; undefined if the line itself is in another order. */
+function merged(
+  line: readonly LineMessage[],
+  others: readonly OwnMessage[],
+): readonly LineMessage[] | undefined {
+  const start = line.findIndex(isOwn);
+  const own = start < 0 ? [] : line.slice(start);
+  if (!own.every((message, at) => isOwn(message) && message.seq > (own[at - 1]?.seq ?? 0))) return undefined;
+  const before = start < 0 ? line : line.slice(0, start);
+  return [...before, ...[...own.filter(isOwn), ...others].sort((a, b) => a.seq - b.seq)];
+}
+
+/** Ranges with more entries of one session in them, in the order of its log. */
+export function withEntries(
+  ranges: readonly SeqRange[],
+  session: string,
+  seqs: readonly number[],
+): readonly SeqRange[] {
+  const others = ranges.filter((range) => range.session !== session);
+  const own = [
+    ...ranges.filter((range) => range.session === session),
+    ...seqs.map((seq) => ({ session, from: seq, to: seq })),
+  ].sort((a, b) => a.from - b.from);
+  const joined: SeqRange[] = [];
+  for (const range of own) {
+    const last = joined.at(-1);
+    if (last && last.to + 1 === range.from) joined[joined.length - 1] = { ...last, to: range.to };
+    else joined.push(range);
+  }
+  return [...others, ...joined];
+}

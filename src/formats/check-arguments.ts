@@ -1,0 +1,62 @@
+import { type Kernel, LonghaulError } from "../index.ts";
+import type { System } from "./format.ts";
+
+/** Throws ARGUMENT_INVALID unless this is a kernel. */
+export function checkKernel(kernel: Kernel): void {
+  if (typeof kernel?.find !== "function" || typeof kernel.session !== "function")
+    throw wrong("kernel", "what openKernel() returns");
+}
+
+/** Throws ARGUMENT_INVALID unless these are paths. */
+export function checkPaths(paths: readonly string[]): void {
+  if (!Array.isArray(paths)) throw wrong("paths", "an array of paths");
+  for (const [index, path] of paths.entries())
+    if (typeof path !== "string" || path === "" || path.includes("\0"))
+      throw wrong(`paths[${index}]`, "a path");
+}
+
+/** Throws ARGUMENT_INVALID unless this is an object with these functions. */
+export function checkHas(option: string, value: unknown, ...functions: readonly string[]): void {
+  if (typeof value !== "object" || value === null) throw wrong(option, "an object");
+  for (const name of functions)
+    if (typeof (value as Readonly<Record<string, unknown>>)[name] !== "function")
+      throw wrong(`${option}.${name}`, "a function");
+}
+
+/** Throws ARGUMENT_INVALID unless the options of an import can be used. */
+export function checkImportOptions(options: {
+  readonly formats?: readonly unknown[];
+  readonly since?: number;
+  readonly signal?: AbortSignal;
+}): void {
+  checkHas("options", options);
+  const { formats, since, signal } = options;
+  if (formats !== undefined) checkFormats(formats);
+  if (since !== undefined && !Number.isFinite(since)) throw wrong("since", "a time in milliseconds");
+  checkSignal(signal);
+}
+
+/** Throws ARGUMENT_INVALID unless this describes a computer and its user. */
+export function checkSystem(system: System): void {
+  checkHas("system", system);
+  if (typeof system.home !== "string") throw wrong("system.home", "a folder");
+  if (typeof system.platform !== "string") throw wrong("system.platform", "the name of a platform");
+  checkHas("system.env", system.env);
+}
+
+/** Throws ARGUMENT_INVALID unless these are formats. */
+export function checkFormats(formats: readonly unknown[]): void {
+  if (!Array.isArray(formats)) throw wrong("formats", "an array of formats");
+  for (const [index, format] of formats.entries()) checkHas(`formats[${index}]`, format, "detect", "read");
+}
+
+/** Throws ARGUMENT_INVALID unless this is an AbortSignal or undefined. */
+export function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw wrong("signal", "an AbortSignal");
+}
+
+function wrong(option: string, expected: string): LonghaulError {
+  return new LonghaulError("ARGUMENT_INVALID", `${option} cannot be used; expected ${expected}.`, {
+    details: { option },
+  });
+}

@@ -1,0 +1,95 @@
+import { configSchema } from "./config.ts";
+import { type FilePlaces, parseConfig, projectFiles, userFolder } from "./find-file.ts";
+import { readForeignFile } from "./owned-file.ts";
+import { configInvalid } from "./problem.ts";
+import { schemaProblems } from "./schema-problems.ts";
+import { isTrusted } from "./trust.ts";
+
+/** Settings that a project may decide: none of them says where keys, conversations or requests go. */
+export const PROJECT_KEYS = ["policy", "threshold", "dryRun"] as const;
+
+/** What the working folder's configuration files contribute. */
+export interface ProjectConfig {
+  /** Only settings of PROJECT_KEYS, and only of a file that the user trusts. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** The trusted file that they come from. */
+  readonly path: string | undefined;
+  /** Says what was ignored, and why. */
+  readonly notices: readonly string[];
+}
+
+/** A parsed project file, split into what it may and what it may not decide. */
+export interface ProjectSettings {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly ignored: readonly string[];
+}
+
+/** Reads the configuration files of the working folder; a file that cannot be used is ignored with a notice, never refused. */
+export function readProject(places: FilePlaces): ProjectConfig {
+  const [path, ...others] = projectFiles(places);
+  const notices = others.map((other) => `${other} was ignored: ${path} comes first.`);
+  if (path === undefined) return { settings: {}, path, notices };
+  const ignore = (notice: string): ProjectConfig => ({
+    settings: {},
+    path: undefined,
+    notices: [notice, ...notices],
+  });
+  let bytes: Buffer;
+  let split: ProjectSettings;
+  try {
+    bytes = readForeignFile(path);
+    split = splitSettings(parseConfig(bytes));
+  } catch (error) {
+    return ignore(
+      `${path} was ignored: it cannot be read (${error instanceof Error ? error.message : error}).`,
+    );
+  }
+  const { settings, ignored } = split;
+  const owner = userFolder(places);
+  const isKnown = owner !== undefined && isTrusted(owner, path, bytes);
+  const usable = Object.keys(settings);
+  if (!isKnown && usable.length > 0)
+    return ignore(
+      `${path} was ignored: you have not trusted this content (it sets ${[...usable, ...ignored].join(", ")}). "longhaul trust" shows it and lets ${usable.join(", ")} take effect.`,
+    );
+  if (ignored.length > 0)
+    notices.unshift(
+      `${path}: ${ignored.join(", ")} ignored. A working folder may only set ${PROJECT_KEYS.join(", ")}; put the rest into ${ownFile(owner)} or name the file with --config.`,
+    );
+  return { settings, path: usable.length > 0 ? path : undefined, notices };
+}
+
+/** Reads a project file for the user to trust; CONFIG_INVALID if its settings cannot be used. */
+export function readTrustable(path: string): ProjectSettings & { readonly content: Buffer } {
+  const refuse = (key: string, message: string) => configInvalid([{ key, message }], path);
+  let content: Buffer;
+  let split: ProjectSettings;
+  try {
+    content = readForeignFile(path);
+    split = splitSettings(parseConfig(content));
+  } catch (error) {
+    throw refuse("the file", `${path} cannot be read: ${error instanceof Error ? error.message : error}.`);
+  }
+  const parsed = configSchema.pick({ policy: true, threshold: true, dryRun: true }).safeParse(split.settings);
+  if (!parsed.success)
+    throw configInvalid(schemaProblems(parsed.error.issues, split.settings, new Map()), path);
+  if (Object.keys(split.settings).length === 0)
+    throw refuse("the file", `${path} sets nothing that a project may decide (${PROJECT_KEYS.join(", ")}).`);
+  return { ...split, content };
+}
+
+/** Splits a parsed file into settings that a project may decide and the names of all others. */
+export function splitSettings(file: unknown): ProjectSettings {
+  if (typeof file !== "object" || file === null || Array.isArray(file))
+    throw new Error("it is no JSON object");
+  const names: readonly string[] = PROJECT_KEYS;
+  const entries = Object.entries(file).filter(([key]) => key !== "$schema");
+  return {
+    settings: Object.fromEntries(entries.filter(([key]) => names.includes(key))),
+    ignored: entries.map(([key]) => key).filter((key) => !names.includes(key)),
+  };
+}
+
+function ownFile(owner: string | undefined): string {
+  return owner === undefined ? "your own configuration" : `${owner}/longhaul.json`;
+}

@@ -1,0 +1,73 @@
+import { readFile } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { isIPv4 } from "node:net";
+
+/** Who a connection comes from: a user of this machine by number, or that it cannot be told. */
+export type PeerUser =
+  | { readonly type: "user"; readonly uid: number }
+  /** The system does not tell, as on other systems than Linux. */
+  | { readonly type: "unknown" }
+  /** The system tells, but nobody holds the other end any more. */
+  | { readonly type: "nobody" };
+
+const UNKNOWN: PeerUser = { type: "unknown" };
+const NOBODY: PeerUser = { type: "nobody" };
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/** Finds the user whose process is at the other end of a connection over loopback, as Linux lists it. */
+export async function peerUser(socket: Socket): Promise<PeerUser> {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  if (process.platform !== "linux" || process.getuid === undefined) return UNKNOWN;
+  if (remoteAddress === undefined || localAddress === undefined) return NOBODY;
+  const ends = [`${remotePort}`, `${localPort}`].map((port) =>
+    Number(port).toString(16).toUpperCase().padStart(4, "0"),
+  );
+  const wanted = new Set(
+    formsOf(remoteAddress).flatMap((remote) =>
+      formsOf(localAddress).map((local) => `${remote}:${ends[0]} ${local}:${ends[1]}`),
+    ),
+  );
+  let isReadable = false;
+  for (const table of TABLES) {
+    const text = await readFile(table, "latin1").catch(() => undefined);
+    if (text === undefined) continue;
+    isReadable = true;
+    const uid = uidIn(text, wanted);
+    if (uid !== undefined) return uid;
+  }
+  return isReadable ? NOBODY : UNKNOWN;
+}
+
+/** Looks a connection up in a table of the kernel's: local and remote end, state, queues, timers, uid, timeout, inode. */
+export function uidIn(table: string, wanted: ReadonlySet<string>): PeerUser | undefined {
+  for (const ends of wanted) {
+    const at = table.indexOf(ends);
+    if (at < 0) continue;
+    const columns = table.slice(at, table.indexOf("\n", at) >>> 0).split(/\s+/);
+    const [uid, inode] = [columns[6], columns[8]];
+    // A process that has let go of its end is listed as root's.
+    return inode === "0" ? NOBODY : { type: "user", uid: Number(uid) };
+  }
+  return undefined;
+}
+
+/** An address as the tables write it: 32 bits at a time, in the order of this machine's bytes; IPv4 in both tables' ways. */
+export function formsOf(address: string): readonly string[] {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  if (isIPv4(plain)) {
+    const short = wordsOf(plain.split(".").map(Number));
+    return [short, `0000000000000000${wordsOf([0, 0, 0xff, 0xff])}${short}`];
+  }
+  const [head = "", tail] = plain.split("%")[0]?.split("::") ?? [];
+  const groups = (part: string) =>
+    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
+  const [first, last] = [groups(head), groups(tail ?? "")];
+  const all = [...first, ...Array<number>(Math.max(0, 8 - first.length - last.length)).fill(0), ...last];
+  return [wordsOf(all.flatMap((group) => [group >> 8, group & 0xff]))];
+}
+
+function wordsOf(bytes: readonly number[]): string {
+  const buffer = Buffer.from(bytes);
+  if (new Uint8Array(new Uint32Array([1]).buffer)[0] === 1) buffer.swap32();
+  return buffer.toString("hex").toUpperCase();
+}

@@ -1,0 +1,89 @@
+import type { UpstreamConfig } from "../config/config.ts";
+import { keyOf } from "../upstream/credential.ts";
+import { FaultError } from "./fault-error.ts";
+import type { Admitted, ExchangeParts } from "./parts.ts";
+import { findReferences, type Reference } from "./references.ts";
+
+/** Endpoints that keep nothing at the provider and show nothing of what is kept there, by method and path. */
+const STATELESS =
+  /^(?:POST \/(?:embeddings|moderations|rerank|completions|complete|images\/(?:generations|edits|variations)|audio\/(?:speech|transcriptions|translations))|(?:GET|HEAD) \/models\/[^/]+)$/;
+/** What is done with one response that the provider keeps. */
+const OWN_RESPONSE = /^(?:GET|HEAD|DELETE|POST) \/responses\/([^/]+)(?:\/(?:cancel|input_items))?$/;
+
+type Parts = Pick<ExchangeParts, "config" | "env" | "responses" | "items">;
+type Request = Pick<Admitted, "principal" | "route" | "request" | "body">;
+
+/**
+ * Tells whether requests of several tokens go out under one key of the gateway's: the provider cannot tell their owners apart
+ * then. A token with `passthrough` may use everything that is kept under the key.
+ */
+function isShared({ principal }: Request, { config, env }: Parts, upstream: UpstreamConfig): boolean {
+  if (principal.token === undefined || keyOf(upstream, env) === undefined) return false;
+  return !config().tokens.some(({ name, passthrough }) => name === principal.token && passthrough === true);
+}
+
+/** Throws `FaultError` if another endpoint of a provider would show or change what other tokens keep there. */
+export async function checkEndpoint(request: Request, parts: Parts, upstream: UpstreamConfig): Promise<void> {
+  if (!isShared(request, parts, upstream)) return;
+  const { principal, route } = request;
+  const called = `${request.request.method} ${route.path}`;
+  const response = OWN_RESPONSE.exec(called)?.[1];
+  if (response !== undefined) {
+    if (await isOwn({ type: "response", id: response }, principal.id, parts)) return;
+    throw notFound(response);
+  }
+  if (STATELESS.test(called)) return checkReferences(request, parts, upstream);
+  throw new FaultError({
+    status: 403,
+    kind: "forbidden",
+    message:
+      "This endpoint shows or changes what the provider keeps for every token of the gateway; the configuration can allow it to a token (tokens[].passthrough).",
+  });
+}
+
+/** Throws `FaultError` if a request names something that the provider keeps and that was not given to its token. */
+export async function checkReferences(
+  request: Request,
+  parts: Parts,
+  upstream: UpstreamConfig,
+): Promise<void> {
+  if (!isShared(request, parts, upstream)) return;
+  const isForm = !/json/i.test(request.request.headers["content-type"] ?? "json");
+  const references = isForm ? [] : findReferences(request.body);
+  if (references === "unreadable") throw unreadable();
+  for (const reference of references)
+    if (!(await isOwn(reference, request.principal.id, parts))) throw notFound(reference.id);
+}
+
+/** Throws `FaultError` for a body whose fields can be read in more than one way: it might name what is another's. */
+export function checkReadable(request: Request, parts: Parts, upstream: UpstreamConfig): void {
+  if (isShared(request, parts, upstream)) throw unreadable();
+}
+
+function unreadable(): FaultError {
+  return new FaultError({
+    status: 400,
+    kind: "invalid_request",
+    message:
+      "The body is no JSON whose fields can be told apart, so it is not sent under a key that tokens share.",
+  });
+}
+
+async function isOwn(
+  { type, id }: Reference,
+  principal: string,
+  { responses, items }: Parts,
+): Promise<boolean> {
+  if (type === "response") return (await responses.find(principal, id)) !== undefined;
+  return type === "item" && items.find(principal, id) !== undefined;
+}
+
+/** The same answer for what is another's and for what does not exist. */
+function notFound(id: string): FaultError {
+  const shown = /^[\w.-]{1,100}$/.test(id) ? `"${id}"` : "that was named";
+  return new FaultError({
+    status: 404,
+    kind: "not_found",
+    message: `There is nothing ${shown} that was given to this token.`,
+  });
+}

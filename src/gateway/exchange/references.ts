@@ -1,0 +1,81 @@
+/** Something that a request names by the id under which the provider keeps it. */
+export interface Reference {
+  readonly type: "response" | "item" | "other";
+  readonly id: string;
+}
+
+/** Fields that name what is kept, wherever they stand in a body. */
+const FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
+  ["previous_response_id", "response"],
+  ["previous_message_id", "response"],
+  ["file_id", "other"],
+  ["file_ids", "other"],
+  ["vector_store_id", "other"],
+  ["vector_store_ids", "other"],
+  ["container_id", "other"],
+  ["input_file_id", "other"],
+]);
+/** Fields that do so at the top of a body alone: there they are ids, elsewhere words of a tool's own. */
+const TOP_FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
+  ["conversation", "other"],
+  ["container", "other"],
+  ["prompt", "other"],
+]);
+/** A body without any of these names nothing. The last is for names that are written with escapes. */
+const HINTS = /previous_|_ids?"|item_reference|"(?:conversation|container|prompt)"|\\u00[2-7]/;
+const SLICE = 1_000_000;
+const OVERLAP = 32;
+
+/** Everything that a body names by its id; "unreadable" if that cannot be told. */
+export function findReferences(body: Buffer): readonly Reference[] | "unreadable" {
+  if (!hasHint(body)) return [];
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch {
+    return "unreadable";
+  }
+  return referencesIn(value);
+}
+
+function hasHint(body: Buffer): boolean {
+  for (let at = 0; at < body.length; at += SLICE)
+    if (HINTS.test(body.toString("latin1", Math.max(0, at - OVERLAP), at + SLICE))) return true;
+  return false;
+}
+
+function referencesIn(top: unknown): readonly Reference[] {
+  const found: Reference[] = [];
+  const add = (type: Reference["type"], value: unknown) => {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      const id = typeof one === "object" && one !== null ? (one as { readonly id?: unknown }).id : one;
+      if (typeof id === "string") found.push({ type, id });
+    }
+  };
+  // A list instead of recursion: bodies may nest deep.
+  const waiting: unknown[] = [top];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value !== "object" || value === null) continue;
+    if (Array.isArray(value)) {
+      for (const item of value) waiting.push(item ?? null);
+      continue;
+    }
+    const fields = value as { readonly [field: string]: unknown };
+    if (fields.type === "item_reference") add("item", fields.id);
+    if (fields.type === "code_interpreter") add("other", fields.container);
+    if (fields.type === "custom") add("other", fields.skill_id);
+    const isTop = value === top;
+    for (const [name, inner] of Object.entries(fields)) {
+      const isText = name === "prompt" && typeof inner === "string";
+      const type = FIELDS.get(name) ?? (isTop && !isText ? TOP_FIELDS.get(name) : undefined);
+      if (type !== undefined) add(type, inner);
+      if (isTop || !isOwnData(fields, name)) waiting.push(inner ?? null);
+    }
+  }
+  return found;
+}
+
+/** What a tool is called with and how its parameters are described is the client's own, whatever its fields are called. */
+function isOwnData({ type }: { readonly [field: string]: unknown }, name: string): boolean {
+  return (name === "input" && type === "tool_use") || name === "input_schema" || name === "parameters";
+}

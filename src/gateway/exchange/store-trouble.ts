@@ -1,0 +1,46 @@
+import { type ErrorCode, isLonghaulError } from "../../index.ts";
+import type { Threads } from "../thread/threads.ts";
+
+/** Failures of the store that are none of the client's business: its request can still be answered. */
+const TROUBLE: readonly ErrorCode[] = [
+  "BLOB_CORRUPT",
+  "BLOB_NOT_FOUND",
+  "DISK_FULL",
+  "SESSION_NOT_FOUND",
+  "STORE_BUSY",
+  "STORE_CORRUPT",
+  "STORE_IO",
+  "STORE_READ_ONLY",
+];
+
+/** The code of a failure of the store; undefined for every other error. */
+export function storeTroubleOf(error: unknown): ErrorCode | undefined {
+  return TROUBLE.find((code) => isLonghaulError(error, code));
+}
+
+/**
+ * Carries out what needs the store. A conversation whose session was deleted is begun again from what the client says;
+ * undefined, with `onTrouble` told, where the store fails otherwise: then the request goes on without it.
+ */
+export async function survivingStore<T>(
+  work: () => Promise<T>,
+  threads: Pick<Threads, "renew">,
+  onTrouble: (error: unknown, code: ErrorCode) => void,
+): Promise<T | undefined> {
+  for (let isSecond = false; ; isSecond = true) {
+    try {
+      return await work();
+    } catch (error) {
+      const code = storeTroubleOf(error);
+      if (code === undefined) throw error;
+      if (code === "SESSION_NOT_FOUND" && !isSecond && (await isRenewed(threads, error))) continue;
+      onTrouble(error, code);
+      return undefined;
+    }
+  }
+}
+
+async function isRenewed(threads: Pick<Threads, "renew">, error: unknown): Promise<boolean> {
+  const session = isLonghaulError(error) ? error.details.session : undefined;
+  return typeof session === "string" && (await threads.renew(session));
+}

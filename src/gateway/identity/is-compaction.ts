@@ -1,0 +1,115 @@
+import type { MessageInput } from "../../index.ts";
+import { lastWords, type RequestFacts } from "./request-facts.ts";
+import { hasHistory, hasOwnLead, hasToolsTakenAway, isAskedAside } from "./request-form.ts";
+
+/** From this score on a request of the right form is the client's own compaction. */
+const COMPACTION_SCORE = 5;
+
+const SUMMARY =
+  "summar(?:y|ies|i[sz]e[sd]?|i[sz]ing|i[sz]ation)|compact(?:ion|ing|ed|or)?|condens\\w+|compress(?:ion|ing|es)?|recap|checkpoint|hand-?off|state_snapshot|distil\\w*";
+const TALK =
+  "conversations?|sessions?|chat|history|context|messages|transcript|dialog(?:ue)?|discussion|thread|events|what (?:we|was|has)|work so far";
+const ASKS = new RegExp(
+  `(?:${SUMMARY})[\\s\\S]{0,80}?(?:${TALK})|(?:${TALK})[\\s\\S]{0,80}?(?:${SUMMARY})`,
+  "i",
+);
+const ASKS_CHINESE =
+  /(?:总结|摘要|概括|压缩|提炼)[\s\S]{0,40}(?:对话|会话|上下文|历史|聊天)|(?:对话|会话|上下文|历史|聊天)[\s\S]{0,40}(?:总结|摘要|概括|压缩|提炼)/;
+
+/** Why it is asked for: whoever goes on has nothing else. */
+const TO_GO_ON =
+  /\b(?:continu\w+|resum(?:e|es|ing)|carry on|pick up|hand(?:ed)?[- ]?off|another (?:llm|model|agent|assistant|instance|coding)|next (?:llm|agent|model|assistant)|context (?:window|limit)|running out|will be (?:replaced|lost|discarded|removed)|(?:only|sole|only context|the only) (?:memory|context)|without losing|continuity|context-aware|previous summary)|继续|恢复/i;
+
+const FORBIDS_TOOLS =
+  /\b(?:do not|don't|never|must not|cannot|can't|without)\b[^.\n]{0,30}\b(?:call|us|invok|execut|run)\w*[^.\n]{0,30}\btools?\b|\btext only\b|\btool calls? (?:will be|are) (?:rejected|ignored|not)\b|\bno tools?\b/i;
+
+/** A program that speaks to the model. */
+const COMMANDS =
+  /^\W*(?:(?:critical|important|urgent|system|note)\b|you(?:r| are| have| will)\b|(?:please )?(?:create|provide|generate|write|produce|summar|condense|compact|briefly|answer|respond|reply)|(?:now,? )?your\b|the (?:above|messages above|following|current conversation)\b|given\b|#|<)/i;
+
+const TRANSCRIPT_TAG =
+  /<(?:conversation|transcript|chat_?history|history|messages|dialog(?:ue)?|events?)\b[^>]*>/i;
+const SPEAKERS = [
+  /^\W{0,4}(?:user|human)\b\W{0,4}:|^#+ user\b|"role":\s*"user"/im,
+  /^\W{0,4}(?:assistant|ai|model|agent)\b[^:\n]{0,20}:|^#+ assistant\b|"role":\s*"assistant"/im,
+];
+
+/** Sections that the answer must have. */
+const SECTION = /^\s*(?:#{1,4} |\d{1,2}[.)] |[-*] |<[a-z_]+>\s*$)/gim;
+
+/** How a client begins that asks in the midst of a conversation, with its tools at hand. */
+const TEXT_ONLY = /\btext[- ]only\b/i;
+const BANS_TOOLS = /\b(?:do not|don't|never)\b[^.\n]{0,30}\b(?:call|us|invok)\w*[^.\n]{0,30}\btools?\b/i;
+const BAN_HEAD = 120;
+
+const LONG = 350;
+const VERY_LONG = 2_000;
+/** An instruction stands at the head or at the end of what is said; a transcript in between may be of any length. */
+const READ = 6_000;
+
+/**
+ * True for a request in which a client has its own conversation summarised. Its words are looked at only where its form shows
+ * that a program asks: the conversation's tools are taken away, the system prompt is another one, or the question begins like
+ * no person's. Otherwise it is a turn of the conversation, and known as a compaction once the client goes on from the reply.
+ */
+export function isCompaction(facts: RequestFacts): boolean {
+  const last = lastWords(facts.messages);
+  if (last === "") return false;
+  if (hasHistory(facts) && beginsWithBan(facts.messages)) return true;
+  const isAskedByLead = hasOwnLead(facts) && isAsked(ends(facts.lead));
+  if (!isAskedByLead && !isAskedAside(facts)) return false;
+  const asked = `${ends(last)}\n${ends(facts.lead)}`;
+  if (hasHistory(facts)) {
+    const isApart = isAskedByLead || hasToolsTakenAway(facts);
+    return isApart && scoreOf(facts, asked, last) >= COMPACTION_SCORE;
+  }
+  // Who pastes a transcript wants to read the summary; who has nothing but it wants to go on from there.
+  const isWhole = hasTranscript(asked) && (TO_GO_ON.test(asked) || isAskedByLead);
+  return facts.toolNames.length === 0 && isWhole && scoreOf(facts, asked, last) >= COMPACTION_SCORE;
+}
+
+/** How much speaks for a summary from which a conversation goes on. */
+function scoreOf(facts: RequestFacts, asked: string, last: string): number {
+  const hasTools = facts.toolNames.length > 0;
+  const said = ends(last);
+  const instruction = COMMANDS.test(said) ? said : ends(facts.lead);
+  const length = Math.max(last.length, facts.lead.length);
+  const points: readonly (readonly [boolean, number])[] = [
+    [isAsked(asked), 2],
+    [TO_GO_ON.test(asked), 1],
+    [FORBIDS_TOOLS.test(said), 1],
+    [!hasTools, 1],
+    [COMMANDS.test(instruction), 1],
+    [hasTranscript(asked), 1],
+    [length > LONG, 1],
+    [length > VERY_LONG, 1],
+    [(asked.match(SECTION)?.length ?? 0) >= 3, 1],
+  ];
+  return isAsked(asked) ? points.reduce((sum, [holds, worth]) => sum + (holds ? worth : 0), 0) : 0;
+}
+
+function isAsked(text: string): boolean {
+  return ASKS.test(text) || ASKS_CHINESE.test(text);
+}
+
+function hasTranscript(text: string): boolean {
+  return TRANSCRIPT_TAG.test(text) || SPEAKERS.every((speaker) => speaker.test(text));
+}
+
+/** True if the last message has a long text that begins by asking for text only and forbidding tools. */
+function beginsWithBan(messages: readonly MessageInput[]): boolean {
+  const last = messages.findLast(({ role }) => role !== "system");
+  if (!last || last.role === "assistant") return false;
+  const texts = [
+    last.text ?? "",
+    ...(last.parts ?? []).map((part) => (part.type === "text" ? part.text : "")),
+  ];
+  return texts.some((text) => {
+    const head = text.slice(0, BAN_HEAD);
+    return text.length > VERY_LONG && TEXT_ONLY.test(head) && BANS_TOOLS.test(head);
+  });
+}
+
+function ends(text: string): string {
+  return text.length <= 2 * READ ? text : `${text.slice(0, READ)}\n${text.slice(-READ)}`;
+}

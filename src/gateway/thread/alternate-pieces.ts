@@ -1,0 +1,111 @@
+import { canMergeRoles, mergeRoles } from "../../formats/writing/merge-roles.ts";
+import type { ApiName, JsonObject } from "../api/api.ts";
+import type { CutBody } from "../body/cut.ts";
+import { elementAt, type WireMessages } from "../body/wire-message.ts";
+import type { Piece } from "./outgoing.ts";
+
+/** An element at the edge of a piece. */
+interface Edge {
+  readonly element: () => JsonObject;
+  /** Its place in the client's body, where it has one. */
+  readonly index: number | undefined;
+  /** True if the assistant speaks; undefined if that is not known without parsing it. */
+  readonly isAssistant: boolean | undefined;
+}
+
+/**
+ * Merges elements of one role that became neighbours because something was inserted, edited or hidden between them: strict
+ * chat templates refuse two in a row. Elements that the client itself sent in a row stay as they are.
+ */
+export function alternatePieces(
+  api: ApiName,
+  { cut, messages }: WireMessages,
+  pieces: readonly Piece[],
+): readonly Piece[] {
+  if (pieces.length < 2) return pieces;
+  const speakers = new Map<number, boolean>();
+  for (const { from, to, role } of messages)
+    for (let index = from; index < to; index++) speakers.set(index, role === "assistant");
+  const isAssistantAt = (index: number) => speakers.get(index);
+  const merged: Piece[] = [];
+  // The client's place of the last element in `merged`: that of a merged element is its last part's.
+  let lastIndex: number | undefined;
+  for (const piece of pieces) {
+    const before = merged.at(-1);
+    const last = before && { ...lastEdge(cut, before, isAssistantAt), index: lastIndex };
+    const first = firstEdge(cut, piece, isAssistantAt);
+    const element = last && first && mergeEdges(api, cut, last, first);
+    if (before && element) {
+      merged.pop();
+      const index = "from" in before ? before.to - 1 : (before.index ?? first?.index);
+      merged.push(...withoutLast(before), {
+        elements: [element],
+        ...(index !== undefined && { index }),
+      });
+      lastIndex = first?.index ?? lastIndex;
+      const rest = withoutFirst(piece);
+      merged.push(...rest);
+      if (rest.length > 0) lastIndex = lastIndexOf(piece);
+    } else {
+      merged.push(piece);
+      lastIndex = lastIndexOf(piece);
+    }
+  }
+  return merged;
+}
+
+function mergeEdges(api: ApiName, cut: CutBody, last: Edge, first: Edge): JsonObject | undefined {
+  const isKnown = last.isAssistant !== undefined && first.isAssistant !== undefined;
+  if (isKnown && last.isAssistant !== first.isAssistant) return undefined;
+  if (isRepeatOfClient(api, cut, last.index, first.index)) return undefined;
+  return mergeRoles(api, last.element(), first.element());
+}
+
+/** True if the client's own body has two elements of one role in a row there. */
+function isRepeatOfClient(
+  api: ApiName,
+  cut: CutBody,
+  last: number | undefined,
+  first: number | undefined,
+): boolean {
+  if (last === undefined || first !== last + 1) return false;
+  return canMergeRoles(api, elementAt(cut, last), elementAt(cut, first));
+}
+
+type SpeakerAt = (index: number) => boolean | undefined;
+
+function lastEdge(cut: CutBody, piece: Piece, isAssistantAt: SpeakerAt): Edge {
+  const index = lastIndexOf(piece);
+  if ("from" in piece) return bodyEdge(cut, piece.to - 1, isAssistantAt);
+  return writtenEdge(piece.elements.at(-1), index);
+}
+
+function firstEdge(cut: CutBody, piece: Piece, isAssistantAt: SpeakerAt): Edge | undefined {
+  if ("from" in piece) return piece.to > piece.from ? bodyEdge(cut, piece.from, isAssistantAt) : undefined;
+  return piece.elements.length > 0 ? writtenEdge(piece.elements[0], piece.index) : undefined;
+}
+
+function bodyEdge(cut: CutBody, index: number, isAssistantAt: SpeakerAt): Edge {
+  return { element: () => elementAt(cut, index), index, isAssistant: isAssistantAt(index) };
+}
+
+function writtenEdge(element: JsonObject = {}, index: number | undefined): Edge {
+  return { element: () => element, index, isAssistant: undefined };
+}
+
+function lastIndexOf(piece: Piece): number | undefined {
+  if ("from" in piece) return piece.to - 1;
+  return piece.index === undefined ? undefined : piece.index + Math.max(0, piece.elements.length - 1);
+}
+
+function withoutLast(piece: Piece): readonly Piece[] {
+  if ("from" in piece) return piece.to - piece.from > 1 ? [{ from: piece.from, to: piece.to - 1 }] : [];
+  return piece.elements.length > 1 ? [{ ...piece, elements: piece.elements.slice(0, -1) }] : [];
+}
+
+function withoutFirst(piece: Piece): readonly Piece[] {
+  if ("from" in piece) return piece.to - piece.from > 1 ? [{ from: piece.from + 1, to: piece.to }] : [];
+  if (piece.elements.length < 2) return [];
+  const { index } = piece;
+  return [{ elements: piece.elements.slice(1), ...(index !== undefined && { index: index + 1 }) }];
+}

@@ -1,0 +1,47 @@
+import type { MessageInput } from "../../index.ts";
+import { isContinuedFrom, placeOfSummary } from "../identity/continued.ts";
+import { type ClientSummary, linkSummary } from "./client-summary.ts";
+import type { Thread } from "./thread.ts";
+
+const MAX_SUMMARIES = 4;
+/** Shorter replies are no summaries of a conversation. */
+const MIN_REPLY = 100;
+/** Longer replies are not looked for in later requests. */
+const MAX_REPLY = 200_000;
+
+/** The summaries that clients have made of the conversations of one family, until they go on with them. */
+export class ClientSummaries {
+  #summaries: readonly ClientSummary[] = [];
+  #lastReply: ClientSummary | undefined;
+
+  /** Remembers a reply that is a summary. */
+  add(summary: ClientSummary): void {
+    this.#summaries = [summary, ...this.#summaries].slice(0, MAX_SUMMARIES);
+  }
+
+  /** Remembers the last reply of a conversation: the next request may show that it was a summary. */
+  addReply(reply: ClientSummary): void {
+    const { length } = reply.text;
+    this.#lastReply = length >= MIN_REPLY && length <= MAX_REPLY ? reply : undefined;
+  }
+
+  /** The summary that a request of this opening goes on from. */
+  find(opening: () => readonly MessageInput[]): ClientSummary | undefined {
+    return this.#summaries.find(({ text }) => isContinuedFrom(text, opening()));
+  }
+
+  /** The last reply of a conversation, if a request that begins anew carries it in words of its client. */
+  findReply(of: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
+    if (this.#lastReply?.of !== of) return undefined;
+    const messages = opening();
+    const place = placeOfSummary(this.#lastReply.text, messages);
+    return place !== undefined && messages[place]?.role !== "assistant" ? this.#lastReply : undefined;
+  }
+
+  /** Links a summary to the conversation that it was made of; the client goes on with it. */
+  async link(summary: ClientSummary, client: string): Promise<void> {
+    this.#summaries = this.#summaries.filter(({ of }) => of !== summary.of);
+    this.#lastReply = undefined;
+    await linkSummary(summary, client);
+  }
+}

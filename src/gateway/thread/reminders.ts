@@ -1,0 +1,81 @@
+import type { Align } from "../../conversation/conversation.ts";
+import type { MessageInput } from "../../index.ts";
+import type { WireMessage } from "../body/wire-message.ts";
+import { alignRequest } from "../identity/align-request.ts";
+import { countAlike, mayRemind, type ReminderMark, reminderMark } from "../identity/reminder.ts";
+import { wordsOf } from "../identity/request-facts.ts";
+
+/** So many reminders must have vanished before the next one is not taken for words of a person. */
+const MIN_LEARNED = 2;
+/** So many before the next one is kept as a note: each one that leaves the line makes it longer to describe. */
+const MIN_SETTLED = 32;
+/** Longer ones are kept as messages. */
+const MAX_NOTE = 16_000;
+
+interface RequestEnd {
+  readonly key: string;
+  readonly mark: ReminderMark;
+}
+
+/**
+ * Learns which messages a client says at the end of one request only. They are stored as messages and leave the line with
+ * the next request. Once a client has said dozens that begin alike and kept none, further ones are stored as notes.
+ */
+export class Reminders {
+  #vanished: readonly ReminderMark[] = [];
+  /** The end of the last request, if it may have been a reminder. */
+  #end: RequestEnd | undefined;
+  #next: RequestEnd | undefined;
+
+  /** Notes the end of a request that is about to be taken in. */
+  expect(messages: readonly WireMessage[]): void {
+    this.#end = this.#next;
+    const mark = markOf(messages);
+    this.#next = mark && { key: (messages.at(-1) as WireMessage).key, mark };
+    const kept = this.#end && messages.findLast(({ key }) => key === this.#end?.key);
+    // Whoever keeps one may keep the next.
+    if (kept && kept !== messages.at(-1)) this.#vanished = [];
+  }
+
+  /** Compares a line with a request, and notes a reminder that has vanished. */
+  readonly align: Align<WireMessage> = (line, given) => {
+    const alignment = alignRequest(line, {
+      keys: given.map(({ key }) => key),
+      roles: given.map(({ role }) => role),
+    });
+    const [place] = alignment.type === "drop" && alignment.places.length === 1 ? alignment.places : [];
+    if (place !== undefined && this.#end && line.keys[place] === this.#end.key) {
+      this.#vanished = [this.#end.mark, ...this.#vanished].slice(0, MIN_SETTLED);
+      this.#end = undefined;
+    }
+    return alignment;
+  };
+
+  /** True if a request ends with a message that looks like those that have vanished. */
+  isReminder(messages: readonly WireMessage[]): boolean {
+    return this.#alike(messages) >= MIN_LEARNED;
+  }
+
+  /** The words of a reminder at the end of a request that is to be stored as a note; undefined if there is none. */
+  noteIn(messages: readonly WireMessage[]): string | undefined {
+    if (this.#alike(messages) < MIN_SETTLED) return undefined;
+    const input = (messages.at(-1) as WireMessage).input();
+    const words = isPlain(input) ? wordsOf(input) : "";
+    return words === "" || words.length > MAX_NOTE ? undefined : words;
+  }
+
+  #alike(messages: readonly WireMessage[]): number {
+    const mark = this.#vanished.length > 0 ? markOf(messages) : undefined;
+    return mark ? countAlike(this.#vanished, mark) : 0;
+  }
+}
+
+function isPlain({ parts = [] }: MessageInput): boolean {
+  return parts.every(({ type }) => type === "text");
+}
+
+function markOf(messages: readonly WireMessage[]): ReminderMark | undefined {
+  const last = messages.at(-1);
+  const before = messages.at(-2);
+  return last && before && mayRemind(last.role, before.role) ? reminderMark(last.input()) : undefined;
+}

@@ -1,0 +1,69 @@
+import type { Kernel } from "../../index.ts";
+import type { Said } from "../identity/align-request.ts";
+import { likenessOf } from "../identity/likeness.ts";
+import { isSameShape, type Shape } from "../identity/shape.ts";
+import { sessionPrefix } from "./names.ts";
+import { markOf } from "./session-mark.ts";
+import { keyOf } from "./stored.ts";
+import type { Thread } from "./thread.ts";
+
+/** A request that may go on with a conversation whose beginning it does not say. */
+export interface TrimmedRequest extends Said {
+  readonly shape: Shape;
+}
+
+/** Conversations that end alike and are compared with one request. */
+const MAX_COMPARED = 32;
+/** Sessions of the store that are looked at, the latest first. */
+const MAX_STORED = 100;
+/** The last reply that a client knows is among so many messages at the end of its conversation. */
+const LAST_MESSAGES = 6;
+
+/** The key of the last reply that a request knows. */
+export function lastReplyKey({ keys, roles }: Said): string | undefined {
+  return keys[roles.lastIndexOf("assistant")];
+}
+
+/** The conversation that a request says the end of, among those used last first. */
+export async function trimmedThread(
+  threads: readonly Thread[],
+  request: TrimmedRequest,
+): Promise<Thread | undefined> {
+  const reply = lastReplyKey(request);
+  const ending = threads.filter(
+    (thread) =>
+      reply !== undefined && thread.hasReplied(reply) && isSameShape(thread.mark.shape, request.shape),
+  );
+  let best: { readonly thread: Thread; readonly same: number } | undefined;
+  for (const thread of ending.slice(0, MAX_COMPARED)) {
+    const { isNext, isAnotherEnd, same } = likenessOf(
+      await thread.candidate(undefined, undefined, request),
+      request,
+    );
+    if ((isNext || isAnotherEnd) && same > (best?.same ?? 0)) best = { thread, same };
+  }
+  return best?.thread;
+}
+
+/** First keys of stored conversations of a principal without ids that a request may say the end of. */
+export async function storedOpenings(
+  kernel: Kernel,
+  principal: string,
+  request: TrimmedRequest,
+): Promise<readonly string[]> {
+  const reply = lastReplyKey(request);
+  const openings = new Set<string>();
+  for (const { id, meta } of await kernel.sessions({ limit: MAX_STORED })) {
+    const mark = markOf(meta);
+    const isOwn = mark?.kind === "main" && id.startsWith(sessionPrefix(principal));
+    // Sessions of clients that give ids are named by those, and found by them.
+    if (!isOwn || !id.includes(`:${mark.firstKey.slice(0, 16)}`)) continue;
+    if (!isSameShape(mark.shape, request.shape)) continue;
+    const session = await kernel.session(id);
+    const { entries } = await session.page({ kinds: ["message"], limit: LAST_MESSAGES });
+    await session.close();
+    if (entries.some((entry) => entry.kind === "message" && keyOf(entry.message) === reply))
+      openings.add(mark.firstKey);
+  }
+  return [...openings];
+}

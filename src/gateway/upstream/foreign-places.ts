@@ -1,0 +1,13 @@
+import { filterHeaders, headerOf, type RawHeaders } from "./hop-by-hop.ts";
+
+/** The headers of an answer without those that send a client, and its key, to another host than the upstream's. */
+export function withoutForeignPlaces(rawHeaders: RawHeaders, host: string): RawHeaders {
+  if (!isForeign(headerOf(rawHeaders, "location"), host)) return rawHeaders;
+  return filterHeaders(rawHeaders, (name) => name !== "location");
+}
+
+function isForeign(location: string | undefined, host: string): boolean {
+  if (location === undefined) return false;
+  const base = `http://${host}`;
+  return !URL.canParse(location, base) || new URL(location, base).host !== new URL(base).host;
+}

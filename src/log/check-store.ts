@@ -1,0 +1,130 @@
+import { setImmediate } from "node:timers/promises";
+import type { Digest } from "../model/blob.ts";
+import type { EntryId, SessionId } from "../model/entry.ts";
+import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
+import type { SessionHead, StoredEntry } from "../store/entry-store.ts";
+import { toEntry } from "./body.ts";
+import { blobsOfBody } from "./body-blobs.ts";
+import { hasChecksum } from "./codec.ts";
+import type { Log } from "./log.ts";
+
+/** Something in a store that is not as it was written. */
+export interface StoreDamage {
+  /** "structure" is the database itself; its damage may make entries vanish. */
+  readonly kind: "structure" | "entry" | "gap" | "blob";
+  readonly session?: SessionId;
+  /** The damaged entry, or the first one that is missing. */
+  readonly entry?: EntryId;
+  readonly digest?: Digest;
+  readonly problem: string;
+}
+
+/** What a check of a whole store found. */
+export interface StoreCheck {
+  readonly sessions: number;
+  readonly entries: number;
+  /** Entries written before payloads had checksums: damage in them may go unnoticed. */
+  readonly withoutChecksum: number;
+  readonly blobs: number;
+  /** How many damages there are; at most `MAX_LISTED_DAMAGES` of them are listed. */
+  readonly damages: number;
+  readonly listed: readonly StoreDamage[];
+}
+
+/** How a store is checked. */
+export interface CheckOptions {
+  readonly signal?: AbortSignal;
+  /** Told how many entries have been read. */
+  readonly onProgress?: (entries: number) => void;
+}
+
+/** Damages listed in a report; all are counted. */
+export const MAX_LISTED_DAMAGES = 1_000;
+const HEADS_PER_PAGE = 500;
+const ENTRIES_PER_PAGE = 256;
+
+/** Reads every entry and every blob of a store and says what is damaged; changes nothing. */
+export async function checkStore(log: Log, options: CheckOptions = {}): Promise<StoreCheck> {
+  const checking = new Checking(log, options);
+  for (const problem of (await log.store.verify?.()) ?? []) checking.add({ kind: "structure", problem });
+  for (let after = 0; ; ) {
+    const heads = await log.store.entries.heads({ after, limit: HEADS_PER_PAGE });
+    for (const head of heads) await checking.session(head);
+    if (heads.length < HEADS_PER_PAGE) return checking.report();
+    after = heads.at(-1)?.place ?? after;
+  }
+}
+
+class Checking {
+  readonly #log: Log;
+  readonly #options: CheckOptions;
+  readonly #blobs = new Set<Digest>();
+  readonly #listed: StoreDamage[] = [];
+  #damages = 0;
+  #sessions = 0;
+  #entries = 0;
+  #withoutChecksum = 0;
+
+  constructor(log: Log, options: CheckOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  add(damage: StoreDamage): void {
+    this.#damages++;
+    if (this.#listed.length < MAX_LISTED_DAMAGES) this.#listed.push(damage);
+  }
+
+  report(): StoreCheck {
+    return {
+      sessions: this.#sessions,
+      entries: this.#entries,
+      withoutChecksum: this.#withoutChecksum,
+      blobs: this.#blobs.size,
+      damages: this.#damages,
+      listed: this.#listed,
+    };
+  }
+
+  async session({ session, seq: head }: SessionHead): Promise<void> {
+    this.#sessions++;
+    for (let next = 1; next <= head; ) {
+      throwIfAborted(this.#options.signal);
+      const query = { from: next, to: head, limit: ENTRIES_PER_PAGE, order: "ascending" } as const;
+      const page = await this.#log.store.entries.read(session, query);
+      for (const stored of page) {
+        if (stored.seq > next) this.#addGap(session, next, stored.seq - 1);
+        await this.#entry(session, stored);
+        next = stored.seq + 1;
+      }
+      if (page.length === 0) return this.#addGap(session, next, head);
+      this.#options.onProgress?.(this.#entries);
+      await setImmediate();
+    }
+  }
+
+  async #entry(session: SessionId, stored: StoredEntry): Promise<void> {
+    this.#entries++;
+    const entry = toEntry(session, stored);
+    if (entry.kind === "damaged")
+      return this.add({ kind: "entry", session, entry: entry.id, problem: entry.problem });
+    if (!hasChecksum(stored.payload)) this.#withoutChecksum++;
+    for (const digest of blobsOfBody(entry)) await this.#blob(digest, session, entry.id);
+  }
+
+  async #blob(digest: Digest, session: SessionId, entry: EntryId): Promise<void> {
+    if (this.#blobs.has(digest)) return;
+    this.#blobs.add(digest);
+    try {
+      for await (const _ of this.#log.blobs.stream(digest)) throwIfAborted(this.#options.signal);
+    } catch (error) {
+      if (!isLonghaulError(error) || error.code === "ABORTED") throw error;
+      this.add({ kind: "blob", session, entry, digest, problem: error.message });
+    }
+  }
+
+  #addGap(session: SessionId, from: number, to: number): void {
+    const problem = from === to ? "The entry is missing." : `Entries up to ${to} are missing.`;
+    this.add({ kind: "gap", session, entry: `${session}#${from}`, problem });
+  }
+}

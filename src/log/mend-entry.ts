@@ -1,0 +1,20 @@
+import type { Digest } from "../model/blob.ts";
+import type { EntryBody, EntryKind } from "../model/entry.ts";
+import type { StoredEntry } from "../store/entry-store.ts";
+import { readBody, writeBody } from "./body.ts";
+import { blobsOfBody } from "./body-blobs.ts";
+import { encodePayload } from "./codec.ts";
+
+/** A stored entry written again, with a checksum; one that cannot be read becomes one of kind "damaged". */
+export function mendEntry(stored: StoredEntry): {
+  readonly kind: EntryKind;
+  readonly payload: Uint8Array;
+  readonly blobs: readonly Digest[];
+} {
+  const body: EntryBody = readBody(stored);
+  return {
+    kind: body.kind,
+    payload: encodePayload(writeBody(body), body.kind),
+    blobs: blobsOfBody(body),
+  };
+}

@@ -1,0 +1,19 @@
+import { crc32 } from "node:zlib";
+import type { EntryKind } from "../model/entry.ts";
+
+/** CRC-32 of a packed body, begun with the packing and the kind of its entry: a change of either changes the checksum. */
+export function payloadChecksum(body: Uint8Array, packing: number, kind: EntryKind): number {
+  return crc32(body, seedFor(packing, kind));
+}
+
+const seeds = new Map<EntryKind, number[]>();
+
+function seedFor(packing: number, kind: EntryKind): number {
+  let own = seeds.get(kind);
+  if (!own) {
+    own = [];
+    seeds.set(kind, own);
+  }
+  own[packing] ??= crc32(`${packing} ${kind}`);
+  return own[packing];
+}

@@ -1,0 +1,24 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
+
+/** A file as it is indexed and recalled. */
+export interface SourceFile {
+  readonly bytes: Buffer;
+  /** Its text; secrets in it are masked, so that they reach neither the index nor a prompt. */
+  readonly text: string;
+}
+
+/** Reads a regular file; throws for links, pipes and devices, also those that took its place meanwhile. */
+export async function readSource(path: string): Promise<SourceFile> {
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  await using file = await open(path, flags);
+  if (!(await file.stat()).isFile()) throw new Error(`${path} is no regular file.`);
+  const bytes = await file.readFile();
+  return { bytes, text: isBinary(bytes) ? "" : maskSecrets(bytes.toString("utf8")) };
+}
+
+/** Text has no zero bytes at its beginning; git decides by the same sign. */
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 8_000).includes(0);
+}

@@ -1,0 +1,18 @@
+/** Waits for a promise for so long at most; undefined if it takes longer or the signal fires first. */
+export async function within<T>(
+  waitMs: number,
+  signal: AbortSignal | undefined,
+  promise: Promise<T>,
+): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const giveUp = () => late.resolve(undefined);
+  const timer = setTimeout(giveUp, waitMs);
+  signal?.addEventListener("abort", giveUp, { once: true });
+  if (signal?.aborted) giveUp();
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+  }
+}

@@ -1,0 +1,89 @@
+import type { Candidate } from "./candidate.ts";
+import type { Query } from "./query.ts";
+import type { RankedHit } from "./ranked-hit.ts";
+
+/** Hits that are compared; what ranks lower is not moved. */
+const MAX_COMPARED = 40;
+/** Share of terms that two versions have in common, of a short text and of a longer one. */
+const LIKE_SHORT = 0.6;
+const LIKE_LONG = 0.8;
+const SHORT_TERMS = 20;
+/** Share of the question's terms that a version must have: less is about something else. */
+const MIN_ASKED = 0.5;
+/** Terms in common below which likeness says nothing. */
+const MIN_COMMON = 2;
+
+/** Questions for how something was at first; there the older version is as good an answer. */
+const ASKS_FOR_OLD =
+  /\b(?:first|original(?:ly)?|initial(?:ly)?|used to|previous(?:ly)?|before|earlier|earliest|old(?:er|est)?|former(?:ly)?|history|histor(?:ic|ical)|chang(?:e|es|ed))\b|最初|原来|原先|以前|之前|先前|当初|旧|历史|变化/i;
+
+/** What makes a hit a version of another. */
+interface Version {
+  /** Who said it, and which terms of the question it has. */
+  readonly key: string;
+  /** Its terms without values: numbers are what versions differ in. */
+  readonly terms: ReadonlySet<string>;
+}
+
+/** The hits with the newest version of a fact before its older ones; they trade places and scores, all others stay. */
+export function putNewestVersionsFirst(
+  question: string,
+  query: Query,
+  hits: readonly RankedHit[],
+  candidateOf: (hit: RankedHit) => Candidate | undefined,
+): RankedHit[] {
+  const ordered = [...hits];
+  if (query.windows.length > 0 || ASKS_FOR_OLD.test(question)) return ordered;
+  for (const places of findVersions(query, hits.slice(0, MAX_COMPARED), candidateOf)) {
+    const atOf = (place: number) => candidateOf(hits[place] as RankedHit)?.atMs ?? 0;
+    const newest = [...places].sort((left, right) => atOf(right) - atOf(left) || left - right);
+    for (const [index, place] of places.entries()) {
+      const hit = hits[newest[index] as number] as RankedHit;
+      const { score } = hits[place] as RankedHit;
+      ordered[place] = { ...hit, score, parts: { ...hit.parts, recency: score - hit.score } };
+    }
+  }
+  return ordered;
+}
+
+/** The places of hits that are versions of one another, in groups of at least two, each in order. */
+function findVersions(
+  query: Query,
+  hits: readonly RankedHit[],
+  candidateOf: (hit: RankedHit) => Candidate | undefined,
+): number[][] {
+  const asked = new Set(query.terms);
+  const groups: { readonly first: Version; readonly places: number[] }[] = [];
+  for (const [place, hit] of hits.entries()) {
+    const candidate = candidateOf(hit);
+    const version = candidate && readVersion(candidate, hit.chunk, asked);
+    if (!version) continue;
+    const group = groups.find(({ first }) => first.key === version.key && isLike(first.terms, version.terms));
+    if (group) group.places.push(place);
+    else groups.push({ first: version, places: [place] });
+  }
+  return groups.map(({ places }) => places).filter(({ length }) => length > 1);
+}
+
+/** Undefined for what has no time, or too little of what the question names. */
+function readVersion(
+  { author, speaker, atMs, chunks }: Candidate,
+  chunk: number | null,
+  asked: ReadonlySet<string>,
+): Version | undefined {
+  const own = chunks.find(({ id }) => id === chunk);
+  if (!own || atMs === null) return undefined;
+  const terms = new Set(own.terms.filter((term) => !/\d/.test(term)));
+  const matched = [...new Set(own.terms)].filter((term) => asked.has(term)).sort();
+  return matched.length === 0 || matched.length < MIN_ASKED * asked.size
+    ? undefined
+    : { key: `${author} ${speaker ?? ""}: ${matched.join(" ")}`, terms };
+}
+
+function isLike(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
+  const both = left.size + right.size;
+  const least = both > 2 * SHORT_TERMS ? LIKE_LONG : LIKE_SHORT;
+  let common = 0;
+  for (const term of left) if (right.has(term)) common++;
+  return common >= MIN_COMMON && 2 * common >= least * both;
+}

@@ -1,0 +1,27 @@
+import { checkList } from "./arguments.ts";
+import { invalidArgument, wholeNumber } from "./errors.ts";
+import type { SeqRange } from "./line.ts";
+import type { Place } from "./place.ts";
+
+/** Throws ARGUMENT_INVALID unless these are ranges of seqs that do not overlap. */
+export function checkRanges(ranges: readonly SeqRange[]): void {
+  checkList("ranges", ranges, { session: "name" });
+  for (const [index, { from, to }] of ranges.entries()) {
+    wholeNumber(`ranges[${index}].from`, from, 1);
+    wholeNumber(`ranges[${index}].to`, to, from);
+  }
+  const ordered = ranges.toSorted((one, other) => one.from - other.from);
+  const last = new Map<string, number>();
+  for (const { session, from, to } of ordered) {
+    if (from <= (last.get(session) ?? 0))
+      throw invalidArgument("ranges", ranges, `ranges that do not overlap; ${session}#${from} is in two`);
+    last.set(session, to);
+  }
+}
+
+/** Returns the ranges if those of the head's own session end there, else throws ARGUMENT_INVALID. */
+export function checkWithin(ranges: readonly SeqRange[], head: Place): readonly SeqRange[] {
+  const beyond = ranges.find(({ session, to }) => session === head.session && to > head.seq);
+  if (!beyond) return ranges;
+  throw invalidArgument("ranges", ranges, `entries that exist; the last is ${head.session}#${head.seq}`);
+}

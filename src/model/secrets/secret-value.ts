@@ -1,0 +1,73 @@
+import { MARK } from "./found-secret.ts";
+
+/** Names that hold a word for a secret and yet name something else: what it is called, where it lies, how long it lasts. */
+const OTHER_NAMES =
+  /(?:names?|[_-]ids?|Ids?|url|uri|path|file|dir|types?|host|length|limits?|counts?|ttl|expiry|expires|expiration|expiresat|arn|header|prefix|suffix|version|field|label|placeholder|pattern|regex|policy|hash|sha256|digest|fingerprint|budget|usage|size|index|[_-]env|hint|error|message|cost|price|details|required|enabled|status|algorithm|storage|provider|scopes?|tokens|secrets|keys|passwords|credentials)$/i;
+const OTHER_BEGINNINGS =
+  /^(?:(?:max|min|num|total|input|output|prompt|completion|cached?|reasoning|next|prev|page|pagination|continuation|cancel|cancellation|sync|start|end|stop|eos|bos|pad|unk|special|delta|sub)[_-]?(?:page[_-]?)?tokens?|public|keyboard)/i;
+/** What is filled in later, and what was taken out. */
+const TEMPLATE = /\*\*\*|\.\.\.|…|•|<|>|\$\{|\$\(|\{\{|%\(|%s|\{[a-z_]*\}|xxxx/i;
+/** Words of values that only show the form; a long random value may hold one by chance, or because a manual shows it. */
+const SHOWN_ONLY = /your|example|placeholder|change[_-]?me|dummy|redacted|insert|replace|todo|undefined/i;
+const LONG = 32;
+/** Calls, references, templates and other code. */
+const CODE =
+  /[(){}[\]$|*&!?`]|^(?:process|os|env|self|this|config|settings|options|props|args|ctx|req|secrets?|import|new|await|null|none|true|false|string|str|bytes|any)\b|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|=>|::|->/i;
+const LOCATION = /^(?:\.{0,2}\/|~\/|[A-Za-z]:\\|[a-z][a-z0-9+.-]*:\/\/|@)/;
+
+/** How an assignment is written. */
+export interface Assignment {
+  /** The whole name, as it is written. */
+  readonly name: string;
+  readonly value: string;
+  readonly isQuoted: boolean;
+}
+
+/** Judges whether what is assigned to a name that speaks of a secret is one, and not a placeholder, a type, a path or code. */
+export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
+  // What is cheap comes first: texts may hold very many assignments.
+  if (value.length < 6 || value.startsWith(MARK)) return false;
+  const isEnvironment = /^[A-Z][A-Z0-9_]+$/.test(name);
+  const isPassword = /pass|pwd/i.test(name);
+  if (!isPassword && (value.length < (isEnvironment ? 12 : 16) || !looksRandom(value))) return false;
+  if (isPassword && !(isEnvironment ? isNoNumber(value) : looksChosen(value))) return false;
+  if (OTHER_NAMES.test(name) || OTHER_BEGINNINGS.test(name)) return false;
+  if (value.includes(MARK) || TEMPLATE.test(value) || LOCATION.test(value)) return false;
+  if (SHOWN_ONLY.test(value) && !(value.length >= LONG && looksRandom(value))) return false;
+  if (/\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value))) return false;
+  if (!CODE.test(value)) return true;
+  return isPassword && looksChosen(value) && (isQuoted || looksTyped(value));
+}
+
+/** A password with punctuation that is no code: letters and figures, and nothing that calls, refers or compares. */
+function looksTyped(value: string): boolean {
+  const isCode =
+    /^[^A-Za-z0-9]|\w\(|[{}[\]|`]|\$[A-Za-z_{(]|&&|=>|::|->|[=!]=|\?\.|^[A-Za-z_]\w*(?:[!?]?\.[A-Za-z_]\w*)+[!?]*$/.test(
+      value,
+    );
+  return !isCode && /\d/.test(value) && /[A-Za-z]/.test(value);
+}
+
+/** A password that somebody chose: letters, and something that is none. */
+function looksChosen(value: string): boolean {
+  return /[A-Za-z]/.test(value) && /[^A-Za-z_\s.:,'"-]/.test(value);
+}
+
+/** Whether a word is unlike words of a language or of a program: letters and figures in a mix that nobody reads. */
+export function looksRandom(value: string): boolean {
+  let figures = 0;
+  let capitals = 0;
+  let small = 0;
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    if (code >= 0x30 && code <= 0x39) figures++;
+    else if (code >= 0x41 && code <= 0x5a) capitals++;
+    else if (code >= 0x61 && code <= 0x7a) small++;
+  }
+  if (figures < (value.length >= LONG ? 1 : 2) || capitals + small === 0) return false;
+  return (figures + capitals) / value.length >= 0.15 && new Set(value).size >= Math.min(10, value.length / 2);
+}
+
+function isNoNumber(value: string): boolean {
+  return !/^[\d.,_-]*$/.test(value) && !/^(.)\1*$/.test(value);
+}

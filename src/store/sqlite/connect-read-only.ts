@@ -1,0 +1,103 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { LonghaulError } from "../../model/errors.ts";
+import { BLOCKING_WAIT_MS, CACHE_KIB, refuseForeignFile, versionOf } from "./connect.ts";
+import { Database } from "./database.ts";
+import { asStoreFailure, resultCodeOf } from "./failure.ts";
+import { MIGRATIONS } from "./migrations/index.ts";
+
+/** Schemas from this one on have every table that reading needs. */
+const MIN_READABLE_VERSION = 5;
+const SQLITE_READONLY = 8;
+const SQLITE_CANTOPEN = 14;
+
+/** A database that can only be read, and the end of what was made to read it. */
+export interface ReadOnlyDatabase {
+  readonly database: Database;
+  dispose(): void;
+}
+
+/** Opens the log for reading, also on a disk on which nothing can be written. Writes then fail with STORE_READ_ONLY. */
+export async function connectReadOnly(path: string, busyTimeoutMs: number): Promise<ReadOnlyDatabase> {
+  let opened: Opened | undefined;
+  try {
+    refuseForeignFile(path);
+    opened = openForReading(path);
+    const { connection, dispose } = opened;
+    connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
+    const database = new Database(path, connection, busyTimeoutMs);
+    const version = await database.read(() => versionOf(connection, path, MIGRATIONS.length));
+    if (version < MIN_READABLE_VERSION) throw tooOld(path, version);
+    return { database, dispose };
+  } catch (error) {
+    opened?.connection.close();
+    opened?.dispose();
+    throw asStoreFailure(error, path);
+  }
+}
+
+interface Opened {
+  readonly connection: DatabaseSync;
+  dispose(): void;
+}
+
+function openForReading(path: string): Opened {
+  try {
+    return { connection: readable(path), dispose: () => undefined };
+  } catch (error) {
+    const code = resultCodeOf(error);
+    if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) throw error;
+  }
+  // SQLite cannot make the files beside the database that a journal needs; without a journal it needs none.
+  const hasJournal = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return hasJournal ? openCopy(path) : { connection: immutable(path), dispose: () => undefined };
+}
+
+function readable(path: string | URL): DatabaseSync {
+  const connection = new DatabaseSync(path, { readOnly: true });
+  try {
+    connection.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function immutable(path: string): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.searchParams.set("immutable", "1");
+  return readable(url);
+}
+
+/** What is committed only in the journal must not be missed: both are copied to where SQLite can read them together. */
+function openCopy(path: string): Opened {
+  const folder = mkdtempSync(join(tmpdir(), "longhaul-read-"));
+  const dispose = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const copy = copyDatabase(path, folder);
+    return { connection: readable(copy), dispose };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+}
+
+/** Copies a database and its journal into a folder; returns where the copy is. */
+export function copyDatabase(path: string, folder: string): string {
+  const copy = join(folder, basename(path));
+  copyFileSync(path, copy);
+  if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
+  return copy;
+}
+
+function tooOld(path: string, version: number): LonghaulError {
+  return new LonghaulError(
+    "STORE_READ_ONLY",
+    `${path} has schema version ${version} and must be upgraded to be read; copy the store to a disk that can be written.`,
+    { details: { path, found: version } },
+  );
+}

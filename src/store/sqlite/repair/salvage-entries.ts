@@ -1,0 +1,78 @@
+import type { StoredEntry } from "../../entry-store.ts";
+import type { Database } from "../database.ts";
+import { entryKey, MAX_SEQ, seqOfKey } from "../key.ts";
+import { DamagedPageReader, isDamagedPage, toStored } from "../read-around-damage.ts";
+
+/** Seqs that are tried one by one where neither end of a session leads further. */
+const MAX_TRIED = 1_000_000;
+const MAX_TRIED_AT_END = 10_000;
+const BATCH = 256;
+
+/** The entries of one session in order, read around damaged pages; those that are lost come as damaged ones. */
+export function* salvageEntries(db: Database, session: number): Generator<StoredEntry> {
+  const reader = new DamagedPageReader(db);
+  let next = 1;
+  for (;;) {
+    const page = attempt(db, "ASC", session, next, MAX_SEQ, BATCH);
+    if (page === "damaged") break;
+    for (const stored of page) {
+      yield* lostBefore(stored.seq);
+      next = stored.seq + 1;
+      yield stored;
+    }
+    if (page.length < BATCH) return;
+  }
+  const last = attempt(db, "DESC", session, next, MAX_SEQ, 1);
+  const end = last === "damaged" ? next + MAX_TRIED_AT_END : (last[0]?.seq ?? next - 1);
+  for (let seq = next; seq <= Math.min(end, next + MAX_TRIED); seq++) {
+    const stored = reader.get(session, seq);
+    // Behind the last entry that is known, a seq on a damaged page may never have been given.
+    if (!stored || (last === "damaged" && stored.kind === "damaged")) continue;
+    yield* lostBefore(stored.seq);
+    next = stored.seq + 1;
+    yield stored;
+  }
+
+  function* lostBefore(seq: number): Generator<StoredEntry> {
+    for (; next < seq; next++) yield { seq: next, at: 0, kind: "damaged", payload: new Uint8Array(0) };
+  }
+}
+
+/** Session numbers that have entries, whether or not the table of sessions still knows them. */
+export function sessionNumbersWithEntries(db: Database): number[] {
+  const numbers: number[] = [];
+  const first = db.prepare("SELECT key FROM entries WHERE key >= ? ORDER BY key LIMIT 1");
+  for (let session = 1; ; ) {
+    try {
+      const row = first.get(entryKey(session, 0));
+      if (!row) return numbers;
+      const found = (row.key as number) - seqOfKey(row.key as number);
+      session = found / entryKey(1, 0);
+      numbers.push(session);
+      session++;
+    } catch (error) {
+      if (!isDamagedPage(error)) throw error;
+      return numbers;
+    }
+  }
+}
+
+function attempt(
+  db: Database,
+  order: "ASC" | "DESC",
+  session: number,
+  from: number,
+  to: number,
+  limit: number,
+): StoredEntry[] | "damaged" {
+  try {
+    const sql = `SELECT key, at, kind, payload FROM entries WHERE key BETWEEN ? AND ? ORDER BY key ${order} LIMIT ?`;
+    return db
+      .prepare(sql)
+      .all(entryKey(session, from), entryKey(session, to), limit)
+      .map((row) => toStored(row));
+  } catch (error) {
+    if (isDamagedPage(error)) return "damaged";
+    throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { isLonghaulError } from "../model/errors.ts";
+import type { Closable } from "../model/scope.ts";
+import { isTerminal, type TaskId } from "../model/task.ts";
+import type { TaskStore } from "../store/task-store.ts";
+import type { Isolation } from "./after-end.ts";
+import { every } from "./every.ts";
+import type { TaskLimits } from "./limits.ts";
+import type { Timer } from "./timer.ts";
+
+/** What collecting stale places needs. */
+export interface StaleCollectorParts {
+  readonly isolations: Readonly<Record<string, Isolation>>;
+  readonly tasks: TaskStore;
+  readonly timer: Timer;
+  readonly limits: Pick<TaskLimits, "collectMs" | "staleMs">;
+  /** Whether this process runs the task, or is at its clean-up. */
+  readonly isBusyWith: (id: TaskId) => boolean;
+  /** What processes of a task of this store are found by. */
+  readonly tagOf: (id: TaskId) => Promise<string>;
+  readonly onWarning: (warning: string) => void;
+}
+
+/** A process that lives shorter than this collects nothing. */
+const FIRST_MS = 60_000;
+
+/** Collects the places of ended tasks in the background: soon after the first task, then from time to time. */
+export class StaleCollector implements Closable {
+  readonly #parts: StaleCollectorParts;
+  readonly #stop = new AbortController();
+  #cancel: (() => void) | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: StaleCollectorParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins to collect; calling it again changes nothing. */
+  start(): void {
+    if (this.#cancel || this.#stop.signal.aborted) return;
+    const { timer, limits, onWarning } = this.#parts;
+    const firstMs = Math.min(FIRST_MS, limits.collectMs);
+    const warn = (error: unknown) => onWarning(`Collecting stale places failed: ${error}`);
+    this.#cancel = every(timer, limits.collectMs, () => this.#collect(), warn, firstMs);
+  }
+
+  /** Stops collecting; resolves when nothing is under way. Idempotent. */
+  async close(): Promise<void> {
+    this.#cancel?.();
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  #collect(): Promise<void> {
+    this.#running = this.#collectAll().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #collectAll(): Promise<void> {
+    const { isolations, limits, onWarning } = this.#parts;
+    const { signal } = this.#stop;
+    const isNeeded = (task: TaskId, tag: string | undefined) => this.#isNeeded(task, tag);
+    for (const [name, isolation] of Object.entries(isolations)) {
+      try {
+        await isolation.collectStale?.({ isNeeded, olderThanMs: limits.staleMs, signal });
+      } catch (error) {
+        if (signal.aborted || isLonghaulError(error, "ABORTED")) return;
+        onWarning(`Collecting stale places of the isolation ${JSON.stringify(name)} failed: ${error}`);
+      }
+    }
+  }
+
+  /** A place of another store's task is left to that store: only it knows whether the task will be resumed. */
+  async #isNeeded(id: TaskId, tag: string | undefined): Promise<boolean> {
+    const { tasks, isBusyWith, tagOf } = this.#parts;
+    if (isBusyWith(id) || tag !== (await tagOf(id))) return true;
+    const task = await tasks.get(id);
+    return task !== undefined && (!isTerminal(task.state) || task.notice === "due");
+  }
+}

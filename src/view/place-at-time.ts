@@ -1,0 +1,66 @@
+import type { Lines } from "../log/lines.ts";
+import type { Place } from "../model/entry.ts";
+import { invalidArgument, LonghaulError } from "../model/errors.ts";
+import { type Line, rangeIndexOf } from "../model/line.ts";
+import type { EntryStore } from "../store/entry-store.ts";
+
+/** Kinds that people name by their time. */
+const SAID_KINDS = ["message", "notice"] as const;
+const PAGE = 100;
+
+/**
+ * The place of the message or notice on the active line that has exactly this time; undefined if there is none,
+ * ARGUMENT_INVALID if several share it. Looks at the entries of that time alone, however long the session is.
+ */
+export async function findPlaceAtTime(
+  lines: Lines,
+  entries: EntryStore,
+  time: Date,
+): Promise<Place | undefined> {
+  const at = time.getTime();
+  if (Number.isNaN(at)) throw invalidArgument("time", time, "a valid Date");
+  const { line } = await lines.active();
+  const found: Place[] = [];
+  for (const session of new Set(line.map((range) => range.session)))
+    found.push(...(await placesAt(entries, line, session, at)));
+  const [place, other] = found;
+  if (place && other) throw ambiguous(time, [place, other]);
+  return place;
+}
+
+/** The same, but ENTRY_NOT_FOUND if there is none. */
+export async function requirePlaceAtTime(lines: Lines, entries: EntryStore, time: Date): Promise<Place> {
+  const place = await findPlaceAtTime(lines, entries, time);
+  if (place) return place;
+  throw new LonghaulError(
+    "ENTRY_NOT_FOUND",
+    `No message of the active line has the time ${time.toISOString()}; session.entryAt() finds the last entry before it.`,
+    { details: { at: time.getTime() } },
+  );
+}
+
+/** Places of one session's log on the line with that time, at most two: one more than is wanted. */
+async function placesAt(
+  entries: EntryStore,
+  line: Line,
+  session: string,
+  at: number,
+): Promise<readonly Place[]> {
+  const last = await entries.seqAt(session, at);
+  const first = (await entries.seqAt(session, at - 1)) + 1;
+  const found: Place[] = [];
+  for (let from = first; from <= last && found.length < 2; ) {
+    const query = { from, to: last, limit: PAGE, order: "ascending", kinds: SAID_KINDS } as const;
+    const page = await entries.read(session, query);
+    for (const { seq } of page) if (rangeIndexOf(line, session, seq) >= 0) found.push({ session, seq });
+    if (page.length < PAGE) break;
+    from = (page.at(-1)?.seq ?? last) + 1;
+  }
+  return found.slice(0, 2);
+}
+
+function ambiguous(time: Date, places: readonly Place[]): LonghaulError {
+  const names = places.map(({ session, seq }) => `${session}#${seq}`).join(" and ");
+  const expected = `the time of one message; ${names} share it, name one by its seq or id`;
+  return invalidArgument("time", time.toISOString(), expected);
+}

@@ -1,0 +1,64 @@
+import { checkList } from "../model/arguments.ts";
+import type { Message } from "../model/message.ts";
+import type { Slot } from "./slot.ts";
+
+/** What becomes of one message between two windows. */
+export interface WindowChange {
+  readonly type: "stays" | "leaves" | "changes" | "comes";
+  /** How the entry is cited: "#12", or "<session>#12" for one of another session. */
+  readonly place: string;
+  /** The message in the first window; missing where it comes. */
+  readonly before?: Message;
+  /** The message in the second window; missing where it leaves. */
+  readonly after?: Message;
+}
+
+/** Compares two windows of a session message by message, in the order of the line. */
+export function diffWindows(before: readonly Slot[], after: readonly Slot[]): readonly WindowChange[] {
+  checkList("before", before, { message: "object", seq: "number" });
+  checkList("after", after, { message: "object", seq: "number" });
+  const changes: WindowChange[] = [];
+  const old = new Map(before.map((slot) => [keyOf(slot), slot]));
+  const kept = new Set(after.map(keyOf));
+  const gone = before.filter((slot) => !kept.has(keyOf(slot)));
+  let next = 0;
+  for (const slot of after) {
+    // A note stands in place of the messages that leave at its place, and so comes after them.
+    const isNew = !old.has(keyOf(slot));
+    const end = slot.seq + (isNew ? lengthOfGap(before, slot, kept) : 0);
+    for (; next < gone.length && (gone[next] as Slot).seq < end; next++)
+      changes.push(leaving(gone[next] as Slot));
+    changes.push(remaining(old.get(keyOf(slot)), slot));
+  }
+  for (; next < gone.length; next++) changes.push(leaving(gone[next] as Slot));
+  return changes;
+}
+
+/** How far the stretch that a note stands for reaches: up to the next message that stays. */
+function lengthOfGap(before: readonly Slot[], note: Slot, kept: ReadonlySet<string>): number {
+  const following = before.find((slot) => slot.seq >= note.seq && kept.has(keyOf(slot)));
+  return following ? following.seq - note.seq : Number.POSITIVE_INFINITY;
+}
+
+/** Notes of one place differ by their text. */
+function keyOf({ seq, isNote, message }: Slot): string {
+  return isNote ? `note ${seq} ${JSON.stringify(message.parts)}` : `${seq}`;
+}
+
+function leaving(slot: Slot): WindowChange {
+  return { type: "leaves", place: citeSlot(slot), before: slot.message };
+}
+
+function remaining(old: Slot | undefined, slot: Slot): WindowChange {
+  const place = citeSlot(slot);
+  if (!old) return { type: "comes", place, after: slot.message };
+  const isSame =
+    old.message === slot.message ||
+    (old.message.role === slot.message.role &&
+      JSON.stringify(old.message.parts) === JSON.stringify(slot.message.parts));
+  return { type: isSame ? "stays" : "changes", place, before: old.message, after: slot.message };
+}
+
+function citeSlot({ seq, cite, isNote }: Slot): string {
+  return isNote ? `note at #${seq}` : (cite ?? `#${seq}`);
+}

@@ -1,0 +1,98 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { SECTIONS } from "../../../src/index.ts";
+import { testKernel } from "../../support/kernel.ts";
+import { work } from "../../window/live/history.ts";
+
+type Answer = { readonly status: number; readonly retryAfter?: string };
+
+/** A provider over HTTP that answers as the script says, the last answer for ever, and notes when it was asked. */
+async function serve(script: readonly Answer[]) {
+  const askedAt: number[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      const { status, retryAfter } = script[Math.min(askedAt.length, script.length - 1)] as Answer;
+      askedAt.push(performance.now());
+      const type = status === 200 ? "text/event-stream" : "application/json";
+      response.writeHead(status, {
+        "content-type": type,
+        ...(retryAfter !== undefined && { "retry-after": retryAfter }),
+      });
+      if (status !== 200) {
+        response.end(JSON.stringify({ error: { message: "slow down", type: "rate_limit" } }));
+        return;
+      }
+      const files = [...new Set(body.match(/src\/part_\d\.ts/g) ?? [])].join(" ");
+      const names = [...new Set(body.match(/\b(?:value|step)_\d+(?:_\d+)?\b/g) ?? [])].slice(-8).join(" ");
+      const content = SECTIONS.map(({ heading }) => `## ${heading}\n- ${files} ${names}`).join("\n");
+      for (const delta of [
+        { choices: [{ index: 0, delta: { role: "assistant", content } }] },
+        { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+      ])
+        response.write(`data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", ...delta })}\n\n`);
+      response.end("data: [DONE]\n\n");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const kernel = await testKernel({
+    path: ":memory:",
+    providers: { house: { baseUrl: `http://127.0.0.1:${port}/v1` } },
+    models: { "house/*": { window: 200_000 } },
+  });
+  const session = await kernel.session();
+  await work(session, 6);
+  return { session, askedAt };
+}
+
+describe("a provider that asks to be left alone for a while", () => {
+  test("is asked again no sooner than it said, three times in all, before the next rung", async () => {
+    const { session, askedAt } = await serve([{ status: 429, retryAfter: "1" }]);
+    const compacted = await session.compact({ model: "house/big", parts: 1 });
+    expect(compacted?.rung).toBe("extractive");
+    expect(askedAt).toHaveLength(3);
+    for (const [index, at] of askedAt.slice(1).entries())
+      expect(at - (askedAt[index] as number)).toBeGreaterThanOrEqual(995);
+    expect(compacted?.failed[0]?.reason).toContain("asked again after");
+  });
+
+  test("is not waited for when it asks for more time than there is", async () => {
+    const { session, askedAt } = await serve([{ status: 429, retryAfter: "30" }]);
+    const started = performance.now();
+    const compacted = await session.compact({ model: "house/big", parts: 1, deadlineMs: 5_000 });
+    expect(compacted?.rung).toBe("extractive");
+    expect(askedAt).toHaveLength(1);
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+});
+
+describe("a provider that fails for a moment", () => {
+  test("is asked again with a growing pause, and its summary is used", async () => {
+    const { session, askedAt } = await serve([{ status: 500 }, { status: 503 }, { status: 200 }]);
+    const compacted = await session.compact({
+      model: "house/big",
+      parts: 1,
+      mostShare: 2,
+      retries: { firstDelayMs: 200, random: () => 0 },
+    });
+    const [first = 0, second = 0, third = 0] = askedAt;
+    expect(second - first).toBeGreaterThanOrEqual(99);
+    expect(third - second).toBeGreaterThanOrEqual(199);
+    expect(compacted?.rung).toBe("model");
+  });
+
+  test("is not asked again for what it refuses for good", async () => {
+    const { session, askedAt } = await serve([{ status: 401 }]);
+    expect((await session.compact({ model: "house/big", parts: 1 }))?.rung).toBe("extractive");
+    expect(askedAt).toHaveLength(1);
+  });
+});

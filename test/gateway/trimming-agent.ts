@@ -1,0 +1,96 @@
+import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
+import { apiOf } from "../../src/gateway/api/apis.ts";
+import type { MessageInput } from "../../src/index.ts";
+import { type AskedCall, TestAgent } from "../support/agent.ts";
+import { textsIn } from "./said.ts";
+
+/** How a client shortens its own history before a request. */
+export interface Trimming {
+  /** How many of the newest messages it sends at most. */
+  readonly newest: number;
+  readonly keepsFirst: boolean;
+  /** Once there are more than twice as many messages, so many after the first exchange are forgotten for good. */
+  readonly cutsMiddle?: number | undefined;
+}
+
+/** A message as the elements of the request that say it. */
+type MessageElements = readonly JsonObject[];
+
+/** A client that sends only some of its conversation, possibly with a reminder that it never keeps. */
+export class TrimmingAgent extends TestAgent {
+  /** Everything that was said in either direction, reminders included. */
+  readonly said: string[] = [];
+  readonly #api: ApiName;
+  #history: MessageElements[] = [];
+  #calls: readonly AskedCall[] = [];
+
+  constructor(gateway: { readonly url: string }, api: ApiName) {
+    super(gateway, api);
+    this.#api = api;
+  }
+
+  /** Answers the model: with the outputs of its tool calls, or else in words. Returns what was sent. */
+  async step(words: string, trimming: Trimming, reminder?: string): Promise<readonly JsonObject[]> {
+    const calls = this.#calls;
+    const outputs = calls.map(({ id }) => `${id} put out: ${words}`);
+    this.#keep(calls.length > 0 ? this.results(calls, outputs) : this.words(words));
+    const tail = reminder === undefined ? [] : this.words(reminder);
+    this.#note(tail);
+    const sent = [...this.#window(trimming).flat(), ...tail];
+    this.elements = [...sent];
+    const reply = await this.next();
+    this.#calls = reply.calls;
+    this.#keep(reply.elements);
+    return sent;
+  }
+
+  /** Forgets the last reply and asks for another one. */
+  async again(trimming: Trimming): Promise<void> {
+    this.#history.pop();
+    this.elements = this.#window(trimming).flat();
+    const reply = await this.next();
+    this.#calls = reply.calls;
+    this.#keep(reply.elements);
+  }
+
+  #window({ newest, keepsFirst, cutsMiddle }: Trimming): readonly MessageElements[] {
+    if (cutsMiddle !== undefined && this.#history.length > 2 * cutsMiddle + 4) this.#cut(cutsMiddle);
+    const [first] = this.#history;
+    let from = Math.max(this.#history.length - newest, 0);
+    // No call is parted from its results.
+    while (this.#isResult(from)) from--;
+    const recent = this.#history.slice(from);
+    return keepsFirst && first && recent[0] !== first ? [first, ...recent] : recent;
+  }
+
+  /** Forgets whole turns after the first one. */
+  #cut(count: number): void {
+    const turns = this.#history.flatMap((_, place) => (this.#isTurn(place) ? [place] : []));
+    const from = turns[1] ?? 0;
+    const to = turns.find((place) => place >= from + count) ?? from;
+    this.#history.splice(from, to - from);
+  }
+
+  #isTurn(place: number): boolean {
+    return this.#messageAt(place)?.role === "user" && !this.#isResult(place);
+  }
+
+  #isResult(place: number): boolean {
+    return this.#messageAt(place)?.parts?.some(({ type }) => type === "tool-result") ?? false;
+  }
+
+  #messageAt(place: number): MessageInput | undefined {
+    const elements = this.#history[place];
+    return elements && apiOf(this.#api).decode(elements)[0]?.input;
+  }
+
+  #keep(elements: readonly JsonObject[]): void {
+    for (const { from, to } of apiOf(this.#api).decode(elements))
+      this.#history.push(elements.slice(from, to));
+    this.#note(elements);
+  }
+
+  #note(elements: readonly JsonObject[]): void {
+    for (const { input } of apiOf(this.#api).decode(elements)) this.said.push(textsIn(input));
+  }
+}

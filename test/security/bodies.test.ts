@@ -1,0 +1,232 @@
+import { readFileSync } from "node:fs";
+import { createServer, request as openRequest } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ByteCollector } from "../../src/gateway/body/byte-collector.ts";
+import { ByteBudget } from "../../src/gateway/door/byte-budget.ts";
+import { startProgram } from "../cli/support/program.ts";
+import { testFolder } from "../support/folder.ts";
+import { ask, startGateway } from "../support/gateway.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const MB = 1e6;
+const isLinux = process.platform === "linux";
+const REPLY = JSON.stringify({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-4-5",
+  content: [{ type: "text", text: "x".repeat(2_000_000) }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+
+/** A provider that answers in chunks of one byte once it has read the request. */
+async function crumbling(): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume().on("end", async () => {
+      const isCrumbs = request.headers["x-crumbs"] === "1";
+      response.writeHead(200, { "content-type": "application/json" });
+      if (!isCrumbs) return void response.end(REPLY.replace(/x+/, "fine"));
+      response.flushHeaders();
+      const { socket } = request;
+      for (let at = 0; at < REPLY.length; at += 4_096) {
+        const crumbs = [...REPLY.slice(at, at + 4_096)].map((byte) => `1\r\n${byte}\r\n`);
+        if (!socket.write(crumbs.join(""))) await new Promise((resolve) => socket.once("drain", resolve));
+      }
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A gateway in a process of its own, whose memory can be looked at. */
+async function serve(args: readonly string[] = []) {
+  const upstream = await crumbling();
+  const options = ["--port", "0", "--store", testFolder(), "--log", "error", "--upstream", upstream];
+  const running = startProgram(["serve", "--json", ...options, ...args], { cwd: testFolder() });
+  let printed = "";
+  running.process.stdout?.on("data", (chunk) => {
+    printed += chunk;
+  });
+  await running.says('"type":"listening"');
+  const { url } = JSON.parse(printed.split("\n")[0] as string) as { url: string };
+  const memory = (field: "VmRSS" | "VmHWM") => {
+    const status = readFileSync(`/proc/${running.process.pid}/status`, "utf8");
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1_024;
+  };
+  return { url, memory };
+}
+
+/** Sends a body in chunks of `size` bytes, each a chunk of HTTP's own; resolves with the status of the answer. */
+async function sendChunks(url: string, body: Buffer, size: number): Promise<number> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  const status = new Promise<number>((resolve, reject) => {
+    socket.once("data", (chunk) => resolve(Number(/HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1"))?.[1])));
+    socket.once("close", () => reject(new Error("closed without an answer")));
+  });
+  socket.on("error", () => {});
+  let isAnswered = false;
+  status.finally(() => {
+    isAnswered = true;
+  });
+  socket.write(
+    `POST /v1/messages HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nx-api-key: k\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  );
+  for (let at = 0; at < body.length && !isAnswered; at += size * 4_096) {
+    let text = "";
+    for (let from = at; from < Math.min(body.length, at + size * 4_096); from += size) {
+      const piece = body.toString("latin1", from, from + size);
+      text += `${piece.length.toString(16)}\r\n${piece}\r\n`;
+    }
+    if (!socket.write(text, "latin1"))
+      await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), status, sleep(5_000)]);
+  }
+  if (!isAnswered) socket.write("0\r\n\r\n");
+  const answer = await status;
+  socket.destroy();
+  return answer;
+}
+
+function bodyOf(bytes: number, word = "w"): Buffer {
+  const messages = [{ role: "user", content: `${word} `.repeat(bytes / (word.length + 1)) }];
+  return Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 10, messages }));
+}
+
+function post(url: string, body: Buffer, headers: Record<string, string> = {}): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const usual = { "content-type": "application/json", "content-length": body.length, "x-api-key": "k" };
+    const request = openRequest(`${url}/v1/messages`, { method: "POST", headers: { ...usual, ...headers } });
+    request.on("response", (response) =>
+      response.resume().on("end", () => resolve(response.statusCode ?? 0)),
+    );
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+describe.skipIf(!isLinux)("memory", () => {
+  test("does not follow the number of chunks that a request comes in", async () => {
+    const { url, memory } = await serve();
+    await post(url, bodyOf(1_000));
+    const before = memory("VmRSS");
+    expect(await sendChunks(url, bodyOf(2 * MB), 1)).toBe(400);
+    expect(await sendChunks(url, bodyOf(10 * MB), 128)).toBe(200);
+    expect(await sendChunks(url, bodyOf(100_000), 8)).toBe(200);
+    // A Buffer for each chunk took 320 bytes a byte: 640 MB for the first of these alone.
+    expect(memory("VmHWM") - before).toBeLessThan(150 * MB);
+  });
+
+  test("does not follow the number of chunks that an answer comes in", async () => {
+    const { url, memory } = await serve(["--policy", "none"]);
+    await post(url, bodyOf(1_000));
+    const before = memory("VmRSS");
+    expect(await post(url, bodyOf(1_000), { "x-crumbs": "1" })).toBe(200);
+    // Kept as they came, the chunks took 600 MB.
+    expect(memory("VmHWM") - before).toBeLessThan(300 * MB);
+  });
+
+  test("is bounded over all large requests under way, and small ones go on", async () => {
+    const { url, memory } = await serve();
+    await post(url, bodyOf(1_000));
+    const before = memory("VmRSS");
+    const large = bodyOf(50 * MB, "large");
+    const answers = Array.from({ length: 8 }, (_, one) => post(url, large, { "x-api-key": `key-${one}` }));
+    expect(await post(url, bodyOf(1_000, "small"))).toBe(200);
+    expect(await Promise.all(answers)).toEqual(Array(8).fill(200));
+    // It took 2 GB.
+    expect(memory("VmHWM") - before).toBeLessThan(1_000 * MB);
+  });
+});
+
+describe("a body", () => {
+  test("that finds no room waits for it, and is told so when it does not come", async () => {
+    const upstream = await startUpstream((_, response) => void setTimeout(() => response.end("{}"), 400));
+    const limits = { maxHeldBytes: 3 * MB, bodyMs: 5_000 };
+    const gateway = await startGateway({ upstream: upstream.url, config: { limits } });
+    const body = bodyOf(2 * MB);
+    const send = (key: string) => ask(gateway, { path: "/v1/messages", body, headers: { "x-api-key": key } });
+    const [one, two] = [send("one"), send("two")];
+    await upstream.received(1);
+    expect(upstream.heard).toHaveLength(1);
+    expect([(await one).status, (await two).status]).toEqual([200, 200]);
+
+    upstream.answer(() => {});
+    const brief = await startGateway({
+      upstream: upstream.url,
+      config: { limits: { maxHeldBytes: 3 * MB, bodyMs: 300 } },
+    });
+    const first = ask(brief, { path: "/v1/messages", body }).catch(() => undefined);
+    await upstream.received(3);
+    const late = await ask(brief, { path: "/v1/messages", body, headers: { "x-api-key": "other" } });
+    expect(late.status).toBe(503);
+    expect(late.text).toContain("limits.maxHeldBytes");
+    await upstream.close();
+    await first;
+  });
+
+  test("is the same however it was cut", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 9_000 }), { maxLength: 40 }),
+        fc.nat(200_000),
+        (chunks, expected) => {
+          const collector = new ByteCollector(expected);
+          for (const chunk of chunks) collector.add(chunk);
+          const whole = Buffer.concat(chunks);
+          expect(collector.length).toBe(whole.length);
+          expect(collector.bytes.equals(whole)).toBe(true);
+          const taken = collector.take();
+          expect(taken.equals(whole)).toBe(true);
+          expect(collector.length).toBe(0);
+          collector.add(Buffer.from("again"));
+          expect(taken.equals(whole)).toBe(true);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("the budget of bytes", () => {
+  test("is never exceeded by more than one, loses nothing and lets everyone in at last", async () => {
+    const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 40 * MB }), leaves: fc.boolean() }), {
+      maxLength: 60,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const limit = 30 * MB;
+        const budget = new ByteBudget(() => limit);
+        let held = 0;
+        const ended: Promise<void>[] = [];
+        for (const { bytes, leaves } of all) {
+          const share = budget.share();
+          const controller = new AbortController();
+          const work = async () => {
+            await share.raise(bytes, controller.signal);
+            if (share.bytes === 0) return;
+            held++;
+            expect(budget.heldBytes <= 2 * limit || held === 1).toBe(true);
+            await sleep(0);
+            held--;
+            share.give();
+            share.give();
+          };
+          ended.push(work());
+          if (leaves) controller.abort();
+        }
+        await Promise.all(ended);
+        expect(budget.heldBytes).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
+import { claimOwner, isOwnerAlive, isOwnerRunning, releaseOwner } from "../../src/log/owner.ts";
+import { findProcess } from "../../src/log/process-identity.ts";
+import { Database } from "../../src/store/sqlite/database.ts";
+import { testFolder } from "../support/folder.ts";
+import { diskKernel, say, testKernel } from "../support/kernel.ts";
+
+const YEAR = 365 * 24 * 3_600_000;
+const isLinux = process.platform === "linux";
+
+describe("a clock that jumps", () => {
+  test("does not make the draft of a writer that runs somebody else's", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session("s");
+    const draft = session.draft({ role: "assistant", text: "half a" });
+    await draft.flush();
+    const late = await testKernel({ path, clock: { now: () => Date.now() + YEAR } });
+    const same = await late.session("s");
+    expect((await same.page()).entries).toEqual([]);
+    expect(await same.drafts()).toHaveLength(1);
+    await draft.finish({ role: "assistant", text: "half a reply" });
+    expect((await same.page()).entries).toHaveLength(1);
+  });
+
+  test.skipIf(!isLinux)(
+    "leaves a running process of this machine its own, and a dead one nothing",
+    async () => {
+      const child = spawn("sleep", ["60"]);
+      onTestFinished(() => void child.kill("SIGKILL"));
+      const pid = child.pid as number;
+      const own = claimOwner();
+      onTestFinished(() => releaseOwner(own));
+      const owner = `${own.split("|")[0]}|${pid}|${findProcess(pid)?.startedAt}.x`;
+      expect([isOwnerRunning(owner), isOwnerAlive(owner, 0, YEAR)]).toEqual([true, false]);
+      expect(isOwnerRunning(owner.replace(/\|(\d+)\./, "|1."))).toBe(false);
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
+      await ended;
+      expect(isOwnerRunning(owner)).toBe(false);
+    },
+  );
+
+  test("does not end a wait for a lock", async () => {
+    const path = join(testFolder(), "x.db");
+    const holder = new DatabaseSync(path);
+    holder.exec("CREATE TABLE t (a); BEGIN IMMEDIATE");
+    const waiting = new DatabaseSync(path);
+    const database = new Database(path, waiting, 5_000);
+    const real = Date.now;
+    onTestFinished(() => {
+      Date.now = real;
+    });
+    Date.now = () => real() + (performance.now() > start + 100 ? YEAR : 0);
+    const start = performance.now();
+    setTimeout(() => holder.exec("COMMIT"), 400);
+    await database.transact(() => waiting.exec("INSERT INTO t VALUES (1)"));
+    expect(performance.now() - start).toBeGreaterThan(300);
+    database.close();
+    holder.close();
+  });
+});
+
+describe("a process that has ended and whose parent does not care", () => {
+  test.skipIf(!isLinux)("is dead", async () => {
+    // The shell never asks what became of its child: a zombie.
+    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const pid = Number(String(await new Promise<Buffer>((resolve) => parent.stdout.once("data", resolve))));
+    const state = () => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /, "")[0];
+    while (state() !== "Z") await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(findProcess(pid)).toBeUndefined();
+  });
+});
+
+describe("the files of a store", () => {
+  test("that others could read are taken from them when it is opened", async () => {
+    const path = testFolder();
+    {
+      await using kernel = await openKernel({ path });
+      await say(await kernel.session("s"), "secret");
+    }
+    chmodSync(join(path, "log.db"), 0o644);
+    await using kernel = await openKernel({ path });
+    await say(await kernel.session("s"), "secret");
+    for (const name of readdirSync(path).filter((file) => file.startsWith("log.db")))
+      expect([name, statSync(join(path, name)).mode & 0o077]).toEqual([name, 0]);
+  });
+
+  test("hold nothing of a forgotten entry, the index's journal neither, when it says so", async () => {
+    const { kernel, path } = await diskKernel({ embedder: null });
+    await using session = await kernel.session("s");
+    await say(session, "the word is quicksilverfish", "another message");
+    expect((await kernel.memory.recall("quicksilverfish")).hits[0]?.text).toContain("quicksilverfish");
+    expect((await session.redact(1)).scrubbed).toBe(true);
+    for (const name of readdirSync(path, { recursive: true }).map(String)) {
+      const file = join(path, name);
+      if (statSync(file).isFile())
+        expect(readFileSync(file, "latin1"), name).not.toContain("quicksilverfish");
+    }
+  });
+
+  test("without one of their tables are said to be damaged, not that the system failed", async () => {
+    const { kernel, path } = await diskKernel();
+    await kernel.close();
+    const db = new DatabaseSync(join(path, "log.db"));
+    db.exec("DROP TABLE blob_holds");
+    db.close();
+    await expect(openKernel({ path })).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  });
+});

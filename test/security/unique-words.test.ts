@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { testKernel } from "../support/kernel.ts";
+
+const hex = (seed: string) => createHash("sha512").update(seed).digest("hex");
+
+/** What people and programs look for by a word of its own. */
+const FORMS: readonly ((seed: string) => string)[] = [
+  (seed) => hex(seed).slice(0, 7),
+  (seed) => hex(seed).slice(0, 40),
+  (seed) => hex(seed),
+  (seed) => `req_${hex(seed).slice(0, 16)}`,
+  (seed) => `unique${seed.replaceAll(" ", "x")}word`,
+];
+
+describe("a unique word", () => {
+  test("leads to its entry, alone and in a question, in a log full of words like it", async () => {
+    const kernel = await testKernel();
+    const said: { entry: string; word: string }[] = [];
+    for (let n = 0; n < 12; n++) {
+      const session = await kernel.session(`s${n}`);
+      for (let m = 0; m < 40; m++) {
+        const word = (FORMS[m % FORMS.length] as (seed: string) => string)(`${n} ${m}`);
+        const noise = Array.from({ length: 3 + ((n * 7 + m * 13) % 60) }, (_, at) => {
+          const digest = hex(`noise ${n} ${m} ${at}`);
+          return at % 3 === 0 ? "commit" : digest.slice(0, 6 + (at % 9));
+        });
+        noise.splice((n + m) % noise.length, 0, word);
+        const { id } = await session.append({ role: m % 2 ? "assistant" : "user", text: noise.join(" ") });
+        said.push({ entry: id, word });
+      }
+    }
+    const places = new Map<string, number>();
+    for (const { entry, word } of said.filter((_, index) => index % 6 === 0)) {
+      const alone = await kernel.memory.recall(word, { k: 3 });
+      const asked = await kernel.memory.recall(`what did we say about the commit ${word} and its build?`, {
+        k: 5,
+      });
+      expect(alone.hits[0], word).toMatchObject({ entry });
+      const place = asked.hits.findIndex((hit) => hit.kind === "session" && hit.entry === entry);
+      expect(place, word).toBeGreaterThanOrEqual(0);
+      places.set(word, place);
+    }
+    expect(places.size).toBeGreaterThan(70);
+  }, 120_000);
+});

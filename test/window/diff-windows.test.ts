@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { diffWindows, type Slot, textOfMessage } from "../../src/index.ts";
+import { testKernel } from "../support/kernel.ts";
+
+const slot = (seq: number, text = `message ${seq}`, more: Partial<Slot> = {}): Slot => ({
+  seq,
+  at: seq,
+  tokens: 1,
+  message: { role: "user", parts: [{ type: "text", text }] },
+  ...more,
+});
+const note = (seq: number, text: string) => slot(seq, text, { isNote: true });
+const show = (before: readonly Slot[], after: readonly Slot[]) =>
+  diffWindows(before, after).map(({ type, place, before: old, after: fresh }) => {
+    const message = fresh ?? old;
+    return `${type} ${place}: ${message ? textOfMessage(message) : ""}`;
+  });
+
+describe("the diff of two windows", () => {
+  test("says of each message whether it stays, leaves, changes or comes, in the order of the line", () => {
+    const before = [1, 2, 3, 4, 5, 6].map((seq) => slot(seq));
+    const after = [slot(1), note(2, "summary"), slot(4, "stub"), slot(6)];
+    expect(show(before, after)).toEqual([
+      "stays #1: message 1",
+      "leaves #2: message 2",
+      "leaves #3: message 3",
+      "comes note at #2: summary",
+      "changes #4: stub",
+      "leaves #5: message 5",
+      "stays #6: message 6",
+    ]);
+  });
+
+  test("tells a summary that takes the place of another, and cites entries of other sessions", () => {
+    const before = [note(1, "old summary"), slot(5), slot(6, "six", { cite: "trunk#3" })];
+    const after = [note(1, "new summary"), slot(6, "six", { cite: "trunk#3" })];
+    expect(show(before, after)).toEqual([
+      "leaves note at #1: old summary",
+      "leaves #5: message 5",
+      "comes note at #1: new summary",
+      "stays trunk#3: six",
+    ]);
+  });
+
+  test("names every message of both windows exactly once", () => {
+    const seqs = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(seqs, seqs, fc.array(fc.nat(40), { maxLength: 3 }), (first, second, notes) => {
+        const sorted = (all: readonly Slot[]) => all.toSorted((a, b) => a.seq - b.seq);
+        const before = sorted(first.map((seq) => slot(seq)));
+        const own = second.map((seq) => slot(seq, seq % 3 === 0 ? "stub" : undefined));
+        const after = sorted([...notes.map((seq, index) => note(seq, `note ${index}`)), ...own]);
+        const changes = diffWindows(before, after);
+        expect(changes.flatMap(({ after: message }) => message ?? [])).toEqual(
+          after.map(({ message }) => message),
+        );
+        const olds = changes.flatMap(({ before: message }) => (message ? [textOfMessage(message)] : []));
+        expect(olds.sort()).toEqual(before.map(({ message }) => textOfMessage(message)).sort());
+      }),
+    );
+  });
+
+  test("shows what a dry run would do, and the window stays as it is", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    for (let turn = 0; turn < 40; turn++) {
+      await session.append({ role: "user", text: `question ${turn} ${"word ".repeat(200)}` });
+      await session.append({ role: "assistant", text: `answer ${turn} ${"word ".repeat(200)}` });
+    }
+    const window = session.window({ model: "gpt-4o", models: { "*": { window: 12_000 } } });
+    const now = await window.look();
+    const next = await window.fit({ isDryRun: true });
+    const changes = diffWindows(now.slots, next.slots);
+    expect(changes.some(({ type }) => type === "leaves" || type === "changes")).toBe(true);
+    expect(changes.flatMap(({ after }) => after ?? [])).toEqual(next.slots.map(({ message }) => message));
+    expect((await window.look()).slots).toHaveLength(now.slots.length);
+  });
+});

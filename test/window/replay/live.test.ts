@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Kernel,
+  type Message,
+  POLICIES,
+  type Policy,
+  PROTOCOL,
+  protocolTokens,
+  replay,
+  type SaidMessage,
+  type Tokenizer,
+} from "../../../src/index.ts";
+import { testKernel } from "../../support/kernel.ts";
+
+const MODEL = "some-model";
+const PAUSE_MS = 2 * PROTOCOL.cacheMs;
+
+const lines = (turn: number, count: number) =>
+  Array.from(
+    { length: count },
+    (_, line) => `${line + 1}\texport const value_${turn}_${line} = ${turn};`,
+  ).join("\n");
+
+/** A coding session as recordings have them: questions, reads, the same files again, and answers. */
+function recording(steps: number): readonly Message[] {
+  const messages: Message[] = [];
+  for (let step = 0; step < steps; step++) {
+    if (step % 6 === 0) {
+      if (step > 0)
+        messages.push({
+          role: "assistant",
+          parts: [{ type: "text", text: `Done with ${step}. ${lines(step, 9)}` }],
+        });
+      messages.push({ role: "user", parts: [{ type: "text", text: `Now do ${step}. ${lines(step, 12)}` }] });
+    }
+    const callId = `call_${step}`;
+    const input = { path: `src/part${step % 11}.ts` };
+    messages.push(
+      { role: "assistant", parts: [{ type: "tool-call", callId, name: CALL_NAME, input }] },
+      {
+        role: "tool",
+        parts: [{ type: "tool-result", callId, output: [{ type: "text", text: lines(step % 11, 120) }] }],
+      },
+    );
+  }
+  return messages;
+}
+
+const CALL_NAME = "read_file";
+const MESSAGE_FRAME = 4;
+const PART_FRAME = 12;
+const PROTOCOL_CALL = 50;
+
+/**
+ * Counts as the protocol does, once the frames that estimates add are taken off: every message of the recording has one
+ * part, and only results begin with a number or a bracket.
+ */
+const tokenizer: Tokenizer = {
+  name: "o200k_base",
+  count(text) {
+    if (text === CALL_NAME) return PROTOCOL_CALL - PART_FRAME - MESSAGE_FRAME;
+    const isResult = /^[\d[]/.test(text);
+    const isInput = text.startsWith("{");
+    return Math.ceil(text.length / 4) - (isInput ? 0 : MESSAGE_FRAME) - (isResult ? PART_FRAME : 0);
+  },
+};
+
+interface LiveRun {
+  readonly said: readonly SaidMessage[];
+  /** The messages of each request. */
+  readonly sent: readonly (readonly string[])[];
+  readonly reasons: readonly string[];
+}
+
+/** Sends a request before every reply through `session.window()`, whose provider counts as the protocol does. */
+async function runLive(
+  kernel: Kernel,
+  policy: Policy,
+  recorded: readonly Message[],
+  { isReopened }: { readonly isReopened: boolean },
+): Promise<LiveRun> {
+  const session = await kernel.session();
+  const open = () =>
+    session.window({
+      model: MODEL,
+      policy,
+      tokenizer,
+      system: PROTOCOL.systemTokens,
+      reserveTokens: PROTOCOL.reserveTokens,
+      paging: false,
+    });
+  let window = open();
+  const said: SaidMessage[] = [];
+  const sent: (readonly string[])[] = [];
+  const reasons: string[] = [];
+  let lastRequestAt: number | undefined;
+  for (const [index, message] of recorded.entries()) {
+    if (message.role === "assistant") {
+      const at = said.at(-1)?.at ?? 0;
+      const isHot = lastRequestAt === undefined || at - lastRequestAt <= PROTOCOL.cacheMs;
+      if (isReopened && sent.length % 7 === 0) window = open();
+      const { messages, plan } = await window.fit({ cache: isHot ? "hot" : "cold" });
+      if (plan) reasons.push(plan.reason);
+      sent.push(messages.map((one) => JSON.stringify(one)));
+      const inputTokens = messages.reduce((sum, one) => sum + protocolTokens(one), PROTOCOL.systemTokens);
+      await window.report({ inputTokens, outputTokens: 20 });
+      lastRequestAt = at;
+    }
+    const { seq } = await session.append(message);
+    said.push({ seq, at: index * 1_000 + Math.floor(index / 50) * PAUSE_MS, message });
+  }
+  return { said, sent, reasons };
+}
+
+function runReplay(policy: Policy, said: readonly SaidMessage[], window: number) {
+  const sent: (readonly string[])[] = [];
+  replay(said, policy, window, {
+    onRequest: ({ window: slots }) => sent.push(slots.map(({ message }) => JSON.stringify(message))),
+  });
+  return sent;
+}
+
+/** Windows in which the constants of each policy decide, and not what may be sent at most. */
+const PEERS = {
+  cline: [64_000, 100_000, 128_000],
+  roo: [32_000, 64_000, 128_000],
+  openclaw: [32_000, 64_000, 128_000],
+  "anthropic-clear": [64_000, 128_000],
+} as const;
+const CASES = Object.entries(PEERS).flatMap(([name, windows]) =>
+  windows.flatMap((window) => [false, true].map((isReopened) => ({ name, window, isReopened }))),
+);
+
+describe("a live window", () => {
+  test.each(CASES)(
+    "of $window tokens under $name sends what a replay sends (reopened: $isReopened)",
+    async ({ name, window, isReopened }) => {
+      const policy = POLICIES.find((one) => one.name === name) as Policy;
+      const models = { [MODEL]: { window, maxOutput: 8_000 } };
+      const kernel = await testKernel({ path: ":memory:", models });
+      const { said, sent, reasons } = await runLive(kernel, policy, recording(window / 520), { isReopened });
+      const replayed = runReplay(policy, said, window);
+      expect(sent).toHaveLength(replayed.length);
+      for (const [at, messages] of sent.entries())
+        expect({ at, messages }).toEqual({ at, messages: replayed[at] });
+      expect(reasons.length).toBeGreaterThan(0);
+      // The name alone would say nothing.
+      expect(reasons).not.toContain(name);
+    },
+  );
+});
