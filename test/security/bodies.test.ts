@@ -65,17 +65,20 @@ async function serve(args: readonly string[] = []) {
   return { url, memory };
 }
 
-/** Sends a body in chunks of `size` bytes, each a chunk of HTTP's own; resolves with the status of the answer. */
+/**
+ * Sends a body in chunks of `size` bytes, each a chunk of HTTP's own; resolves with the status of the answer, or with 0 if
+ * the connection was reset first: a server that refuses what is still being written cannot make sure that its answer arrives.
+ */
 async function sendChunks(url: string, body: Buffer, size: number): Promise<number> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);
-  const status = new Promise<number>((resolve, reject) => {
+  const status = new Promise<number>((resolve) => {
     socket.once("data", (chunk) => resolve(Number(/HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1"))?.[1])));
-    socket.once("close", () => reject(new Error("closed without an answer")));
+    socket.once("close", () => resolve(0));
   });
   socket.on("error", () => {});
   let isAnswered = false;
-  status.finally(() => {
+  status.then(() => {
     isAnswered = true;
   });
   socket.write(
@@ -118,7 +121,7 @@ describe.skipIf(!isLinux)("memory", () => {
     const { url, memory } = await serve();
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
-    expect(await sendChunks(url, bodyOf(2 * MB), 1)).toBe(400);
+    expect([400, 0]).toContain(await sendChunks(url, bodyOf(2 * MB), 1));
     expect(await sendChunks(url, bodyOf(10 * MB), 128)).toBe(200);
     expect(await sendChunks(url, bodyOf(100_000), 8)).toBe(200);
     // A Buffer for each chunk took 320 bytes a byte: 640 MB for the first of these alone.
