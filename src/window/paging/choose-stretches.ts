@@ -38,10 +38,10 @@ export function chooseStretches(stretches: readonly Stretch[], maxTokens: number
   );
   if (!best) return [];
   const least = leastScore(best);
-  const valueOf = ({ score, characters }: Stretch) => score / (LENGTH_OFFSET + characters) ** LENGTH_POWER;
+  const worthOf = ({ score, characters }: Stretch) => score / (LENGTH_OFFSET + characters) ** LENGTH_POWER;
   const ranked = [...stretches.entries()]
     .filter(([, { score, isShown }]) => !isShown && score > 0 && score >= least)
-    .sort(([, one], [, other]) => valueOf(other) - valueOf(one));
+    .sort(([, one], [, other]) => worthOf(other) - worthOf(one));
   const chosen: number[] = [];
   let used = 0;
   for (const [index, { tokens, score }] of ranked) {
