@@ -6,6 +6,7 @@ import { closeLine } from "../../model/line.ts";
 import { textOfMessage } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
+import type { RelatedStretch } from "../../model/related.ts";
 import {
   chooseStretches,
   leastScore,
@@ -16,7 +17,7 @@ import {
 import { MIN_PAGE_TOKENS, pageBudget } from "../paging/page-budget.ts";
 import { type PageCue, pageCueOf } from "../paging/page-cue.ts";
 import { isPage, type PageText, pageHeading, pageMessage } from "../paging/page-note.ts";
-import type { PagedStretch, Paging } from "../paging/paging.ts";
+import type { Paging } from "../paging/paging.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { marks } from "./holding-overlays.ts";
@@ -116,7 +117,7 @@ export class Pager {
     asking: number,
     { places, line }: LoadedWindow,
     signal: AbortSignal | undefined,
-  ): Promise<readonly PagedStretch[]> {
+  ): Promise<readonly RelatedStretch[]> {
     const sessions = [...new Set(places.rangesOf(line).map(({ session }) => session))];
     const before = places.at(asking);
     const timeout = AbortSignal.timeout(MAX_SEARCH_MS);
@@ -148,7 +149,7 @@ export class Pager {
   }
 
   async #choose(
-    found: readonly PagedStretch[],
+    found: readonly RelatedStretch[],
     window: LoadedWindow,
     before: number,
     maxTokens: number,

@@ -1,11 +1,11 @@
-import type { SessionId } from "../model/entry.ts";
-import type { ChunkAuthor } from "../store/memory-store.ts";
+import type { SessionId } from "./entry.ts";
 
 /** A stretch of an entry that is related to a question. */
 export interface RelatedStretch {
   readonly session: SessionId;
   readonly seq: number;
-  readonly author: ChunkAuthor;
+  /** Who says it: "user", "assistant" or "tool". */
+  readonly author: string;
   readonly at: number;
   /** Comparable only with scores of the same question. */
   readonly score: number;
