@@ -75,10 +75,10 @@ export class Pager {
     const cue = this.#cueOf(slots);
     const asking = cue && slots[cue.index];
     if (!cue || !asking) return undefined;
-    this.#seen = asking.seq;
     const maxTokens = Math.min(this.#budgetOf(cue), roomTokens);
-    if (maxTokens < MIN_PAGE_TOKENS || (await this.#wasPaged(window, asking.seq))) return undefined;
-    const found = await this.#search(cue, asking.seq, window, signal);
+    const isWanted = maxTokens >= MIN_PAGE_TOKENS && !(await this.#wasPaged(window, asking.seq));
+    const found = isWanted ? await this.#search(cue, asking.seq, window, signal) : [];
+    this.#seen = asking.seq;
     const texts = await this.#choose(found, window, asking.seq, maxTokens);
     if (texts.length === 0) return undefined;
     return pageOf(asking, texts, cue);

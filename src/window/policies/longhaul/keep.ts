@@ -17,7 +17,7 @@ export interface KeepRules {
   readonly places: number;
   /** Share of the space for a verbatim tail of tool calls with their results. */
   readonly tail: number;
-  /** Tokens that what was said may make of the window together with all else; more of it has to leave. */
+  /** Tokens that the window may take with what was said in it; more of that has to leave. Infinity to keep all of it. */
   readonly saidSpace: number;
   /** Tokens of that for an extract of tool output, as far as there is any. */
   readonly extractTokens: number;
@@ -96,6 +96,7 @@ function saidTokens(
   items: readonly Item[],
   { saidSpace, extractTokens }: KeepRules,
 ): number {
+  if (saidSpace === Number.POSITIVE_INFINITY) return saidSpace;
   const keptTokens = sizeOf(kept);
   const said = items.reduce((sum, item) => sum + sizeOf(item.slots), 0);
   const leaving = Math.max(0, sizeOf(slots) - keptTokens - said);

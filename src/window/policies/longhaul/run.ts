@@ -67,7 +67,9 @@ export class LonghaulRun implements PolicyRun {
     this.#tokens = budget.system + sizeOf(this.#window);
     this.#newTokens = this.#tokens;
     this.#calls = course.calls ?? 0;
-    const said = this.#window.filter((slot) => !isExtract(slot)).map((slot) => this.#asSaid(slot));
+    const said = this.#window
+      .filter((slot) => !isExtract(slot) && !isPage(slot))
+      .map((slot) => this.#asSaid(slot));
     const earlier = [...(course.past ?? []), ...said];
     const sorted = earlier.toSorted((one, other) => one.seq - other.seq);
     for (const slot of sorted) this.#hear(slot);
@@ -81,14 +83,15 @@ export class LonghaulRun implements PolicyRun {
   }
 
   observe(slot: Slot): void {
-    // A page goes out with the window that was just fitted.
-    if (!isPage(slot)) this.#isNew = true;
+    this.#window.push(slot);
+    this.#tokens += slot.tokens;
+    // A page goes out with the window that was just fitted, and says nothing that was not said before.
+    if (isPage(slot)) return;
+    this.#isNew = true;
+    this.#newTokens += slot.tokens;
     this.#hear(slot);
     this.#count(slot);
     this.#extract.observe(slot);
-    this.#window.push(slot);
-    this.#tokens += slot.tokens;
-    this.#newTokens += slot.tokens;
     for (const callId of callIdsOf(slot.message)) this.#called?.add(callId);
     // A result without its call has to become words.
     if (answeredBy(slot.message).some((callId) => !this.#called?.has(callId))) this.#called = undefined;
@@ -160,7 +163,9 @@ export class LonghaulRun implements PolicyRun {
       space,
       places: Math.floor(messages * low),
       tail,
-      saidSpace: isForced ? Math.max(space, room * low, room - SAID_GROWTH_TOKENS) : room,
+      saidSpace: isForced
+        ? Math.max(space, room * low, room - SAID_GROWTH_TOKENS)
+        : Number.POSITIVE_INFINITY,
       extractTokens: space * extract,
       pins: this.#pins,
       tokensOf: this.#tokensOf,
