@@ -163,9 +163,7 @@ export class LonghaulRun implements PolicyRun {
       space,
       places: Math.floor(messages * low),
       tail,
-      saidSpace: isForced
-        ? Math.max(space, room * low, room - SAID_GROWTH_TOKENS)
-        : Number.POSITIVE_INFINITY,
+      saidSpace: isForced ? Math.max(space, room * low, room - SAID_GROWTH_TOKENS) : Number.POSITIVE_INFINITY,
       extractTokens: space * extract,
       pins: this.#pins,
       tokensOf: this.#tokensOf,
