@@ -1,3 +1,4 @@
+import { claimOwner, releaseOwner } from "./base/owner.ts";
 import { Blobs } from "./log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
@@ -5,7 +6,6 @@ import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted.ts";
 import type { Limits } from "./log/limits.ts";
 import { Log, type LogParts } from "./log/log.ts";
-import { claimOwner, releaseOwner } from "./log/owner.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";

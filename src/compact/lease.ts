@@ -1,5 +1,5 @@
+import { claimOwner, isOwnerAlive, releaseOwner } from "../base/owner.ts";
 import type { Log } from "../log/log.ts";
-import { claimOwner, isOwnerAlive, releaseOwner } from "../log/owner.ts";
 import { LonghaulError } from "../model/errors.ts";
 
 const LEASE_MS = 30_000;

@@ -1,3 +1,4 @@
+import { OWNER_LEASE_MS } from "../base/owner.ts";
 import { checkKind } from "../model/arguments.ts";
 import { inputParts } from "../model/check-message.ts";
 import type { Entry, MessageBody, SessionId } from "../model/entry.ts";
@@ -7,7 +8,6 @@ import type { PartInput } from "../model/part.ts";
 import type { Closable, Scope } from "../model/scope.ts";
 import type { Ready } from "./absorb.ts";
 import type { Log } from "./log.ts";
-import { OWNER_LEASE_MS } from "./owner.ts";
 
 /**
  * A message that is still being written. Updates are kept in memory and reach the store at most once an interval; the
@@ -23,6 +23,7 @@ export class Draft implements Closable, AsyncDisposable {
   #content: MessageInput;
   /** Text that came in pieces and is joined only when it is written. */
   #pieces: string[] = [];
+  #isWriting = false;
   #isDirty = false;
   #isStored = false;
   #lastWriteMs = Number.NEGATIVE_INFINITY;
@@ -153,6 +154,9 @@ export class Draft implements Closable, AsyncDisposable {
   }
 
   #onTimer(): void {
+    this.#timer = undefined;
+    // A store slower than the interval gets the next write only after this one.
+    if (this.#isWriting) return this.#plan(this.#log.limits.draftIntervalMs);
     // A heartbeat stores the same content again, which tells others that the writer lives.
     if (this.#isStored) this.#isDirty = true;
     // A failed write is not lost: the content is still here, and finish() will report what is wrong with the store.
@@ -167,6 +171,7 @@ export class Draft implements Closable, AsyncDisposable {
   async #store(): Promise<void> {
     if (!this.#isDirty) return;
     this.#isDirty = false;
+    this.#isWriting = true;
     this.#lastWriteMs = performance.now();
     try {
       const { body, blobs, holds } = flagged(await this.#log.ready(this.content), { interrupted: true });
@@ -183,6 +188,8 @@ export class Draft implements Closable, AsyncDisposable {
     } catch (error) {
       this.#isDirty = true;
       throw error;
+    } finally {
+      this.#isWriting = false;
     }
   }
 

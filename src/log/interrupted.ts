@@ -1,10 +1,10 @@
+import { isOwnerAlive, isOwnerRunning } from "../base/owner.ts";
 import type { DamagedBody, MessageBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import { flatParts } from "../model/message.ts";
 import type { DraftRecord } from "../store/draft-store.ts";
 import { readBody } from "./body.ts";
 import type { Log } from "./log.ts";
-import { isOwnerAlive, isOwnerRunning } from "./owner.ts";
 
 /** A message that someone is writing right now. */
 export interface LiveDraft {

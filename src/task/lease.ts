@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { isOwnerAlive, OWNER_LEASE_MS } from "../log/owner.ts";
+import { isOwnerAlive, OWNER_LEASE_MS } from "../base/owner.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Store } from "../store/store.ts";

@@ -98,11 +98,11 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** Resolves when a task has ended, whoever runs it; with a timeout, with the task as it is then. */
   async wait(id: TaskId, options: WaitOptions = {}): Promise<TaskStatus> {
-    const { clock } = this.#parts.log;
     const { timeoutMs } = checkFields("options", options, { signal: "signal?" });
-    const until = timeoutMs === undefined ? undefined : clock.now() + wholeNumber("timeoutMs", timeoutMs, 0);
+    const until =
+      timeoutMs === undefined ? undefined : performance.now() + wholeNumber("timeoutMs", timeoutMs, 0);
     const left = () =>
-      until === undefined ? options : { ...options, timeoutMs: Math.max(0, until - clock.now()) };
+      until === undefined ? options : { ...options, timeoutMs: Math.max(0, until - performance.now()) };
     for (;;) {
       const run = this.#supervisor.runner.runs.get(id);
       if (!run) break;

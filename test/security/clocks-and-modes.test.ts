@@ -3,15 +3,25 @@ import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { claimOwner, isOwnerAlive, isOwnerRunning, releaseOwner } from "../../src/base/owner.ts";
+import { findProcess } from "../../src/base/process-identity.ts";
 import { openKernel } from "../../src/index.ts";
-import { claimOwner, isOwnerAlive, isOwnerRunning, releaseOwner } from "../../src/log/owner.ts";
-import { findProcess } from "../../src/log/process-identity.ts";
+import type { Clock } from "../../src/model/clock.ts";
 import { Database } from "../../src/store/sqlite/database.ts";
+import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import type { Store } from "../../src/store/store.ts";
+import { startChild } from "../support/child.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, testKernel } from "../support/kernel.ts";
 
 const YEAR = 365 * 24 * 3_600_000;
 const isLinux = process.platform === "linux";
+
+async function openedStore(path: string, clock?: Clock): Promise<Store> {
+  const store = await openSqliteStore({ path, ...(clock && { clock }) });
+  onTestFinished(() => store.close());
+  return store;
+}
 
 describe("a clock that jumps", () => {
   test("does not make the draft of a writer that runs somebody else's", async () => {
@@ -44,6 +54,46 @@ describe("a clock that jumps", () => {
       expect(isOwnerRunning(owner)).toBe(false);
     },
   );
+
+  test.skipIf(!isLinux)(
+    "leaves a blob under way to its writer, in this process and in another that runs",
+    async () => {
+      const { kernel, path } = await diskKernel();
+      await kernel.session("s");
+      const store = await openedStore(path);
+      const own = await store.blobs.write([Buffer.from("an image of this process")], { maxBytes: 1_000 });
+      const child = startChild(new URL("./blob-writer.ts", import.meta.url), [
+        path,
+        "an image of another process",
+      ]);
+      const digest = (await child.lines.next()).value as string;
+      const late = await openedStore(path, { now: () => Date.now() + YEAR });
+      await late.blobs.collect();
+      expect(await store.blobs.sizeOf(own.digest)).toBeGreaterThan(0);
+      expect(await store.blobs.sizeOf(digest)).toBeGreaterThan(0);
+      child.process.kill("SIGKILL");
+      await child.ended();
+      await late.blobs.collect();
+      expect(await store.blobs.sizeOf(own.digest)).toBeGreaterThan(0);
+      expect(await store.blobs.sizeOf(digest)).toBeUndefined();
+    },
+  );
+
+  test("dates the entries written under it, and none of those after it", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session("s");
+    await say(session, "before");
+    const late = await testKernel({ path, clock: { now: () => Date.now() + 10 * YEAR } });
+    await say(await late.session("s"), "ahead", "ahead too");
+    const from = Date.now();
+    await say(session, "after", "and after that");
+    const { entries } = await session.page();
+    expect(entries.map(({ at }) => at > from + YEAR)).toEqual([false, true, true, false, false]);
+    expect(entries.at(-1)?.at).toBeLessThanOrEqual(Date.now());
+    const store = await openedStore(path);
+    expect(await store.entries.seqAt("s", from - 1)).toBe(1);
+    expect(await store.entries.seqAt("s", Date.now())).toBe(5);
+  });
 
   test("does not end a wait for a lock", async () => {
     const path = join(testFolder(), "x.db");

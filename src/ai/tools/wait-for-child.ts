@@ -17,9 +17,9 @@ export async function waitForChild(
   id: string,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<WaitedChild> {
-  const until = Date.now() + timeoutMs;
+  const until = performance.now() + timeoutMs;
   let status = await kernel.tasks.wait(id, { timeoutMs, ...(signal && { signal }) });
-  for (; status.outcome && status.noticeSeq === 0 && Date.now() < until; ) {
+  for (; status.outcome && status.noticeSeq === 0 && performance.now() < until; ) {
     await sleep(LOOK_MS, undefined, signal ? { signal } : {});
     status = await kernel.tasks.status(id);
   }

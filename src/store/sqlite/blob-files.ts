@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Digest } from "../../model/blob.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { BlobWriteOptions } from "../blob-store.ts";
+import { isOwnedByRunningProcess } from "./blob-holds.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 /** A crashed writer's temporary file is swept after this long. */
@@ -134,7 +135,7 @@ export class BlobFiles {
     for (const name of await readdir(this.#incoming)) {
       const path = join(this.#incoming, name);
       const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-      if (now - modifiedMs < ABANDONED_AFTER_MS) continue;
+      if (now - modifiedMs < ABANDONED_AFTER_MS || isOwnedByRunningProcess(name)) continue;
       rmSync(path, { force: true });
       swept++;
     }

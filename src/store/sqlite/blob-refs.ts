@@ -19,7 +19,6 @@ export class BlobRefs {
       exists: db.prepare("SELECT 1 FROM blobs WHERE digest = ?"),
       add: db.prepare("INSERT OR IGNORE INTO blob_refs (owner, digest) VALUES (?, ?)"),
       removeAll: db.prepare("DELETE FROM blob_refs WHERE owner = ?"),
-      letGo: db.prepare("DELETE FROM blob_holds WHERE token = ?"),
     };
   }
 
@@ -43,9 +42,5 @@ export class BlobRefs {
 
   removeAll(owner: number): void {
     this.#statements.removeAll.run(owner);
-  }
-
-  letGo(tokens: readonly string[]): void {
-    for (const token of tokens) this.#statements.letGo.run(token);
   }
 }

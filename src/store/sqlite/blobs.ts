@@ -1,17 +1,23 @@
-import { randomUUID } from "node:crypto";
 import type { Digest } from "../../model/blob.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { BlobStore, BlobWriteOptions, WrittenBlob } from "../blob-store.ts";
 import { addFreed, type Freed } from "../freed.ts";
 import type { BlobFiles } from "./blob-files.ts";
+import { type BlobHolds, createOwnedName } from "./blob-holds.ts";
 import { digestBytes } from "./blob-refs.ts";
 import type { Database, Row } from "./database.ts";
 import type { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
 
-/** How long a written blob waits for the append that will refer to it. */
-const HOLD_MS = 15 * 60 * 1000;
 const COLLECT_BATCH = 200;
+
+/** The parts of the store that blobs work with. */
+export interface BlobDeps {
+  readonly files: BlobFiles;
+  readonly holds: BlobHolds;
+  readonly eraser: Eraser;
+  readonly clock: Clock;
+}
 
 /**
  * Blobs as files, with their references in the database. A file gets or loses its name only inside a write
@@ -22,19 +28,18 @@ export class SqliteBlobs implements BlobStore {
   readonly #files: BlobFiles;
   readonly #eraser: Eraser;
   readonly #clock: Clock;
+  readonly #holds: BlobHolds;
   readonly #statements;
 
-  constructor(db: Database, files: BlobFiles, eraser: Eraser, clock: Clock) {
+  constructor(db: Database, { files, holds, eraser, clock }: BlobDeps) {
     this.#db = db;
     this.#files = files;
+    this.#holds = holds;
     this.#eraser = eraser;
     this.#clock = clock;
     this.#statements = {
       add: db.prepare("INSERT OR REPLACE INTO blobs (digest, size_bytes) VALUES (?, ?)"),
       known: db.prepare("SELECT 1 FROM blobs WHERE digest = ?"),
-      hold: db.prepare("INSERT INTO blob_holds (token, digest, expires_at) VALUES (?, ?, ?)"),
-      release: db.prepare("DELETE FROM blob_holds WHERE token = ? RETURNING digest"),
-      expire: db.prepare("DELETE FROM blob_holds WHERE expires_at < ? RETURNING digest"),
       idle: db.prepare(`
         SELECT digest FROM blobs b
         WHERE digest > ? AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.digest = b.digest)
@@ -47,7 +52,7 @@ export class SqliteBlobs implements BlobStore {
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: BlobWriteOptions,
   ): Promise<WrittenBlob> {
-    const hold = randomUUID();
+    const hold = createOwnedName();
     try {
       const staged = await this.#files.stage(bytes, hold, options);
       let created: boolean;
@@ -56,7 +61,7 @@ export class SqliteBlobs implements BlobStore {
           const settled = this.#files.settle(staged);
           const digest = digestBytes(staged.digest);
           if (!this.#statements.known.get(digest)) this.#statements.add.run(digest, staged.sizeBytes);
-          this.#statements.hold.run(hold, digest, this.#clock.now() + HOLD_MS);
+          this.#holds.add(hold, digest);
           return settled.created;
         });
       } catch (error) {
@@ -72,14 +77,13 @@ export class SqliteBlobs implements BlobStore {
 
   async release(holds: readonly string[]): Promise<void> {
     await this.#db.transact(() => {
-      for (const hold of holds) this.#eraser.eraseBlobs(digestsOf(this.#statements.release.all(hold)));
+      for (const hold of holds) this.#eraser.eraseBlobs(this.#holds.release(hold));
     });
   }
 
-  /** Removes what writers stored and then died before they could refer to it. */
-  async dropExpired(): Promise<Freed> {
-    const now = this.#clock.now();
-    return this.#db.transact(() => this.#eraser.eraseBlobs(digestsOf(this.#statements.expire.all(now))));
+  /** Removes blobs whose writers died before they could refer to them. */
+  async dropAbandoned(): Promise<Freed> {
+    return this.#db.transact(() => this.#eraser.eraseBlobs(this.#holds.releaseAbandoned()));
   }
 
   async *read(digest: Digest): AsyncGenerator<Uint8Array> {
@@ -96,7 +100,7 @@ export class SqliteBlobs implements BlobStore {
 
   async collect(): Promise<Freed> {
     const now = this.#clock.now();
-    let freed = await this.dropExpired();
+    let freed = await this.dropAbandoned();
     for (let after: Uint8Array | undefined = new Uint8Array(0); after; ) {
       const cursor: Uint8Array = after;
       const step = await this.#db.transact(() => {

@@ -1,21 +1,30 @@
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { DraftRecord, DraftStore, DraftWrite } from "../draft-store.ts";
+import type { BlobHolds } from "./blob-holds.ts";
 import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
+
+/** The parts of the store that keep the blobs of drafts. */
+export interface DraftDeps {
+  readonly refs: BlobRefs;
+  readonly holds: BlobHolds;
+}
 
 /** Drafts in SQLite. Their blob references are owned by the negative of the draft's number. */
 export class Drafts implements DraftStore {
   readonly #db: Database;
   readonly #cache: SessionCache;
   readonly #refs: BlobRefs;
+  readonly #holds: BlobHolds;
   readonly #statements;
 
-  constructor(db: Database, cache: SessionCache, refs: BlobRefs) {
+  constructor(db: Database, cache: SessionCache, { refs, holds }: DraftDeps) {
     this.#db = db;
     this.#cache = cache;
     this.#refs = refs;
+    this.#holds = holds;
     this.#statements = {
       upsert: db.prepare(`
         INSERT INTO drafts (id, session, owner, at, payload) VALUES (?, ?, ?, ?, ?)
@@ -40,7 +49,7 @@ export class Drafts implements DraftStore {
       ) as { number: number };
       this.#refs.removeAll(-number);
       if (draft.blobs) this.#refs.add(-number, draft.blobs);
-      if (draft.holds) this.#refs.letGo(draft.holds);
+      for (const hold of draft.holds ?? []) this.#holds.release(hold);
     });
   }
 

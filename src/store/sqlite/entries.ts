@@ -44,7 +44,9 @@ export class SqliteEntries implements EntryStore {
     this.#parts = parts;
     this.#one = db.prepare("SELECT key, at, kind, payload FROM entries WHERE key = ?");
     this.#damaged = new DamagedPageReader(db);
-    this.#time = db.prepare("SELECT at FROM entries WHERE key = ?");
+    this.#time = db.prepare(
+      "SELECT at FROM entries WHERE key BETWEEN ? AND ? AND at <= ? ORDER BY key LIMIT 1",
+    );
     this.#heads = db.prepare(
       `SELECT number, id, created_at,
          (SELECT max(key) FROM entries WHERE key BETWEEN number * ${MAX_SEQ + 1} AND number * ${MAX_SEQ + 1} + ${MAX_SEQ}) AS head
@@ -144,7 +146,10 @@ export class SqliteEntries implements EntryStore {
   seqAt(session: SessionId, at: number): Promise<number> {
     return this.#db.snapshot(() => {
       const state = this.#parts.cache.require(session);
-      const timeOf = (seq: number) => this.#time.get(entryKey(state.number, seq))?.at as number;
+      const lastKey = entryKey(state.number, state.seq);
+      // Entries dated by a clock that ran ahead count with the time of the first right one after them.
+      const timeOf = (seq: number) =>
+        this.#time.get(entryKey(state.number, seq), lastKey, state.at)?.at as number;
       return searchByTime(at, state, timeOf);
     });
   }

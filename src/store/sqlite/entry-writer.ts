@@ -1,5 +1,7 @@
+import type { Clock } from "../../model/clock.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Appended, AppendOutcome, AppendRequest, NewEntry } from "../entry-store.ts";
+import type { BlobHolds } from "./blob-holds.ts";
 import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
 import type { Drafts } from "./drafts.ts";
@@ -12,6 +14,8 @@ import type { SqliteSessions } from "./sessions.ts";
 import type { SqliteTasks } from "./tasks.ts";
 
 const SQLITE_CONSTRAINT = 19;
+/** A session whose last entry is dated this far ahead of the clock was written under a wrong clock. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
 
 /** What an append touches besides the entries table. */
 export interface EntryNeighbours {
@@ -19,8 +23,10 @@ export interface EntryNeighbours {
   readonly sessions: SqliteSessions;
   readonly drafts: Drafts;
   readonly refs: BlobRefs;
+  readonly holds: BlobHolds;
   readonly intakes: Intakes;
   readonly tasks: SqliteTasks;
+  readonly clock: Clock;
 }
 
 /**
@@ -105,7 +111,7 @@ export class EntryWriter {
     const ats: number[] = [];
     for (const entry of request.entries) {
       const seq = state.seq + 1;
-      const at = Math.max(entry.at, state.at);
+      const at = entry.at >= state.at ? entry.at : this.#timeAfter(state.at, entry.at);
       const key = entryKey(state.number, seq);
       if (state === this.#proven) this.#insert.run(key, at, kindNumber(entry.kind), entry.payload);
       else if (!this.#insertFirst(key, at, entry, state.number)) return undefined;
@@ -117,8 +123,13 @@ export class EntryWriter {
       ats.push(at);
     }
     if (request.finishes !== undefined) this.#near.drafts.deleteWithin(request.finishes);
-    if (request.holds) this.#near.refs.letGo(request.holds);
+    for (const hold of request.holds ?? []) this.#near.holds.release(hold);
     return { firstSeq, ats };
+  }
+
+  /** Times never decrease, unless the session's last entry was dated by a clock that ran more than a day ahead. */
+  #timeAfter(lastAt: number, at: number): number {
+    return lastAt > this.#near.clock.now() + MAX_AHEAD_MS ? at : lastAt;
   }
 
   #insertFirst(key: number, at: number, { kind, payload }: NewEntry, sessionNumber: number): boolean {

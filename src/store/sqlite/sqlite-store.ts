@@ -8,6 +8,7 @@ import type { EntryStore } from "../entry-store.ts";
 import type { SessionStore } from "../session-store.ts";
 import type { Store, StoreSize } from "../store.ts";
 import { BlobFiles } from "./blob-files.ts";
+import { BlobHolds } from "./blob-holds.ts";
 import { BlobRefs } from "./blob-refs.ts";
 import { SqliteBlobs } from "./blobs.ts";
 import { Commits } from "./commits.ts";
@@ -126,12 +127,13 @@ class SqliteStore implements Store {
     const files = new BlobFiles(join(folder, "blobs"), isReadOnly);
     const cache = new SessionCache(db);
     const refs = new BlobRefs(db);
+    const holds = new BlobHolds(db, clock);
     this.#eraser = new Eraser(db, files);
     const committed = () => this.#commits.announce();
     const sessions = new SqliteSessions(db, cache, this.#eraser, committed);
     this.sessions = forgettingSessions(sessions, memory);
-    this.drafts = new Drafts(db, cache, refs);
-    this.blobs = new SqliteBlobs(db, files, this.#eraser, clock);
+    this.drafts = new Drafts(db, cache, { refs, holds });
+    this.blobs = new SqliteBlobs(db, { files, holds, eraser: this.#eraser, clock });
     this.intakes = new Intakes(db, cache);
     this.leases = new Leases(db);
     this.tasks = new SqliteTasks(db, cache);
@@ -140,10 +142,12 @@ class SqliteStore implements Store {
       writer: new EntryWriter(db, {
         cache,
         refs,
+        holds,
         sessions,
         drafts: this.drafts,
         intakes: this.intakes,
         tasks: this.tasks,
+        clock,
       }),
       eraser: this.#eraser,
       committed,
@@ -154,7 +158,7 @@ class SqliteStore implements Store {
   /** Finishes what a crash cut short. */
   async recover(): Promise<void> {
     await this.#eraser.finishDeletions();
-    await this.blobs.dropExpired();
+    await this.blobs.dropAbandoned();
   }
 
   onCommit(listener: () => void): () => void {

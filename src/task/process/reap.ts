@@ -37,11 +37,11 @@ export async function reapTree(find: FindMembers, options: ReapOptions = {}): Pr
     for (const member of members) seen.add(nameOf(member));
     return { list, members };
   };
-  const graceEnd = Date.now() + (options.graceMs ?? 2_000);
+  const graceEnd = performance.now() + (options.graceMs ?? 2_000);
   let members = await askToEnd(look, table, graceEnd);
-  const killEnd = Date.now() + (options.killMs ?? 5_000);
+  const killEnd = performance.now() + (options.killMs ?? 5_000);
   if (members.length > 0) members = await kill(look, table, killEnd);
-  while (members.length === 0 && table.chase?.(find, "SIGKILL") && Date.now() < killEnd)
+  while (members.length === 0 && table.chase?.(find, "SIGKILL") && performance.now() < killEnd)
     members = await kill(look, table, killEnd);
   const remaining = members.map(({ pid, born }) => ({ pid, born }));
   return { ended: seen.size - remaining.length, remaining };
@@ -57,7 +57,7 @@ async function askToEnd(look: () => Promise<Sight>, table: ProcessTable, until: 
   const asked = new Set<string>();
   for (let pauseMs = 5; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
     const { list, members } = await look();
-    const leftMs = until - Date.now();
+    const leftMs = until - performance.now();
     if (members.length === 0 || leftMs <= 0) return members;
     const fresh = members.filter((member) => !asked.has(nameOf(member)));
     await signalAll(list, fresh, "SIGTERM", table);
@@ -84,7 +84,7 @@ async function kill(look: () => Promise<Sight>, table: ProcessTable, until: numb
     if (sight.members.length === 0) return sight.members;
     await signalAll(sight.list, sight.members, "SIGKILL", table);
     await sleep(pauseMs);
-    if (Date.now() > until) return (await look()).members;
+    if (performance.now() > until) return (await look()).members;
   }
 }
 

@@ -36,7 +36,7 @@ export class RunTree {
 
   /** Waits until nothing of it runs, `lingerMs` have passed or `until` is kept; tells whether nothing runs. */
   async waitUntilEmpty(table: ProcessTable, lingerMs: number, until: Promise<unknown>): Promise<boolean> {
-    const end = Date.now() + lingerMs;
+    const end = performance.now() + lingerMs;
     let isOver = false;
     void until.then(() => {
       isOver = true;
@@ -44,7 +44,7 @@ export class RunTree {
     for (let pauseMs = 5; ; pauseMs = Math.min(100, pauseMs * 2)) {
       const find = (list: readonly SeenProcess[]) => this.members(list);
       const isEmpty = find(await table.list()).length === 0 && !table.chase?.(find);
-      if (isEmpty || isOver || Date.now() >= end) return isEmpty;
+      if (isEmpty || isOver || performance.now() >= end) return isEmpty;
       await Promise.race([sleep(pauseMs), until]);
     }
   }

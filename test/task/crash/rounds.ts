@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { claimOwner, releaseOwner } from "../../../src/log/owner.ts";
+import { claimOwner, releaseOwner } from "../../../src/base/owner.ts";
 import { isTerminal } from "../../../src/model/task.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -1,6 +1,6 @@
 // Starts, moves and kills tasks until it is killed itself, and says, synchronously, what was acknowledged.
 import { writeSync } from "node:fs";
-import { claimOwner } from "../../../src/log/owner.ts";
+import { claimOwner } from "../../../src/base/owner.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import { makeHost } from "../host.ts";
 import { fragile, parent, walker } from "./agents.ts";

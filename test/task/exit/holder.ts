@@ -1,6 +1,6 @@
 // Runs a task that never ends by itself, with a resource that says when it is closed; how it is ended is told by the test.
 import { writeSync } from "node:fs";
-import { claimOwner } from "../../../src/log/owner.ts";
+import { claimOwner } from "../../../src/base/owner.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import type { AgentContext } from "../../../src/task/agent.ts";
 import { processCleanups } from "../../../src/task/process/cleanups.ts";
