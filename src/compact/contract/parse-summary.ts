@@ -1,4 +1,5 @@
 import { closingOf, isFenced, openedBy } from "./fence.ts";
+import { QUOTE_SIGN } from "./render-summary.ts";
 import { type SectionKey, sectionNamed } from "./sections.ts";
 import { type SummaryItem, type SummarySections, sectionsFrom } from "./summary.ts";
 
@@ -95,14 +96,17 @@ function quotesIn(inside: readonly string[]): readonly SummaryItem[] {
   let cite: string | undefined;
   let label: string | undefined;
   const quotes: SummaryItem[] = [];
-  for (const text of inside) {
-    const heading = QUOTE_HEADING.exec(text);
+  // Summaries of earlier versions have no sign before their quotes.
+  const hasSigns = inside.some((line) => line.startsWith(QUOTE_SIGN));
+  for (const line of inside) {
+    const isQuote = hasSigns && line.startsWith(QUOTE_SIGN);
+    const heading = isQuote ? undefined : QUOTE_HEADING.exec(line);
     if (heading) {
       cite = heading[1];
       label = heading[2] || undefined;
     } else
       quotes.push({
-        text,
+        text: isQuote ? line.slice(QUOTE_SIGN.length) : line,
         isQuoted: true,
         ...(cite !== undefined && { cite }),
         ...(label !== undefined && { label }),

@@ -11,8 +11,8 @@ export interface SummaryLine {
   readonly item?: SummaryItem;
 }
 
-/** A quoted line that would read as the heading of quotes. */
-const FORGED_HEADING = /^\[(?=[\w-]*#\d)/;
+/** Stands before each quoted line, so that no quoted line can pass for a heading or an item of the summary. */
+export const QUOTE_SIGN = "| ";
 
 /** A summary as text: all sections in order, quoted lines behind the other items of their section, inside a fence. */
 export function renderSummary(sections: SummarySections): string {
@@ -31,7 +31,7 @@ export function linesOfSummary(sections: SummarySections): readonly SummaryLine[
 
 /** An item as it stands in the text. */
 export function textOfItem(item: SummaryItem): string {
-  if (item.isQuoted) return item.text;
+  if (item.isQuoted) return `${QUOTE_SIGN}${item.text.replaceAll("\n", " ")}`;
   if (item.text.includes("\n")) return item.text;
   return `- ${item.cite === undefined ? "" : `${item.cite} `}${item.text}`;
 }
@@ -64,7 +64,7 @@ function linesOfQuotes(quoted: readonly SummaryItem[]): readonly SummaryLine[] {
       heading = quoteHeading(item);
       inside.push({ text: heading });
     }
-    inside.push({ text: item.text.replaceAll("\n", " ").replace(FORGED_HEADING, "\\["), item });
+    inside.push({ text: textOfItem(item), item });
   }
   const fenced = fence("quoted-data", inside.map(({ text }) => text).join("\n")).split("\n");
   return fenced.map((text, index) => {
