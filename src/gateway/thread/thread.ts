@@ -143,6 +143,8 @@ export class Thread {
     const isAlike = explicit === undefined && opening === firstKey;
     const line = { keys: isAlike ? withOpening(keys, firstKey) : keys, roles };
     const runs = await this.#joined.runs({ ...line, messages }, request);
+    // A line that another process left without a reply waits for the same request once more.
+    const isLeftUnanswered = this.#requestLength === 0 && keys.length > 0 && roles.at(-1) !== "assistant";
     return {
       id: this.session.id,
       ...(runs.length > 0 ? withRunsJoined(line, request, runs) : line),
@@ -150,9 +152,9 @@ export class Thread {
       kind: this.#kind,
       explicit,
       agent,
-      lastRequestLength: this.#requestLength,
+      lastRequestLength: isLeftUnanswered ? keys.length : this.#requestLength,
       isInFlight: this.#inFlight > 0,
-      lastReplyWasDelivered: this.#wasDelivered,
+      lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
       brokenLength: this.#brokenLength,
     };
   }
