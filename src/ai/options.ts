@@ -8,7 +8,7 @@ export interface LonghaulModelOptions extends Omit<SessionWindowOptions, "model"
   /** Model id used for window size and prices; defaults to the id of the wrapped model. */
   readonly model?: string;
   /**
-   * Who keeps the history. "caller" (default): every call receives the whole conversation; if it differs from the log,
+   * Owner of the history. "caller" (default): every call receives the whole conversation; if it differs from the log,
    * the line is rewound. "session": calls receive only new messages, and the rest comes from the log.
    */
   readonly history?: "caller" | "session";

@@ -15,7 +15,7 @@ import {
 } from "../index.ts";
 import { idOf } from "./fitted-prompt.ts";
 
-/** Where to search for content related to a user message, and how much of it to insert. */
+/** Source and limits of the content recalled for a user message. */
 export interface RetrievalOptions extends Omit<RetrieveOptions, "tokensOf" | "shown" | "signal"> {
   /** The kernel's memory. */
   readonly memory: Pick<Memory, "recall">;

@@ -47,7 +47,7 @@ export interface Compacted {
   readonly rung: Rung;
   readonly summary: string;
   readonly failed: readonly FailedTry[];
-  /** The window before and after; `left` lists what was removed. */
+  /** The window before and after; `left` lists the removed entries and names. */
   readonly before: readonly Slot[];
   readonly after: readonly Slot[];
   readonly tokens: { readonly without: number; readonly with: number };

@@ -1,4 +1,4 @@
-/** How to change a line so that it matches a caller's messages. */
+/** The change that makes a line match a caller's messages. */
 export type Alignment =
   /** The caller's messages continue the line after its `known` messages. */
   | { readonly type: "follow"; readonly known: number }

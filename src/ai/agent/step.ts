@@ -27,7 +27,7 @@ export interface StepParts {
   readonly reply: StepReply;
 }
 
-/** How often a reply that breaks off is requested; a broken reply has no effect. */
+/** Maximum number of requests for a reply that breaks off; a broken reply has no effect. */
 const MOST_BROKEN = 3;
 const FIRST_PAUSE_MS = 500;
 

@@ -2,7 +2,7 @@ import { tool } from "ai";
 import { z } from "zod";
 import { AgentMemory, type AgentMemoryParts, type Kernel, type SessionId } from "../../index.ts";
 
-/** Options of the memory tools: whose memory they use, and what they may show. */
+/** Options of the memory tools: the memory to use and the content to show. */
 export interface MemoryToolsOptions extends Pick<AgentMemoryParts, "scope" | "mayForgetUsers"> {
   readonly kernel: Kernel;
   /** The agent whose memories are saved and pinned; default "default". */

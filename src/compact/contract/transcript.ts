@@ -4,7 +4,7 @@ import { clipText } from "../../window/clip.ts";
 import { inputText } from "../../window/extract/said.ts";
 import type { SaidMessage } from "../../window/replay/conversation.ts";
 
-/** How much of a conversation a transcript shows. */
+/** Limits on the content of a transcript. */
 export interface TranscriptOptions {
   /** Maximum characters per part; longer parts lose their middle and state how much. Unlimited by default. */
   readonly partCharacters?: number;

@@ -13,7 +13,7 @@ export interface DoneSections {
   readonly problems: readonly Candidate[];
   readonly todos: readonly Candidate[];
   readonly concepts: readonly Candidate[];
-  /** The structured data behind the sections, for merging. */
+  /** The structured data of the sections, for merging. */
   readonly states: readonly FileState[];
   readonly runs: readonly Run[];
 }

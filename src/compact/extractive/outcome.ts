@@ -1,7 +1,7 @@
 import type { ToolResultPart } from "../../model/part.ts";
 import { textOfResult } from "./actions.ts";
 
-/** How a call ended, judging by its result. */
+/** The outcome of a call, judging by its result. */
 export interface Outcome {
   readonly kind: "fine" | "failed" | "refused" | "unknown";
   /** Exit code of a command, if the result states it. */

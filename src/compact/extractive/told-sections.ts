@@ -160,7 +160,7 @@ function edgesOf(sentences: readonly string[]): readonly string[] {
   return [...sentences.slice(0, HEAD_SENTENCES), ...sentences.slice(-TAIL_SENTENCES)];
 }
 
-/** The first sentences of a reply say what was done; its headings do not. */
+/** The first sentences of a reply describe the work; its headings do not. */
 function tellingSentences(text: string): string {
   return sentencesOf(text).slice(0, 4).join(" ");
 }

@@ -41,7 +41,7 @@ export interface LadderOptions extends Pick<ModelOptions, "parts" | "instruction
   readonly tries?: number;
   /** Total time for all models; default 3 minutes. */
   readonly deadlineMs?: number;
-  /** How requests are retried while a provider fails: with backoff, never sooner than the provider asks for. */
+  /** Retry options for requests while a provider fails; the backoff is never shorter than the provider asks for. */
   readonly retries?: RetryOptions;
   /** Maximum size of a summary relative to its source; default 0.5. */
   readonly mostShare?: number;
@@ -70,7 +70,8 @@ const SMALLER_WINDOW = 0.5;
 
 /**
  * Always produces a summary: by the model, by the fallback model, from verbatim content, or, if even that is not small
- * enough, as a single line that states what was left out. Summaries by models must pass the gate. Throws only ABORTED.
+ * enough, as a single line that counts the omitted messages. Summaries by models must pass the gate. Throws only
+ * ABORTED.
  */
 export async function climb(source: LadderSource, options: LadderOptions): Promise<Climbed> {
   const now = options.now ?? Date.now;

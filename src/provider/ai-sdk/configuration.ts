@@ -3,7 +3,7 @@ import { baseUrlOf } from "./base-url.ts";
 import type { Connection, Vendor } from "./vendor.ts";
 import { openaiCompatible, vendors } from "./vendors.ts";
 
-/** How to reach a provider; absent fields come from the environment. */
+/** Connection settings of a provider; absent fields come from the environment. */
 export interface ProviderSettings {
   readonly baseUrl?: string;
   readonly apiKey?: string;

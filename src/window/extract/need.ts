@@ -3,7 +3,7 @@ import type { Origin } from "./said.ts";
 /** The history of a fact (an identifier or a line) from which its need is computed. */
 export interface FactHistory {
   readonly isLine: boolean;
-  /** Where the fact last appeared. */
+  /** Source of the text in which the fact last appeared. */
   readonly origin: Origin;
   /**
    * Number of messages that contain the fact; `named` counts those that the assistant wrote itself, in text or calls.
@@ -34,9 +34,9 @@ interface Weights {
 }
 
 /**
- * How far ahead a fact may be needed. The weights below are a logistic regression over sessions of several agents. The
- * assistant tends to name again what it named often and recently; it quotes lines of files and of its own edits, hardly
- * ever lines of prose; everything fades with distance.
+ * The range of a prediction. The weights below are a logistic regression over sessions of several agents. The assistant
+ * tends to name a fact again if it named that fact often and recently; it quotes lines of files and of its own edits,
+ * hardly ever lines of prose; everything fades with distance.
  */
 export type Horizon = "near" | "far";
 

@@ -23,7 +23,7 @@ export type Followed =
   | { readonly isNew: true; readonly window: LoadedWindow }
   | { readonly isNew: false; readonly window: LoadedWindow; readonly arrived: readonly Slot[] };
 
-/** Reads more than a window can hold, so that a plan is certain to cut what was read. */
+/** Number of windows to read: more than a window can hold, so that a plan is certain to cut the result. */
 const READ_WINDOWS = 3;
 const PAST_TOKENS = 300_000;
 const BATCH = 500;

@@ -15,7 +15,8 @@ export interface HoldingOverlay extends PlacedOverlay {
 
 /**
  * Decides which overlays are in effect. Overlays are added newest first, because only later ones can revert earlier
- * ones. Once an overlay that replaces the whole window is in effect, older ones matter only if it names them.
+ * ones. Once an overlay with `isWhole` is in effect, older ones matter only if it names them: it was computed from the
+ * log and supersedes them.
  */
 export class InEffect {
   readonly #holding: HoldingOverlay[] = [];

@@ -5,7 +5,7 @@ import { gapsBetween, type LinePlaces, type Stretch } from "./line-places.ts";
 import { hiddenBy, placedEdit } from "./place-edit.ts";
 
 /**
- * The lasting overlays that a new whole-window overlay has to name, newest first. Skips overlays that a later summary
+ * The lasting overlays that a new overlay with `isWhole` has to name, newest first. Skips overlays that a later summary
  * covers and names itself, so the list stays short no matter how often a session is summarized.
  */
 export function lastingToName(overlays: readonly HoldingOverlay[], places: LinePlaces): readonly Place[] {

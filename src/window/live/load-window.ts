@@ -12,7 +12,7 @@ import type { HoldingOverlay } from "./in-effect.ts";
 import { gapsBetween, LinePlaces, type Stretch } from "./line-places.ts";
 import { hiddenBy, placedEdit } from "./place-edit.ts";
 
-/** What to read for a window, and how much at most. */
+/** Input and limits for loading a window. */
 export interface LoadOptions {
   readonly session: SessionId;
   readonly entries: EntryStore;

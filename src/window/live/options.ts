@@ -16,7 +16,7 @@ export interface WindowOptions extends LimitOptions {
   readonly tools?: Json | number;
   /** Limits for all images of a window together. */
   readonly images?: ImageBudget;
-  /** What to do if content that may not be cut exceeds the window: throw (default) or clip it. */
+  /** Behavior if content that may not be cut exceeds the window: throw (default) or clip it. */
   readonly oversize?: "error" | "clip";
   /** Settings for single models, by id or by id prefix followed by "*"; they override those of the kernel. */
   readonly models?: ModelTable;

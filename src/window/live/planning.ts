@@ -210,7 +210,7 @@ export class Planning {
   }
 
   /**
-   * The budget may exceed the safety margin for uncertain estimates, but it always includes the floor, and all
+   * Sets the budget. It gives up the safety margin for uncertain estimates rather than exclude the floor, or the
    * protected messages as long as they fit.
    */
   #setBudget(window: LoadedWindow, forcedTokens: number | undefined): void {

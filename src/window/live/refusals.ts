@@ -10,7 +10,7 @@ export class Refusals {
   #overlays: readonly number[] = [];
   #inVain: number | undefined;
 
-  /** How often the window was shrunk, or the output lowered, after an overflow. */
+  /** Number of times the window was shrunk, or the output lowered, after an overflow. */
   get overflows(): number {
     return this.#overflows;
   }

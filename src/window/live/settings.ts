@@ -38,7 +38,7 @@ export interface Settings {
 
 /**
  * Validates options and resolves defaults; settings of a model override general options. If the window has summaries,
- * they use the model's threshold and policies do not.
+ * the model's threshold applies to them and not to the policy.
  */
 export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue, hasSummaries = false): Settings {
   if (typeof given?.model !== "string" || given.model === "")

@@ -1,4 +1,4 @@
-/** Windows up to the small size give a quarter of themselves to one page; windows from the large size on, an eighth. */
+/** One page may take a quarter of a window up to the small size, and an eighth of a window from the large size up. */
 const SMALL = { window: 32_000, share: 1 / 4 } as const;
 const LARGE = { window: 200_000, share: 1 / 8 } as const;
 /** A smaller page is not worth its frame. */

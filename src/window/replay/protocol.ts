@@ -3,7 +3,7 @@ import { partsOf } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import { inputText } from "../extract/said.ts";
 
-/** How a replay counts and charges. Tokens are characters/4, so that anyone can reproduce the numbers. */
+/** Counting and pricing rules of a replay. Tokens are characters/4, so that anyone can reproduce the numbers. */
 export interface Protocol {
   /** Tokens of system prompt and tools, in every request. */
   readonly systemTokens: number;

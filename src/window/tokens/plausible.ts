@@ -25,7 +25,10 @@ const MAX_RATIO = 5;
 const SLACK_TOKENS = 2_000;
 /** Share by which the previously counted part of a request may be counted differently now. */
 const KNOWN_SHARE = 0.15;
-/** How closely two surprising counts must agree, in tokens and as a share of the estimated change between them. */
+/**
+ * Tolerances within which two surprising counts must agree: in tokens, and as a share of the estimated change between
+ * them.
+ */
 const AGREED_TOKENS = 500;
 const AGREED_SHARE = 0.6;
 /**
