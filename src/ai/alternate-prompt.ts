@@ -1,23 +1,23 @@
 import { canMergeRoles, mergeRoles } from "../formats/writing/merge-roles.ts";
 
-/** A message of a window on its way out, in the caller's format. */
+/** An outgoing message of a window, in the caller's format. */
 export interface OutgoingMessage<T> {
   readonly message: T;
-  /** Its place among the caller's messages, if it is one of them. */
+  /** Index among the caller's messages, if it is one of them. */
   readonly index?: number | undefined;
-  /** Its place in the log; undefined for notes. */
+  /** Position in the log; undefined for notes. */
   readonly seq?: number | undefined;
 }
 
 type Fields = { readonly [field: string]: unknown };
 
-/** How messages of one format are merged. */
+/** Merges messages of one format. */
 export interface RoleMerging<T> {
   canMerge(first: T, second: T): boolean;
   merge(first: T, second: T): T | undefined;
 }
 
-/** Merges messages of the AI SDK or of an API. */
+/** The merging rules for messages of the AI SDK or of an API. */
 export function roleMerging<T>(format: "ai-sdk" | "anthropic" | "openai-chat"): RoleMerging<T> {
   return {
     canMerge: (first, second) => canMergeRoles(format, first as Fields, second as Fields),
@@ -26,8 +26,9 @@ export function roleMerging<T>(format: "ai-sdk" | "anthropic" | "openai-chat"): 
 }
 
 /**
- * Merges messages of one role that became neighbours because something was inserted, edited or hidden between them.
- * Messages that the caller itself has in a row, or the log, stay as they are. `givenAt` finds a caller's message.
+ * Merges messages of the same role that became neighbors because a message was inserted, edited or hidden between them.
+ * Consecutive messages that are also neighbors in the caller's conversation or in the log stay separate. `givenAt`
+ * finds a caller's message.
  */
 export function alternatePrompt<T>(
   outgoing: readonly OutgoingMessage<T>[],

@@ -15,7 +15,7 @@ import { retrieved } from "./retrieval.ts";
 import { partsOf, type SdkMessage } from "./sdk-message.ts";
 import { type Frame, Windows } from "./windows.ts";
 
-/** How often one call is sent again; the window itself gives up sooner. */
+/** Maximum number of resends per call; the window itself gives up sooner. */
 const MOST_HEALED = 4;
 
 /** Begins calls of one model in one session. */
@@ -30,12 +30,12 @@ export class Calls {
     this.#windows = new Windows(options.session, windowOptionsOf(options));
   }
 
-  /** True inside the work of the session itself, as for a summary: such calls are none of its conversation. */
+  /** True inside the session's own work, such as making a summary: such calls are not part of its conversation. */
   get areSilent(): boolean {
     return this.#conversation.isInTurn;
   }
 
-  /** Stores what is new of a conversation and fits the window. Instructions come first and always stay. */
+  /** Stores the new messages of a conversation and fits the window. Instructions come first and always stay. */
   async begin(
     messages: readonly SdkMessage[],
     frame: { readonly model: string; readonly tools: Json; readonly maxOutputTokens?: number | undefined },
@@ -73,12 +73,12 @@ interface CallParts {
   readonly media: Media;
 }
 
-/** What a call has used, with what is worth keeping beside it. */
+/** A usage report with its model. */
 export interface UsageReported extends Omit<UsageBody, "kind"> {
   readonly model: string;
 }
 
-/** One call to a model: what it is sent, sent again when it was refused, and what became of it. */
+/** One call to a model: builds the prompt, rebuilds it after a refusal, and stores the reply. */
 export class Call {
   readonly #parts: CallParts;
   readonly #window: ReturnType<Windows["take"]>;
@@ -92,18 +92,18 @@ export class Call {
     this.#window = parts.windows.take(parts.frame);
   }
 
-  /** What the model is sent. */
+  /** The messages to send. */
   get prompt(): readonly SdkMessage[] {
     return this.#prompt;
   }
 
-  /** The same in place of the prompt of a call's parameters; all else stays as it is. */
+  /** Replaces the prompt in a call's parameters, and lowers the output limit if needed; everything else stays. */
   paramsWith(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
     const prompt = this.#prompt as LanguageModelV4CallOptions["prompt"];
     return withMaxOutput({ ...params, prompt }, this.#maxOutputTokens);
   }
 
-  /** Takes in what the caller said and fits the window. */
+  /** Stores the caller's messages and fits the window. */
   async fit(signal?: AbortSignal): Promise<void> {
     await this.#parts.conversation.inTurn(async () => {
       const placed = await this.#take(signal);
@@ -119,14 +119,14 @@ export class Call {
     });
   }
 
-  /** What may not be clipped goes out as the caller wrote it, so that the provider answers; unless an error was asked for. */
+  /** A prompt that may not be clipped is sent unchanged, so that the provider decides, unless `oversize` is "error". */
   #isSentAnyway(error: unknown): boolean {
     return (
       isLonghaulError(error, "WINDOW_FLOOR") && this.#isWhole && this.#parts.options.oversize !== "error"
     );
   }
 
-  /** True if the prompt was changed so that the call can be sent again. */
+  /** Returns true if the prompt was changed so that the call can be sent again. */
   async heals(error: unknown): Promise<boolean> {
     if (isLonghaulError(error) || this.#healed >= MOST_HEALED) return false;
     return this.#parts.conversation.inTurn(async () => {
@@ -140,7 +140,10 @@ export class Call {
     });
   }
 
-  /** Appends a whole reply behind what it answers, and what it used. `append` does it where a draft has begun. */
+  /**
+   * Appends a whole reply after the message it answers, and reports its usage. `append` finishes a draft if one was
+   * begun.
+   */
   async complete(
     reply: MessageInput | undefined,
     usage: LanguageModelV4Usage | undefined,
@@ -160,7 +163,7 @@ export class Call {
     });
   }
 
-  /** Ends a call whose reply and usage are stored by someone else; returns the report to store. */
+  /** Ends a call whose reply and usage the caller stores; returns the report to store. */
   reportOf(
     usage: LanguageModelV4Usage | undefined,
     reply: MessageInput | undefined,
@@ -173,7 +176,7 @@ export class Call {
     return { ...report, model };
   }
 
-  /** A person typed `/compact`. */
+  /** Runs `/compact` if the newest message is that command. */
   async #carryOutCommand({ last }: Placed<GivenMessage>, signal: AbortSignal | undefined): Promise<void> {
     const { given, options } = this.#parts;
     const newest = given.at(-1);
@@ -193,7 +196,7 @@ export class Call {
     return this.#isWhole ? conversation.takeWhole(given) : conversation.takeNew(given);
   }
 
-  /** What was given, with recalled text before the newest message if that is the user's and new. */
+  /** The caller's messages, with recalled text before the newest one if it is a new user message. */
   #withRetrieval(signal: AbortSignal | undefined): readonly GivenMessage[] {
     const { given, options } = this.#parts;
     const { retrieval, session } = options;

@@ -5,7 +5,7 @@ import { type Media, plainMessage } from "./plain-message.ts";
 import { saidKey } from "./said-key.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
-/** A message as a caller handed it over. */
+/** A message as a caller passed it. */
 export interface GivenMessage extends Given {
   readonly sdk: SdkMessage;
   readonly message: Message;
@@ -13,14 +13,14 @@ export interface GivenMessage extends Given {
 
 const conversations = new WeakMap<Session, Conversation<GivenMessage>>();
 
-/** The conversation of a session handle: one for all models that speak in it. */
+/** The conversation of a session handle, shared by all models that use it. */
 export function conversationOf(session: Session): Conversation<GivenMessage> {
   const known = conversations.get(session) ?? new Conversation(session, saidKey);
   conversations.set(session, known);
   return known;
 }
 
-/** Messages of the AI SDK as ours; those that say nothing are left out. */
+/** Converts AI SDK messages to ours; empty messages are dropped. */
 export function givenMessages(messages: readonly SdkMessage[], media: Media): readonly GivenMessage[] {
   return messages.flatMap((sdk) => {
     const input = messageOfSdk(sdk);

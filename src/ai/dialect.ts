@@ -5,10 +5,10 @@ import { LonghaulError, type MessageInput, type PartInput } from "../index.ts";
 import { messageOfSdk } from "./from-sdk.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
-/** A message of someone else's format: nothing about it is known but that it is an object. */
+/** A message in a foreign format; nothing is known about it except that it is an object. */
 export type ForeignMessage = { readonly [field: string]: unknown };
 
-/** Whose messages they are. */
+/** The format of a caller's messages. */
 export type DialectName = "longhaul" | "ai-sdk" | "openai-chat" | "anthropic";
 
 const CHAT_FIELDS = ["tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content"];
@@ -17,7 +17,7 @@ const CHAT_PARTS: readonly unknown[] = ["image_url", "input_audio"];
 const BLOCKS: readonly unknown[] = ["tool_use", "tool_result", "thinking", "redacted_thinking", "document"];
 const SDK_PARTS: readonly unknown[] = ["tool-call", "tool-result", "reasoning", "reasoning-file", "custom"];
 
-/** Tells a format by what only it has. Plain words look the same in all of them. */
+/** Detects a format by features that only it has. Plain text looks the same in all formats. */
 export function dialectOf(messages: readonly ForeignMessage[]): DialectName {
   for (const message of messages) {
     if (Array.isArray(message.parts)) return ownParts(message.parts);
@@ -35,7 +35,7 @@ export function dialectOf(messages: readonly ForeignMessage[]): DialectName {
   return "openai-chat";
 }
 
-/** A message of a format as ours. */
+/** Converts a message of a foreign format to ours. */
 export function messageOf(message: ForeignMessage, dialect: DialectName): MessageInput {
   switch (dialect) {
     case "longhaul":
@@ -53,7 +53,7 @@ export function messageOf(message: ForeignMessage, dialect: DialectName): Messag
 
 const PARTS: readonly unknown[] = ["text", "reasoning", "tool-call", "tool-result", "blob", "data", "raw"];
 
-/** Messages of an AI SDK's user interface have parts too. */
+/** Distinguishes our parts from those of UIMessages of the AI SDK, which it rejects. */
 function ownParts(parts: readonly unknown[]): DialectName {
   const strange = parts.map((part) => objectOf(part)?.type).find((type) => !PARTS.includes(type));
   if (strange === undefined) return "longhaul";
@@ -63,12 +63,12 @@ function ownParts(parts: readonly unknown[]): DialectName {
   );
 }
 
-/** A word in place of a result is left out by imports; here it has to stay behind its call. */
+/** Importers drop placeholder results; here they have to stay after their call. */
 function unanswered({ tool_call_id: callId, content }: ForeignMessage): MessageInput {
   return { role: "tool", parts: [{ type: "tool-result", callId: String(callId), output: String(content) }] };
 }
 
-/** Results come in the user's name. */
+/** Anthropic sends tool results in the user role. */
 function roleOf(role: unknown, parts: readonly PartInput[]): MessageInput["role"] {
   if (role === "assistant" || role === "system") return role;
   return parts.length > 0 && parts.every(({ type }) => type === "tool-result") ? "tool" : "user";

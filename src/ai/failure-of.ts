@@ -1,6 +1,6 @@
 import type { ProviderFailure } from "../index.ts";
 
-/** What a window needs to know of an error that the AI SDK threw or streamed: status, body and words. */
+/** Extracts status, body and message from an error that the AI SDK threw or streamed. */
 export function failureOf(error: unknown): ProviderFailure {
   if (typeof error === "string") return { message: error };
   if (typeof error !== "object" || error === null) return {};

@@ -15,10 +15,11 @@ import type { SdkMessage } from "./sdk-message.ts";
 import { foreignMessages } from "./write-foreign.ts";
 
 /**
- * Fits a conversation into a model's window and stores nothing. Takes our own messages, ModelMessages of the AI SDK, and
- * messages of OpenAI's Chat Completions and of Anthropic, and returns the same kind: the very objects where nothing
- * changed. Leading system messages stay. What cannot be made to fit without clipping the newest question comes back as it
- * was, unless `oversize` is "error". The same conversation, grown, gets the same beginning again.
+ * Fits a conversation into a model's window without storing anything. Accepts our own messages, ModelMessages of the AI
+ * SDK, and messages of OpenAI Chat Completions and Anthropic, and returns the same format, with the same objects for
+ * unchanged messages. Leading system messages stay. If only clipping the newest question would make the conversation
+ * fit, returns it unchanged, unless `oversize` is "error". As the conversation grows, the beginning of the result stays
+ * the same.
  */
 export async function fitMessages<T extends object>(
   messages: readonly T[],
@@ -43,7 +44,10 @@ export async function fitMessages<T extends object>(
   return [...instructions.map((own) => own.foreign), ...fitted] as unknown as readonly T[];
 }
 
-/** The window of a conversation; undefined if what may not be clipped is too much, and no error was asked for. */
+/**
+ * The window of a conversation; undefined if content that may not be clipped is too large and `oversize` is not
+ * "error".
+ */
 function slotsWithin(messages: readonly Message[], options: WindowOptions): readonly Slot[] | undefined {
   try {
     return fitWindow(messages, { oversize: "clip", ...options }).slots;
@@ -67,7 +71,7 @@ function mergingOf(dialect: DialectName): RoleMerging<ForeignMessage> {
   return { canMerge: (first, second) => merge(first, second) !== undefined, merge };
 }
 
-/** A window in the caller's format. */
+/** Converts a window to the caller's format. */
 async function written(
   slots: readonly Slot[],
   spoken: readonly SaidMessage[],
@@ -88,6 +92,6 @@ async function written(
   }
   const fitted = alternatePrompt(outgoing, mergingOf(dialect), (index) => spoken[index]?.foreign);
   if (dialect !== "ai-sdk") return fitted;
-  // Words in place of missing results were left out when the messages were read.
+  // Placeholders for missing results were dropped when the messages were read, so add them again.
   return withResults(fitted as unknown as readonly SdkMessage[]) as unknown as readonly ForeignMessage[];
 }

@@ -16,18 +16,18 @@ import { saidKey } from "./said-key.ts";
 import { partsOf, type SdkMessage } from "./sdk-message.ts";
 import { type BytesOf, type OwnMessage, sdkMessages } from "./to-sdk.ts";
 
-/** Where the words and bytes of a window come from. */
+/** Sources of a prompt's messages and media. */
 export interface PromptSource {
   readonly session: SessionId;
   readonly placed: Placed<GivenMessage>;
-  /** The messages that the caller handed over, in their order. */
+  /** The caller's messages, in order. */
   readonly given?: readonly GivenMessage[];
-  /** Bytes that the caller handed over. */
+  /** Bytes that the caller passed. */
   readonly media: Media;
   readonly blobs?: Pick<Blobs, "bytes"> | undefined;
 }
 
-/** The messages of a fitted window: a caller's own objects where nothing was changed, so that every byte of them stays. */
+/** The messages of a fitted window. Unchanged messages are the caller's own objects, so every byte stays the same. */
 export async function fittedPrompt(
   { slots, messages }: Pick<Fitted, "slots" | "messages">,
   source: PromptSource,
@@ -57,7 +57,7 @@ export async function fittedPrompt(
   return withResults(prompt);
 }
 
-/** What a changed message was before, as a caller would have handed it over. */
+/** The original of a changed message, as a caller would have passed it. */
 async function fromLog(
   { original, message }: Slot,
   toolNames: ReadonlyMap<string, string>,
@@ -68,7 +68,7 @@ async function fromLog(
   return sdk && { sdk, message: original };
 }
 
-/** The entry that a slot of a window shows. */
+/** The id of the entry that a slot shows. */
 export function idOf({ seq, cite }: Slot, session: SessionId): EntryId {
   if (cite === undefined) return entryId(session, seq);
   return cite.startsWith("#") ? `${session}${cite}` : cite;
@@ -88,7 +88,10 @@ function bytesFrom({ media, blobs }: PromptSource): BytesOf {
   };
 }
 
-/** The same with a word for calls that never got a result, as after an abort: providers refuse a call without one. */
+/**
+ * Adds placeholder results for calls that never got one, for example after an abort: providers refuse a call without a
+ * result.
+ */
 export function withResults(prompt: readonly SdkMessage[]): readonly SdkMessage[] {
   const whole: SdkMessage[] = [];
   let open = new Map<unknown, unknown>();

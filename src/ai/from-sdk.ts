@@ -2,13 +2,13 @@ import { contentOfModelMessage } from "../formats/content/ai-sdk-parts.ts";
 import type { Json, MessageInput } from "../index.ts";
 import { partsOf, type SdkMessage } from "./sdk-message.ts";
 
-/** Where the importer of AI SDK conversations keeps what our messages have no place for. */
+/** Metadata key under which the AI SDK importer keeps fields that our messages have no place for. */
 const NAME = "ai-sdk";
 
-/** Marks of where a provider is to cache: they are about one request and not about what was said. */
+/** Cache markers, which apply to one request and are not content. */
 const CACHE_MARKS = ["cacheControl", "cache_control", "cachePoint"];
 
-/** A message of the AI SDK as ours, in the form in which an import would have stored it. */
+/** Converts an AI SDK message to ours, in the form in which an import would store it. */
 export function messageOfSdk(
   message: SdkMessage,
   beside: { readonly [field: string]: Json } = {},
@@ -23,7 +23,7 @@ export function messageOfSdk(
   return { role: message.role, parts, ...(Object.keys(meta).length > 0 && { meta: { [NAME]: meta } }) };
 }
 
-/** The same as JSON: bytes as base64, addresses as text, without marks for caches. */
+/** Converts a value to JSON: bytes to base64, URLs to text, without cache markers. */
 function plain(value: unknown): Json | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
@@ -42,7 +42,7 @@ function plain(value: unknown): Json | undefined {
   return Object.fromEntries(fields);
 }
 
-/** Options that say nothing are none. */
+/** Treats options without content as absent. */
 function withoutEmpty(options: Json | undefined): Json | undefined {
   if (typeof options !== "object" || options === null) return undefined;
   const isEmpty = Object.values(options).every(

@@ -1,12 +1,15 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 
-/** The parameters of a call that asks for at most so much output, reasoning included; as they are if undefined. */
+/**
+ * Limits the output of a call, including reasoning, to `most` tokens; returns the parameters unchanged if `most` is
+ * undefined.
+ */
 export function withMaxOutput(
   params: LanguageModelV4CallOptions,
   most: number | undefined,
 ): LanguageModelV4CallOptions {
   if (most === undefined) return params;
-  // Providers of the AI SDK add the budget for reasoning to the output that is asked for.
+  // AI SDK providers add the reasoning budget to the requested output.
   const left = Math.max(1, most - reasoningBudget(params.providerOptions));
   return { ...params, maxOutputTokens: Math.min(params.maxOutputTokens ?? left, left) };
 }

@@ -1,24 +1,27 @@
 import { type Blobs, LonghaulError, type Session, type SessionWindowOptions } from "../index.ts";
 import type { RetrievalOptions } from "./retrieval.ts";
 
-/** How a session and the calls of an AI SDK model go together. */
+/** Options for using a session with an AI SDK model. */
 export interface LonghaulModelOptions extends Omit<SessionWindowOptions, "model" | "system" | "tools"> {
-  /** The conversation. What is said goes into its log, and its window is what the model is sent. */
+  /** The session of the conversation: messages go into its log, and its window is sent to the model. */
   readonly session: Session;
-  /** Whose window and prices hold; the id of the model by default. */
+  /** Model id used for window size and prices; defaults to the id of the wrapped model. */
   readonly model?: string;
   /**
-   * Who keeps the history. "caller" (default): every call is given the whole conversation; where it differs from the log,
-   * the line is rewound. "session": calls are given what is new, and the rest comes from the log.
+   * Owner of the history. "caller" (default): every call receives the whole conversation; if it differs from the log,
+   * the line is rewound. "session": calls receive only new messages, and the rest comes from the log.
    */
   readonly history?: "caller" | "session";
-  /** The kernel's blobs, for media of the log that the caller does not send again. */
+  /** The kernel's blobs, for logged media that the caller does not send again. */
   readonly blobs?: Pick<Blobs, "bytes">;
-  /** Looks in memory for what a new message of the user refers to, and puts it before the message; off by default. */
+  /** Recalls memory related to a new user message and inserts it before the message; off by default. */
   readonly retrieval?: RetrievalOptions;
 }
 
-/** The options of a session's window among them. An agent's loop has nobody to shorten a message, so ours does. */
+/**
+ * The window options among them. Nobody in an agent's loop can shorten a message, so oversized ones are clipped by
+ * default.
+ */
 export function windowOptionsOf({
   session: _,
   history: __,
@@ -30,7 +33,7 @@ export function windowOptionsOf({
   return { oversize: "clip", ...options };
 }
 
-/** Returns the options if they can be followed, else throws ARGUMENT_INVALID. */
+/** Returns the options if they are valid, else throws ARGUMENT_INVALID. */
 export function checked(options: LonghaulModelOptions): LonghaulModelOptions {
   const { session, history = "caller" } = options ?? {};
   if (typeof session?.window !== "function") throw invalid("session", session, "an open session of a kernel");

@@ -11,10 +11,10 @@ import {
   type ToolResultPart,
 } from "../index.ts";
 
-/** Bytes by their digest, as someone sent them. */
+/** Bytes by their digest. */
 export type Media = Map<string, Uint8Array>;
 
-/** A message as the log would hold it, without storing anything; bytes that it holds are put into `media`. */
+/** Converts a message to the form the log would hold, without storing anything; its bytes are added to `media`. */
 export function plainMessage({ role, text, parts, model, meta }: MessageInput, media: Media): Message {
   const given: readonly PartInput[] = text === undefined ? (parts ?? []) : [{ type: "text", text }];
   return {

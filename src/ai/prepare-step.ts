@@ -3,9 +3,9 @@ import type { LonghaulModelOptions } from "./options.ts";
 import { isLonghaulModel, withLonghaul } from "./with-longhaul.ts";
 
 /**
- * The `prepareStep` of an agent, or of `generateText` and `streamText` with tools: every step speaks in the session. The
- * step's messages stay the caller's; its model is wrapped as `withLonghaul` does it, so that they are stored, fitted,
- * healed and answered. A model that is wrapped already is left alone.
+ * A `prepareStep` for agents, or for `generateText` and `streamText` with tools, that runs every step in the session.
+ * The step's messages stay the caller's; its model is wrapped with `withLonghaul`, so that messages are stored and
+ * fitted, refused windows healed, and replies stored. A model that is already wrapped stays unchanged.
  */
 export function prepareStep(
   options: LonghaulModelOptions,
@@ -14,7 +14,7 @@ export function prepareStep(
   return ({ model }) => {
     if (isLonghaulModel(model)) return { model };
     const known = wrapped.get(model) ?? withLonghaul(model, options);
-    // An agent changes between a few models; one that makes a new one for every step must not fill the memory.
+    // Agents switch between a few models; an agent that creates a new one for every step must not leak memory.
     if (wrapped.size >= MOST_MODELS) wrapped.clear();
     wrapped.set(model, known);
     return { model: known };

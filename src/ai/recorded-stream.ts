@@ -6,11 +6,11 @@ import { ReplyParts } from "./reply-parts.ts";
 
 type Stream = ReadableStream<LanguageModelV4StreamPart>;
 
-/** A stream that was read up to the first word, or the first error. */
+/** A stream that was read up to its first content or error. */
 export interface OpenedStream {
   readonly reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
   readonly read: readonly LanguageModelV4StreamPart[];
-  /** Set if an error came before anything was said. */
+  /** Set if an error came before any content. */
   readonly error?: { readonly value: unknown };
 }
 
@@ -21,7 +21,7 @@ const SILENT: readonly LanguageModelV4StreamPart["type"][] = [
   "ping",
 ];
 
-/** Reads a stream up to the first word: as long as nothing was said, a call can be made again. */
+/** Reads a stream up to its first content; until then, the call can be repeated. */
 export async function openStream(stream: Stream): Promise<OpenedStream> {
   const reader = stream.getReader();
   const read: LanguageModelV4StreamPart[] = [];
@@ -34,12 +34,12 @@ export async function openStream(stream: Stream): Promise<OpenedStream> {
       if (!SILENT.includes(value.type)) return { reader, read };
     }
   } catch (error) {
-    // A stream that broke says so again to whoever reads on.
+    // A broken stream reports its error again to the next reader.
     return { reader, read, error: { value: error } };
   }
 }
 
-/** The same stream, written to the log while it passes: a draft at first, a message when it has ended. */
+/** Passes a stream through and writes it to the log: first as a draft, then as a message when it has ended. */
 export function recordedStream(
   { reader, read }: OpenedStream,
   call: Call,
@@ -75,7 +75,7 @@ export function recordedStream(
   });
 }
 
-/** Least time between two states of a thought or a call that are handed to the draft. */
+/** Minimum time between two draft updates for reasoning or a tool call. */
 const DRAFT_MS = 500;
 
 class Recording {
@@ -85,7 +85,7 @@ class Recording {
   #model: string;
   #draft: Draft | undefined;
   #draftedMs = 0;
-  /** The text that the draft ends with. */
+  /** Id of the text that the draft ends with. */
   #writtenText: string | undefined;
   #isBroken = false;
   #isEnded = false;
@@ -105,7 +105,7 @@ class Recording {
     if (!this.#isBroken) await this.#finish(part.usage);
   }
 
-  /** A reply that has not finished by now was interrupted; what there is of it stays. */
+  /** Ends the recording; an unfinished reply counts as interrupted, and its content so far is kept. */
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -127,7 +127,10 @@ class Recording {
     }
   }
 
-  /** Words go to the draft as they come; all else now and then, for it has to be put together anew. */
+  /**
+   * Text is written to the draft as it arrives; other parts only periodically, because they require rebuilding the
+   * message.
+   */
   #draftWith(part: LanguageModelV4StreamPart): void {
     const isWhole = this.#parts.add(part);
     if (!this.#parts.hasAny) return;

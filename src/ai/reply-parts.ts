@@ -4,31 +4,31 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 
-/** A text or thought that is still being said. */
+/** A text or reasoning part that is still being streamed. */
 interface OpenPart {
   readonly type: "text" | "reasoning";
   readonly pieces: string[];
   providerMetadata?: SharedV4ProviderMetadata | undefined;
 }
 
-/** Puts the parts of a streamed reply together. */
+/** Assembles the parts of a streamed reply. */
 export class ReplyParts {
   readonly #parts: (OpenPart | LanguageModelV4Content)[] = [];
   readonly #open = new Map<string, OpenPart>();
 
-  /** True once something has been said. */
+  /** True once the reply has any content. */
   get hasAny(): boolean {
     return this.#parts.length > 0;
   }
 
-  /** The text that is being said now, if nothing has come after it. */
+  /** Id of the text being streamed, if no other part follows it. */
   get openText(): string | undefined {
     const last = this.#parts.at(-1);
     for (const [id, open] of this.#open) if (open === last && open.type === "text") return id;
     return undefined;
   }
 
-  /** Takes in what came next; true if a part is whole now. */
+  /** Adds the next stream part; returns true if that completes a part of the reply. */
   add(part: LanguageModelV4StreamPart): boolean {
     switch (part.type) {
       case "text-start":
@@ -65,7 +65,7 @@ export class ReplyParts {
     }
   }
 
-  /** All that was said so far. */
+  /** All content so far. */
   content(): readonly LanguageModelV4Content[] {
     return this.#parts.map((part): LanguageModelV4Content => {
       if (!("pieces" in part)) return part;

@@ -3,12 +3,12 @@ import type { Json, MessageInput } from "../index.ts";
 import { messageOfSdk } from "./from-sdk.ts";
 import type { SdkPart } from "./sdk-message.ts";
 
-/** What a model said, in the form in which the AI SDK will send it back; undefined if it said nothing. */
+/** A model's reply, in the form in which the AI SDK will send it back; undefined if it is empty. */
 export function messageOfReply(
   content: readonly LanguageModelV4Content[],
   model: string,
 ): MessageInput | undefined {
-  // Sources and requests for approval are never sent back.
+  // Sources and approval requests are never sent back.
   const asides = content.filter(({ type }) => type === "source" || type === "tool-approval-request");
   const message = messageOfSdk(
     { role: "assistant", content: content.flatMap(partOfReply) },
@@ -59,7 +59,7 @@ function optionsOf(metadata: SharedV4ProviderMetadata | undefined) {
   return metadata === undefined ? {} : { providerOptions: metadata };
 }
 
-/** Models write the input of calls as text; what is not JSON stays text. */
+/** Models write tool input as text; text that is not JSON stays text. */
 function inputOf(text: string): unknown {
   try {
     return text.trim() === "" ? {} : JSON.parse(text);

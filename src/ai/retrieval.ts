@@ -15,15 +15,15 @@ import {
 } from "../index.ts";
 import { idOf } from "./fitted-prompt.ts";
 
-/** Where to look for what a message of the user refers to, and how much of it may be said. */
+/** Source and limits of the content recalled for a user message. */
 export interface RetrievalOptions extends Omit<RetrieveOptions, "tokensOf" | "shown" | "signal"> {
   /** The kernel's memory. */
   readonly memory: Pick<Memory, "recall">;
 }
 
 /**
- * What is put before a new message of the user: recalled text, delimited, marked as nobody's words, or nothing. It is part
- * of the log from then on, so that all that was sent before stays as it was and the provider's cache holds.
+ * Recalled text to insert before a new user message, delimited and marked as not written by anyone; empty if nothing is
+ * found. It becomes part of the log, so that earlier messages stay unchanged and the provider's cache remains valid.
  */
 export async function retrieved(
   { memory, ...options }: RetrievalOptions,
@@ -32,7 +32,7 @@ export async function retrieved(
   session: SessionId,
   signal?: AbortSignal,
 ): Promise<readonly MessageInput[]> {
-  // Most messages refer to nothing; for those the window is not even looked at.
+  // Most messages refer to nothing; for these, skip reading the window.
   if (!shouldRetrieve(text)) return [];
   const found = await retrieveContext(memory, text, {
     ...options,
@@ -43,7 +43,7 @@ export async function retrieved(
   return found ? [contextMessage(found)] : [];
 }
 
-/** What a window shows already. */
+/** The entries and texts that a window already shows. */
 function shownIn({ slots, messages }: Fitted, session: SessionId): Shown {
   const entries = slots
     .filter(({ isNote, original, message }) => !isNote && (!original || original === message))

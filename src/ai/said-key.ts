@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Message, Part } from "../index.ts";
 
 /**
- * What was said, as a key: messages of the same key say the same. Left out is what callers lose or change on the way
- * without meaning to: reasoning, options of providers, the input of calls (their ids name them), empty text. Parts that
- * were too large for the log have the key they had before.
+ * A key for the content of a message: messages with the same key are equal. Ignores parts that callers lose or change
+ * unintentionally: reasoning, provider options, tool input (call ids identify it), empty text. A part stored as a blob
+ * keeps the key it had before.
  */
 export function saidKey(message: Message): string {
   const known = keys.get(message);
@@ -15,10 +15,10 @@ export function saidKey(message: Message): string {
   return key;
 }
 
-/** Messages of a window stay the same objects from call to call, and never change. */
+/** Cache: messages of a window are immutable and stay the same objects from call to call. */
 const keys = new WeakMap<Message, string>();
 
-/** The key of a part; undefined for one that does not count. */
+/** The key of a part; undefined for a part that is ignored. */
 export function keyOf(part: Part): string | undefined {
   switch (part.type) {
     case "text":
@@ -52,7 +52,7 @@ function callKey(callId: string, name: string): string {
   return JSON.stringify(["call", callId, name]);
 }
 
-/** As digests of blobs are made. */
+/** The same digest as for blobs. */
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -1,8 +1,8 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 
 /**
- * A message as the AI SDK has it: a ModelMessage, or one of the prompt that it hands to a model. What their parts have in
- * common is enough for us.
+ * A message of the AI SDK: a ModelMessage, or a message of the prompt passed to a model. Declares only the fields that
+ * both have in common.
  */
 export interface SdkMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
@@ -10,16 +10,16 @@ export interface SdkMessage {
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
 }
 
-/** A part of one. */
+/** A part of an `SdkMessage`. */
 export interface SdkPart {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Notes of a provider's client about a response; nobody says or needs them. */
+/** Bookkeeping parts that a provider's client adds to a response; they are not content. */
 const BOOKKEEPING: readonly unknown[] = ["anthropic.message_start"];
 
-/** The parts of a message's content that were said. */
+/** The content parts of a message, without bookkeeping. */
 export function partsOf({ content }: SdkMessage): readonly SdkPart[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.filter(({ type, kind }) => type !== "custom" || !BOOKKEEPING.includes(kind));

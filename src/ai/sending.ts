@@ -5,14 +5,14 @@ import type { Call, Calls } from "./call.ts";
 import { type OpenedStream, openStream } from "./recorded-stream.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 
-/** A model that can be wrapped: by its name alone, it is looked for where the AI SDK itself would. */
+/** Resolves a model given by name the way the AI SDK does. */
 export function modelOf(model: LanguageModel): Exclude<LanguageModel, string> {
   return typeof model === "string"
     ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model)
     : model;
 }
 
-/** Begins a call with the parameters that the AI SDK has made for it. */
+/** Begins a call with the parameters from the AI SDK. */
 export async function beginCall(
   calls: Calls,
   model: LanguageModelV4,
@@ -24,13 +24,13 @@ export async function beginCall(
   try {
     return await calls.begin(prompt as readonly SdkMessage[], frame, abortSignal);
   } catch (error) {
-    // Callers know an abort by the reason of their own signal.
+    // Callers recognize an abort by the reason of their own signal.
     abortSignal?.throwIfAborted();
     throw error;
   }
 }
 
-/** Sends a call until it is answered, or refused for a reason that no other window would change. */
+/** Sends a call until it succeeds, or fails for a reason that no other window would fix. */
 export async function healing<T>(call: Call, send: () => PromiseLike<T>): Promise<T> {
   for (;;) {
     try {
@@ -41,7 +41,7 @@ export async function healing<T>(call: Call, send: () => PromiseLike<T>): Promis
   }
 }
 
-/** The same for a stream: until something of an answer has come, another window can be sent. */
+/** Like `healing`, for a stream: another window can be sent until the first content arrives. */
 export async function healingStream<T extends { readonly stream: Parameters<typeof openStream>[0] }>(
   call: Call,
   send: () => PromiseLike<T>,

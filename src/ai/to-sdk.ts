@@ -5,18 +5,18 @@ import type { BlobPart, Json, Message, Part, ToolResultPart } from "../index.ts"
 import { keyOf } from "./said-key.ts";
 import { partsOf, type SdkMessage, type SdkPart } from "./sdk-message.ts";
 
-/** The bytes of media, wherever they can be had; undefined where they cannot. */
+/** Returns the bytes of media; undefined if they are not available. */
 export type BytesOf = (part: BlobPart) => Promise<Uint8Array | undefined>;
 
-/** A message that a caller handed over, ours and theirs. */
+/** A caller's message, in our format and in the AI SDK's. */
 export interface OwnMessage {
   readonly sdk: SdkMessage;
   readonly message: Message;
 }
 
 /**
- * A message of a window as messages of the AI SDK. Parts that a caller's own message holds are taken from there as they
- * are, with all that providers want to have back; only what was changed is written anew.
+ * Converts a message of a window to AI SDK messages. Parts that the caller's own message contains are reused, with
+ * everything that providers expect back; only changed parts are rewritten.
  */
 export async function sdkMessages(
   message: Message,
@@ -59,7 +59,7 @@ class Writing {
     this.#toolNames = toolNames;
     this.#bytesOf = bytesOf;
     const ownParts = own ? partsOf(own.sdk) : [];
-    // Only where all of them became parts of ours do they stand at the same index.
+    // Indexes match only if every part was converted to one of ours.
     if (own && ownParts.length === own.message.parts.length) {
       for (const [index, part] of own.message.parts.entries())
         this.#own.set(exactKey(part), ownParts[index] as SdkPart);
@@ -85,14 +85,17 @@ class Writing {
     return result && options !== undefined ? { ...result, providerOptions: options } : result;
   }
 
-  /** The options of the message itself. */
+  /** The provider options of the message itself. */
   options(): SdkMessage["providerOptions"] {
     if (this.#ownSdk) return this.#ownSdk.providerOptions;
     const kept = objectOf(this.#message.meta?.["ai-sdk"])?.providerOptions;
     return kept as SdkMessage["providerOptions"];
   }
 
-  /** True if reasoning has left: OpenAI refuses items by name whose reasoning is missing, and takes them word by word. */
+  /**
+   * True if reasoning was removed: OpenAI refuses items referenced by id if their reasoning is missing, but accepts
+   * their full text.
+   */
   get #isUnlinked(): boolean {
     const hasReasoning = this.#ownSdk && partsOf(this.#ownSdk).some(({ type }) => type === "reasoning");
     return hasReasoning === true && !this.#message.parts.some(({ type }) => type === "reasoning");
@@ -102,16 +105,16 @@ class Writing {
     return part.type === "tool-result" ? this.#ownResults.get(part.callId) : this.#own.get(exactKey(part));
   }
 
-  /** Fields kept beside a part; they stand by index, so that a message with other parts than it was stored with has none. */
+  /** Extra fields of a part. They are stored by index, so a message whose parts have changed has none. */
   #extra(index: number): { readonly extra?: { readonly [field: string]: Json } } {
     const extras = objectOf(objectOf(this.#message.meta?.["ai-sdk"])?.extras);
     const extra = objectOf(extras?.[String(index)]) as { readonly [field: string]: Json } | undefined;
     const part = this.#message.parts[index];
-    // A stub or an extract stands where something else was.
+    // A stub or an extract has replaced the original part.
     return extra && !(part?.type === "text" && "type" in extra) ? { extra } : {};
   }
 
-  /** A result whose media can be had; others become a word. */
+  /** Replaces media whose bytes are not available with a text. */
   async #loadable(part: ToolResultPart): Promise<ToolResultPart> {
     const output: ToolResultPart["output"][number][] = [];
     for (const piece of part.output) {
@@ -121,7 +124,7 @@ class Writing {
     return { ...part, output };
   }
 
-  /** What writers of parts need: the bytes of media. */
+  /** A partial `ExportedSession` that only provides the bytes of media. */
   async #source(part: Part): Promise<{ readonly source: ExportedSession; readonly missing?: SdkPart }> {
     const base64 = async (blob: BlobPart) =>
       Buffer.from((await this.#bytesOf(blob)) ?? []).toString("base64");
@@ -132,7 +135,7 @@ class Writing {
   }
 }
 
-/** Stands for media whose bytes nobody handed over. */
+/** Text that replaces media whose bytes are not available. */
 function wordOf({ mime, sizeBytes, name }: BlobPart) {
   return { type: "text", text: `[${name ?? "file"}: ${mime}, ${sizeBytes} bytes, not at hand]` } as const;
 }
@@ -149,7 +152,7 @@ function withoutItem(part: SdkPart): SdkPart {
   return { ...part, providerOptions: { ...options, openai: rest } };
 }
 
-/** Parts that are the same word by word, reasoning included. */
+/** A key for exact equality, including reasoning. */
 function exactKey(part: Part): string {
   return part.type === "reasoning" ? `reasoning ${JSON.stringify(part)}` : (keyOf(part) ?? "");
 }

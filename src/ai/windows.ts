@@ -1,6 +1,6 @@
 import type { Json, Session, SessionWindow, SessionWindowOptions } from "../index.ts";
 
-/** What every request of a call holds besides messages. */
+/** The parts of a request other than its messages. */
 export interface Frame {
   readonly model: string;
   readonly system: string;
@@ -8,10 +8,10 @@ export interface Frame {
   readonly maxOutputTokens?: number | undefined;
 }
 
-/** Windows that wait for the next call; more calls at once open more. */
+/** Maximum number of idle windows; additional concurrent calls open more. */
 const MOST_IDLE = 4;
 
-/** The windows of a session: one for each call that runs, kept for the next call of the same frame. */
+/** The windows of a session: one per running call, kept for the next call with the same frame. */
 export class Windows {
   readonly #session: Session;
   readonly #options: Omit<SessionWindowOptions, "model">;
@@ -22,7 +22,7 @@ export class Windows {
     this.#options = options;
   }
 
-  /** A window for one call. */
+  /** Takes a window for one call; `giveBack` returns it for reuse. */
   take(given: Frame): { readonly window: SessionWindow; readonly giveBack: () => void } {
     const frame = JSON.stringify(given);
     const index = this.#idle.findIndex((idle) => idle.frame === frame);
@@ -35,7 +35,7 @@ export class Windows {
   }
 
   #open({ model, system, tools, maxOutputTokens }: Frame): SessionWindow {
-    // What a caller lets the model say counts against the window of most providers.
+    // Most providers count the requested output against the window.
     const output = maxOutputTokens === undefined ? {} : { maxOutputTokens };
     return this.#session.window({ ...this.#options, model, system, tools, ...output });
   }

@@ -7,8 +7,8 @@ import { messageOfReply } from "./reply.ts";
 import { beginCall, healing, healingStream, modelOf } from "./sending.ts";
 
 /**
- * The same model, speaking in a session: what is said is stored, every call is sent a window that fits, refused windows
- * are healed and sent again, and replies and what they used are stored. All else is the model's own.
+ * Wraps a model so that it runs in a session: messages are stored, every call is sent a window that fits, refused
+ * windows are healed and sent again, and replies and their usage are stored. Everything else is left to the model.
  */
 export function withLonghaul(model: LanguageModel, options: LonghaulModelOptions): LanguageModelV4 {
   const calls = new Calls(options);
@@ -39,7 +39,7 @@ export function withLonghaul(model: LanguageModel, options: LonghaulModelOptions
 
 const longhaulModels = new WeakSet<object>();
 
-/** True for a model that speaks in a session already. */
+/** True for a model that is already wrapped. */
 export function isLonghaulModel(model: LanguageModel): boolean {
   return typeof model === "object" && longhaulModels.has(model);
 }

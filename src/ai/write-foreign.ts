@@ -8,17 +8,20 @@ import type { DialectName, ForeignMessage } from "./dialect.ts";
 import type { SdkMessage } from "./sdk-message.ts";
 import { type BytesOf, sdkMessages } from "./to-sdk.ts";
 
-/** What a message of a window is written from. */
+/** Input for writing a message of a window in a caller's format. */
 export interface Writing {
   readonly dialect: DialectName;
-  /** The caller's message that it stands for; undefined for a note. */
+  /** The caller's message that it corresponds to; undefined for a note. */
   readonly own: { readonly foreign: ForeignMessage; readonly message: Message } | undefined;
-  /** Tools by id of their calls. */
+  /** Tool names by call id. */
   readonly toolNames: ReadonlyMap<string, string>;
   readonly bytesOf: BytesOf;
 }
 
-/** A message of a window in a caller's format; a tool's words that answer no call any more become the user's. */
+/**
+ * Converts a message of a window to a caller's format; text of a tool message that answers no call becomes a user
+ * message.
+ */
 export async function foreignMessages(
   message: Message,
   writing: Writing,
@@ -45,7 +48,7 @@ async function anthropicMessages(
   const role = message.role === "tool" ? "user" : message.role;
   const isSame = own?.message.parts.length === message.parts.length;
   const blocks = await blocksOfParts(message.parts, sourceOf(bytesOf));
-  // Fields beside a block, as marks for the cache, stay with it where the block is still the same one.
+  // Extra fields of a block, such as cache markers, stay with it if the block is still the same.
   const ownBlocks = isSame ? arrayOf(own?.foreign.content) : [];
   const content = blocks.map((block, index) => {
     const given = objectOf(ownBlocks[index]);
@@ -97,7 +100,7 @@ function isCalled(call: unknown, parts: readonly Part[]): boolean {
   return parts.some((part) => part.type === "tool-call" && part.callId === id);
 }
 
-/** What writers of parts need: the bytes of media, which the caller handed over. */
+/** A partial `ExportedSession` that only provides the bytes that the caller passed. */
 function sourceOf(bytesOf: BytesOf): ExportedSession {
   const needed: Pick<ExportedSession, "base64" | "restore"> = {
     base64: async (part: BlobPart) => Buffer.from((await bytesOf(part)) ?? []).toString("base64"),

@@ -16,24 +16,24 @@ import { pays, type SummaryPlace } from "./plan/pays.ts";
 import { sourceOf } from "./plan/source.ts";
 import { type Amount, checkTrigger, type LastAttempt, needOf, type TriggerOptions } from "./plan/trigger.ts";
 
-/** When and how a session is compacted by itself. */
+/** When and how a session is compacted automatically. */
 export interface AutoCompactOptions
   extends TriggerOptions,
     Omit<CompactOptions, "isDryRun" | "signal" | "model" | "fallback"> {}
 
-/** The models that are asked, once they are needed. */
+/** Loads the summarizer models when they are first needed. */
 export type Summarisers = () => Promise<Pick<CompactOptions, "model" | "fallback">>;
 
 /**
- * Compacts a session when its window asks for it. From a soft mark on the summary is made in the background, so that the
- * call that needs it seldom waits; what is said meanwhile stays behind it.
+ * Compacts a session when its window needs it. From a soft threshold on, it prepares the summary in the background, so
+ * that calls seldom wait; messages added meanwhile stay after the summary.
  */
 export class AutoCompaction implements Compacting {
   readonly #parts: CompactorParts;
   readonly #options: AutoCompactOptions;
   readonly #summarisers: Summarisers;
   #preparing: Promise<Prepared | undefined> | undefined;
-  /** Head of the log when the latest attempt came to nothing. */
+  /** Head of the log when the latest attempt failed. */
   #failedAt = 0;
   readonly #closing = new AbortController();
 
@@ -51,7 +51,7 @@ export class AutoCompaction implements Compacting {
     const options = { ...this.#options, ...definedFields(state.set) };
     const need = needOf({ ...state, removable }, options);
     if (need === "none") return false;
-    // A summary that was prepared takes its place before the next one is thought of.
+    // Apply a prepared summary before considering another one.
     if (this.#preparing && need === "prepare") return false;
     if (this.#preparing && (await this.#placePrepared(signal))) return true;
     const last = await this.#lastAttempt(state);
@@ -63,17 +63,17 @@ export class AutoCompaction implements Compacting {
     return false;
   }
 
-  /** Drops what was prepared, as after a redaction: it may hold what was removed. */
+  /** Drops a prepared summary, for example after a redaction, because it may contain the removed content. */
   forget(): void {
     this.#preparing = undefined;
   }
 
-  /** Gives up what is being prepared. */
+  /** Cancels a summary in preparation. */
   close(): void {
     this.#closing.abort();
   }
 
-  /** True if a summary was prepared and still fits the conversation. */
+  /** Returns true if a summary was prepared and still applies. */
   async #placePrepared(signal: AbortSignal | undefined): Promise<boolean> {
     const prepared = await unlessAborted(this.#preparing, signal);
     this.#preparing = undefined;
@@ -88,13 +88,13 @@ export class AutoCompaction implements Compacting {
       return isDone;
     } catch (error) {
       throwIfAborted(signal);
-      // Someone else is at it: their summary will be there soon, and the policy keeps the window small meanwhile.
+      // Another process is compacting; its summary will be there soon, and the policy keeps the window small meanwhile.
       if (isLonghaulError(error, "COMPACTION_BUSY") || isLonghaulError(error, "ABORTED")) return false;
       throw error;
     }
   }
 
-  /** A failure in the background is no one's business: the summary is made anew when it is needed. */
+  /** Ignores background failures: the summary is made again when it is needed. */
   async #prepare(): Promise<Prepared | undefined> {
     try {
       const prepared = await prepareSummary(this.#parts, await this.#compactOptions());
@@ -110,7 +110,7 @@ export class AutoCompaction implements Compacting {
     this.#failedAt = (await log.store.entries.head(session)).seq;
   }
 
-  /** The latest attempt as the log has it, or as this process knows that it came to nothing. */
+  /** The latest attempt according to the log, or a later failure that only this process knows of. */
   async #lastAttempt({ loaded, countedPerEstimated }: CompactingState): Promise<LastAttempt | undefined> {
     const { session, log } = this.#parts;
     const logged = await findLastAttempt(log.store.entries, session);
@@ -165,7 +165,7 @@ function definedFields({ threshold, maxMessages }: CompactingState["set"]): Trig
   };
 }
 
-/** Waits for work that others wait for, too: who is aborted waits no longer, and the work goes on. */
+/** Waits for shared work; an abort ends the wait but not the work. */
 async function unlessAborted<T>(work: Promise<T> | undefined, signal: AbortSignal | undefined) {
   if (!work || !signal) return work;
   throwIfAborted(signal);

@@ -7,19 +7,19 @@ import { isStub } from "../window/stub.ts";
 import { estimateMessage } from "../window/tokens/estimate.ts";
 import { isCompaction } from "./compact-slots.ts";
 
-/** What a window lacks of what was said because it was cleared; tokens as estimated. */
+/** The content that was cleared from a window, in estimated tokens. */
 export interface Cleared {
   readonly toolUses: number;
   readonly toolTokens: number;
   readonly reasoningTurns: number;
   readonly reasoningTokens: number;
-  /** True if a summary stands for what is old. */
+  /** True if a summary replaces older messages. */
   readonly isCompacted: boolean;
-  /** That summary, as the model gets it. */
+  /** That summary, as the model receives it. */
   readonly summary?: string;
 }
 
-/** Counts what was cleared of the messages of a window that are still there. */
+/** Counts the content cleared from the messages that are still in a window. */
 export function clearedIn(slots: readonly Slot[]): Cleared {
   checkList("slots", slots, { message: "object", original: "object?" });
   const turns = turnsOf(slots);

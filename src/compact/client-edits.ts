@@ -12,28 +12,27 @@ import { sizeOf } from "../window/size.ts";
 import type { Slot } from "../window/slot.ts";
 import { compactSlots } from "./compact-slots.ts";
 
-/** What a client wants done to its window; tokens as the provider counts them. */
+/** Edits that a client requests for its window; tokens as the provider counts them. */
 export interface ClientEdits {
-  /** So many of the latest turns that have reasoning keep it. */
+  /** Keeps reasoning only in this many of the latest turns that have any. */
   readonly reasoning?: { readonly keepTurns: number };
   readonly results?: Omit<ClearOptions, "enough" | "isSpared">;
-  /** From so many tokens on a summary takes the place of what is old. */
+  /** Summarizes older messages once the request reaches this many tokens. */
   readonly compact?: { readonly tokens: number; readonly instructions?: string | undefined };
 }
 
-/** What stands behind a client's edits. */
 export interface ClientEditsOptions {
-  /** Keeps the budget where the edits are not enough; `longhaul` by default. */
+  /** Policy that enforces the budget if the edits are not enough; `longhaul` by default. */
   readonly base?: Policy;
-  /** The model's window as the provider counts it; without it, triggers are taken as estimates. */
+  /** The model's window as the provider counts it; if absent, triggers are compared with estimates. */
   readonly windowTokens?: number;
 }
 
 const PAST_TOKENS = 300_000;
 
 /**
- * A policy that does what the client asks for, and leaves the rest to another one when the budget would not be kept
- * without. What was cleared stays cleared, whatever the other policy does.
+ * A policy that applies the client's edits, and another policy if the budget would otherwise be exceeded. Cleared
+ * content stays cleared, whatever the other policy does.
  */
 export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}): Policy {
   checkFields("edits", edits);
@@ -62,7 +61,7 @@ class ClientEditsRun implements PolicyRun {
   #arrived: Slot[] = [];
   #past: readonly Slot[];
   #calls: number;
-  /** Budget of the last fit: with the same one, and nothing new, there is nothing to do. */
+  /** Budget of the last fit; if it is the same and there are no new messages, there is nothing to do. */
   #fittedTokens: number | undefined;
   #reasons = new Set<string>();
   reason: string | undefined;
@@ -105,7 +104,7 @@ class ClientEditsRun implements PolicyRun {
     const { instructions } = compact;
     const { pins = new Set<number>() } = this.#context;
     const compacted = compactSlots(window, { tokensOf, pins, instructions });
-    // A first request above the trigger is no reason to write the summary again on every call.
+    // A first request above the trigger must not cause a new summary on every call.
     const freed = sizeOf(window) - sizeOf(compacted);
     if (freed < (budget.system + sizeOf(window)) * MIN_FREED_SHARE) return window;
     this.#reasons.add("summarised as the client asked");
@@ -119,7 +118,7 @@ class ClientEditsRun implements PolicyRun {
     return applyProposals(slots, proposals, this.#parts.tokensOf);
   }
 
-  /** Estimates lag behind or run ahead of what the provider counts; the budget knows by how much. */
+  /** Converts the provider's count to estimates, using the ratio between the two in the budget. */
   #estimated(tokens: number): number {
     const { windowTokens, budget } = this.#parts;
     return windowTokens === undefined ? tokens : (tokens * budget.window) / windowTokens;
@@ -135,7 +134,7 @@ class ClientEditsRun implements PolicyRun {
     };
   }
 
-  /** Within the budget; the base sees the window as edited, so that nothing comes back. */
+  /** Enforces the budget with the base policy, which sees the edited window, so that it restores no cleared content. */
   #guarded(slots: readonly Slot[], moment: Moment): readonly Slot[] {
     const { base, budget, tokensOf, course } = this.#parts;
     const { tokens, system, messages = Number.POSITIVE_INFINITY } = budget;
@@ -148,7 +147,7 @@ class ClientEditsRun implements PolicyRun {
     return fitted;
   }
 
-  /** Keeps what has left for the base: it may want some of it back. */
+  /** Keeps removed messages for the base policy, which may bring some back. */
   #remember(before: readonly Slot[], after: readonly Slot[]): void {
     const { tokensOf } = this.#parts;
     const shown = new Set(after.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
@@ -169,7 +168,7 @@ class ClientEditsRun implements PolicyRun {
   }
 }
 
-/** The slots with what they were before any edit, which was kept from the base. */
+/** Restores the original messages of slots, which were hidden from the base policy. */
 function withOriginals(fitted: readonly Slot[], before: readonly Slot[]): readonly Slot[] {
   const byMessage = new Map(before.map((slot) => [slot.message, slot]));
   const bySeq = new Map(before.filter(({ isNote }) => !isNote).map((slot) => [slot.seq, slot]));
@@ -181,7 +180,10 @@ function withOriginals(fitted: readonly Slot[], before: readonly Slot[]): readon
   });
 }
 
-/** What was cleared as if it had been said so. A result as words stays what it was: it is not the user who speaks. */
+/**
+ * Makes a cleared message look original to the base policy. A result converted to text keeps its original, so that it
+ * is not taken for the user's words.
+ */
 function asIfSaid(slot: Slot): Slot {
   const { original, ...rest } = slot;
   return original && answeredBy(original).length === answeredBy(slot.message).length ? rest : slot;

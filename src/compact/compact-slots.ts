@@ -7,11 +7,11 @@ import type { Slot } from "../window/slot.ts";
 import { windowIndex } from "../window/window-index.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
-/** How the slots of a window are compacted. */
+/** Options for compacting the slots of a window. */
 export interface CompactSlotsOptions {
   readonly tokensOf: TokensOf;
   readonly pins?: ReadonlySet<number>;
-  /** What whoever asks for it wants kept. */
+  /** Wishes of the requester for the summary. */
   readonly instructions?: string | undefined;
 }
 
@@ -22,8 +22,8 @@ const LEAST_SUMMARY = 300;
 const SUMMARY_SHARE = 0.2;
 
 /**
- * The window with a summary, made of the conversation's own words, in place of all groups but those that are protected and
- * the latest. An earlier summary is brought up to date. The very same array if nothing would be won.
+ * Replaces all groups except the protected and the latest ones with an extractive summary; an earlier summary is
+ * updated. Returns the same array if that saves nothing.
  */
 export function compactSlots(slots: readonly Slot[], options: CompactSlotsOptions): readonly Slot[] {
   const { tokensOf, instructions } = options;
@@ -49,13 +49,13 @@ export function compactSlots(slots: readonly Slot[], options: CompactSlotsOption
   });
 }
 
-/** True for a summary of ours. */
+/** True for a summary written by `compactSlots`. */
 export function isCompaction({ isNote, message }: Slot): boolean {
   const [part] = message.parts;
   return isNote === true && part?.type === "text" && part.text.startsWith(TITLE);
 }
 
-/** Indexes of what stays: whole groups, and with each all that calls and results tie to it. */
+/** Indexes of the slots that stay: whole groups, with all slots bound to them by calls and results. */
 function stayingSlots(slots: readonly Slot[], pins: ReadonlySet<number> | undefined): ReadonlySet<number> {
   const { groups, bonds } = windowIndex(slots);
   const kept = protectedSeqs(slots, pins);

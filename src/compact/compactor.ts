@@ -23,39 +23,38 @@ import { type Climbed, climb, type FailedTry, type LadderOptions, type Rung } fr
 import { withLease } from "./lease.ts";
 import { type Keep, type Source, sourceOf } from "./plan/source.ts";
 
-/** What a compaction needs of its session. */
+/** Dependencies of a compaction. */
 export interface CompactorParts {
   readonly session: SessionId;
   readonly log: Log;
   readonly lines: Lines;
   readonly flush: () => Promise<void>;
-  /** Prices of models, for what summaries cost. */
+  /** Model prices, to compute the cost of summaries. */
   readonly factsOf: FactsOf;
 }
 
-/** How a session is compacted. */
 export interface CompactOptions extends Keep, Omit<LadderOptions, "budgetTokens" | "now"> {
-  /** Tokens of the summary; a fifth of what it stands for by default, at most 4,000. */
+  /** Maximum tokens of the summary; by default a fifth of its source, at most 4,000. */
   readonly budgetTokens?: number;
-  /** True to see the summary and what would leave without changing anything. */
+  /** True to see the summary and its effect without changing anything. */
   readonly isDryRun?: boolean;
 }
 
-/** What a compaction did, or would do. */
+/** The result of a compaction, or of a dry run. */
 export interface Compacted {
   /** Seq of the overlay; undefined for a dry run. */
   readonly overlay?: number;
   readonly rung: Rung;
   readonly summary: string;
   readonly failed: readonly FailedTry[];
-  /** The window as messages before and after, with what left it. */
+  /** The window before and after; `left` lists the removed entries and names. */
   readonly before: readonly Slot[];
   readonly after: readonly Slot[];
   readonly tokens: { readonly without: number; readonly with: number };
   readonly left: Receipt["left"];
-  /** What models used on the way, */
+  /** Usage of all model calls. */
   readonly usage: Climbed["usage"];
-  /** in US dollars; undefined where nobody knows. */
+  /** Total cost in US dollars; undefined if unknown. */
   readonly cost?: number;
 }
 
@@ -66,14 +65,17 @@ const SUMMARY_SHARE = 0.2;
 const MOST_TRIES = 3;
 const MOST_REASON = 200;
 
-/** A summary that is ready to take its place. */
+/** A summary that is ready to be applied. */
 export interface Prepared {
   readonly window: LoadedWindow;
   readonly edit: SingleEdit;
   readonly compacted: Compacted;
 }
 
-/** Compacts one session; undefined if nothing came since the last summary. Appends made meanwhile stay behind the summary. */
+/**
+ * Compacts a session; undefined if there is nothing new since the last summary. Messages appended meanwhile stay after
+ * the summary.
+ */
 export async function compactSession(
   parts: CompactorParts,
   options: CompactOptions = {},
@@ -87,7 +89,7 @@ export async function compactSession(
   return undefined;
 }
 
-/** Makes a summary and changes nothing. COMPACTION_BUSY if someone else is at it. */
+/** Makes a summary without applying it. Throws COMPACTION_BUSY if another process is compacting the session. */
 export async function prepareSummary(
   parts: CompactorParts,
   options: CompactOptions = {},
@@ -101,8 +103,8 @@ export async function prepareSummary(
 }
 
 /**
- * Puts a summary in its place, in one step; returns the seq of the overlay. Undefined, with nothing changed, if the line
- * was changed, pinned, edited by hand or summarised by others since it was made: then it may be of something else.
+ * Applies a summary in one step and returns the seq of the overlay. Undefined, with nothing changed, if the line was
+ * changed, pinned, edited by hand or summarized by others since the summary was made, because it may no longer match.
  */
 export async function putInPlace(
   { log, session }: CompactorParts,
@@ -129,7 +131,7 @@ function oneLine(reason: string): string {
   return reason.replaceAll(/\s+/g, " ").slice(0, MOST_REASON).toWellFormed();
 }
 
-/** Plans of policies do not matter to a summary, for it is made from the log; pins, lines and all other overlays do. */
+/** Plans of policies do not affect a summary, which is made from the log; pins, lines and all other overlays do. */
 function isPassingPlan(entry: Entry): boolean {
   return (
     entry.kind === "overlay" &&
@@ -155,7 +157,7 @@ async function makeSummary(parts: CompactorParts, options: CompactOptions): Prom
   return isSmaller ? { window, edit, compacted } : undefined;
 }
 
-/** Logs what models used, whether their summary takes its place or not; a refused one always leaves a trace. */
+/** Logs the usage of models, whether or not their summary is applied; a rejected summary always leaves a trace. */
 async function logUsage({ log, session }: CompactorParts, climbed: Climbed, isUsed: boolean): Promise<void> {
   const { usage, rung, failed } = climbed;
   const wasAsked = [rung, ...failed.map((one) => one.rung)].some(
@@ -167,7 +169,7 @@ async function logUsage({ log, session }: CompactorParts, climbed: Climbed, isUs
     await log.appendOne<UsageBody>(session, { body: { kind: "usage", ...used, meta } });
 }
 
-/** Messages with the parts that were too large for the log, so that whoever summarizes them sees all of them. */
+/** Restores parts stored as blobs, so that the summarizer sees whole messages. */
 async function wholeSlots(slots: readonly Slot[], blobs: Blobs): Promise<readonly Slot[]> {
   const messages = await wholeMessages(slots, blobs);
   return slots.map((slot, index) => {
@@ -176,7 +178,10 @@ async function wholeSlots(slots: readonly Slot[], blobs: Blobs): Promise<readonl
   });
 }
 
-/** The window as it is, or as it was said: summaries are made from the log and not from what policies have left of it. */
+/**
+ * Loads the window as shown, or without the policies' edits: summaries are made from the log and not from edited
+ * windows.
+ */
 function load({ session, log, lines }: CompactorParts, isAsSaid: boolean): Promise<LoadedWindow> {
   return loadWindow({
     session,

@@ -4,23 +4,23 @@ import type { EntryStore } from "../store/entry-store.ts";
 import { isRefusedSummary, isSummaryUsage } from "../window/live/meter.ts";
 import type { Amount } from "./plan/trigger.ts";
 
-/** An attempt to summarize, as the log remembers it. */
+/** An attempt to summarize, as recorded in the log. */
 export interface LoggedAttempt {
-  /** Seq of the entry that it left. */
+  /** Seq of the entry that records it. */
   readonly seq: number;
   readonly freed: Amount;
 }
 
-/** Entries looked through, and those of them that can be traces of an attempt. */
+/** Maximum number of entries searched, and of overlay and usage entries read among them. */
 const MAX_ENTRIES = 5_000;
 const MAX_TRACES = 500;
 const NOTHING: Amount = { tokens: 0, messages: 0 };
-/** A summary that never took its place may have been a good one. */
+/** The effect of a summary that was never applied is unknown, and may have been large. */
 const UNKNOWN: Amount = { tokens: Number.POSITIVE_INFINITY, messages: Number.POSITIVE_INFINITY };
 
 /**
- * The latest attempt to summarize a session: the overlay of its summary, or only what its models used if the summary was
- * refused. It is read from the log, so that a process that opens the session knows of it too.
+ * Finds the latest attempt to summarize a session: the overlay of its summary, or only the usage of its models if the
+ * summary was rejected. Reading it from the log makes it known to every process that opens the session.
  */
 export async function findLastAttempt(
   entries: EntryStore,
@@ -42,7 +42,7 @@ export async function findLastAttempt(
       const freed = { tokens: tokensBefore - tokensAfter, messages: summary?.left.entries ?? 0 };
       return { seq: Math.max(seq, used?.seq ?? 0), freed };
     }
-    // Usage used to be written behind the overlay of the same summary.
+    // Older versions wrote usage after the overlay of the same summary.
     const report = entry as Entry<UsageBody>;
     if (isRefusedSummary(report)) return used ?? { seq: entry.seq, freed: NOTHING };
     if (isSummaryUsage(report)) used ??= { seq: entry.seq, freed: UNKNOWN };

@@ -6,9 +6,9 @@ const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 
 /**
- * Does work that only one may do for a session at a time, in whatever process. COMPACTION_BUSY if someone else is at it;
- * what a process of this machine left when it died is taken over. The work's signal fires if the lease is lost, as after a
- * long sleep of the machine.
+ * Runs work that only one process at a time may do for a session. Throws COMPACTION_BUSY if another process holds the
+ * lease; takes over the lease of a process that died on this machine. The work's signal fires if the lease is lost, for
+ * example after the machine was suspended.
  */
 export async function withLease<T>(
   log: Log,

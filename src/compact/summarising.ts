@@ -6,9 +6,9 @@ import type { Budget, Course, Moment, Policy, PolicyRun } from "../window/policy
 import type { Slot } from "../window/slot.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
-/** How a policy is given a summary. */
+/** Options of the `summarising` policy. */
 export interface SummarisingOptions {
-  /** Share of the room behind system prompt and tools that the summary may take. */
+  /** Maximum share of the room after system prompt and tools that the summary may take. */
   readonly share?: number;
   readonly policy?: Policy;
 }
@@ -19,8 +19,8 @@ const MOST_TOKENS = 4_000;
 const TITLE = "[Summary of earlier steps]";
 
 /**
- * A policy with an extractive summary: whatever leaves the window is also told of in the fixed sections, behind the first
- * request of the user, and brought up to date with each edit. No model is asked.
+ * Adds an extractive summary to a policy: everything that leaves the window is also summarized in the fixed sections,
+ * after the user's first request, and updated with each edit. Calls no model.
  */
 export function summarising(options: SummarisingOptions = {}): Policy {
   checkFields("options", options, { share: "number?", policy: "object?" });
@@ -41,7 +41,7 @@ class SummarisingRun implements PolicyRun {
   readonly #summaryTokens: number;
   #summary: Slot | undefined;
   #text: string | undefined;
-  /** Messages of the window as they were said. */
+  /** Messages of the window in their original form. */
   #shown = new Map<number, Slot>();
   reason: string | undefined;
 

@@ -1,18 +1,18 @@
-/** What to do so that a line says what a caller says. */
+/** The change that makes a line match a caller's messages. */
 export type Alignment =
-  /** What the caller says goes on where the line ends, after `known` messages. */
+  /** The caller's messages continue the line after its `known` messages. */
   | { readonly type: "follow"; readonly known: number }
-  /** The caller has gone another way after `keep` messages. */
+  /** The caller's messages diverge from the line after `keep` messages. */
   | { readonly type: "rewind"; readonly keep: number }
-  /** The caller says something else at `places`, and the rest as it was. */
+  /** The caller's messages differ at `places` only. */
   | { readonly type: "replace"; readonly places: readonly number[] }
-  /** The caller does not say any more what stands at `places`, and the rest as it was. */
+  /** The caller's messages omit those at `places` and are otherwise the same. */
   | { readonly type: "drop"; readonly places: readonly number[] };
 
-/** Each replaced message makes the line longer to describe; a caller who changes more begins anew there. */
+/** Every replaced message adds ranges to the line; with more changes than this, the line is rewound instead. */
 const MOST_REPLACED = 32;
 
-/** Compares a line with the whole conversation as a caller has it, both as keys of what was said. */
+/** Compares a line with a caller's whole conversation, both given as message keys. */
 export function alignWhole(line: readonly string[], caller: readonly string[]): Alignment {
   const keep = samePrefix(line, caller);
   if (keep === line.length) return { type: "follow", known: keep };
@@ -24,22 +24,22 @@ export function alignWhole(line: readonly string[], caller: readonly string[]): 
   return { type: "rewind", keep };
 }
 
-/** The same for a caller who may also have left messages out, anywhere before the line's end. */
+/** Like `alignWhole`, for a caller that may also have omitted messages anywhere before the end of the line. */
 export function alignTrimmed(line: readonly string[], caller: readonly string[]): Alignment {
   const places = leftOut(line, caller);
   return places ? { type: "drop", places } : alignWhole(line, caller);
 }
 
 /**
- * Places of the line's messages that a caller has left out, if that is all the caller has changed: it still ends where the
- * line ends, possibly with new messages after it. Sliding windows, trimmed middles and reminders that were said once look so.
- * Undefined if the caller says something else instead, and for a caller who left nothing out.
+ * Places of the line's messages that a caller has omitted, if it changed nothing else: its messages still include the
+ * end of the line, possibly followed by new ones. Sliding windows, trimmed middles and one-time reminders look like
+ * this. Undefined if the caller changed messages or omitted none.
  */
 export function leftOut(line: readonly string[], caller: readonly string[]): readonly number[] | undefined {
   const last = line.at(-1);
   const keep = samePrefix(line, caller);
   const end = last === undefined ? -1 : caller.lastIndexOf(last);
-  // Where the common beginning says all of it, the caller has gone back instead.
+  // If the common prefix contains all of it, the caller has gone back instead.
   if (end < keep) return undefined;
   const places: number[] = [];
   let place = line.length - 1;
@@ -51,7 +51,10 @@ export function leftOut(line: readonly string[], caller: readonly string[]): rea
   return places.length === 0 ? undefined : places.reverse();
 }
 
-/** How many of a caller's first messages the line ends with: a caller who keeps no history says only what is new. */
+/**
+ * Number of the caller's first messages that the line ends with, for callers that keep no history and send only new
+ * messages.
+ */
 export function overlap(line: readonly string[], caller: readonly string[]): number {
   for (let known = Math.min(line.length, caller.length); known > 0; known--) {
     const from = line.length - known;
@@ -60,7 +63,7 @@ export function overlap(line: readonly string[], caller: readonly string[]): num
   return 0;
 }
 
-/** Length of the common beginning. */
+/** Length of the common prefix. */
 export function samePrefix(one: readonly string[], other: readonly string[]): number {
   const most = Math.min(one.length, other.length);
   let same = 0;

@@ -9,13 +9,13 @@ import {
   type SessionCompactOptions,
 } from "../index.ts";
 
-/** Overlays looked through for the trace of a command that was carried out before. */
+/** Number of overlays searched for a trace of the same command. */
 const MAX_OVERLAYS = 50;
 
 /**
- * Carries out `/compact [instructions]` if that is the newest message of a conversation: the session is compacted, and the
- * model is asked to confirm it in place of the command, which stays in the log. A command that comes again, as in a request
- * that is repeated, is not carried out twice. To be called in the conversation's turn, before its window is fitted.
+ * Runs `/compact [instructions]` if it is the newest message of a conversation: compacts the session and asks the model
+ * to confirm it in place of the command, which stays in the log. A repeated request does not run the command twice.
+ * Call this in the conversation's turn, before fitting its window.
  */
 export async function compactOnCommand(
   session: Session,
@@ -51,7 +51,7 @@ async function compact(session: Session, options: SessionCompactOptions): Promis
   try {
     return await session.compact(options);
   } catch (error) {
-    // Someone else is at it: their summary is as good.
+    // Another process is compacting; its summary is just as good.
     if (isLonghaulError(error, "COMPACTION_BUSY")) return undefined;
     throw error;
   }

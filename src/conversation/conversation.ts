@@ -16,13 +16,13 @@ import { throughEntry } from "./through-entry.ts";
 
 export type { Given, Placed, PlacedMessage } from "./placed.ts";
 
-/** Lines that were left and may be come back to: callers with several drafts of one conversation, or several calls at once. */
+/** Number of abandoned lines to remember, for callers that return to an earlier draft or make several calls at once. */
 const MOST_LEFT_LINES = 8;
-/** Lines of the session that are looked through for an entry. */
+/** Maximum number of the session's lines searched for an entry. */
 const MOST_LINES = 1_000;
 const BATCH = 1_000;
 
-/** Decides what to do so that a line says what a caller says. */
+/** Decides how to change a line so that it matches a caller's messages. */
 export type Align<G extends Given> = (line: LineSeen, given: readonly G[]) => Alignment;
 
 const alignKeys: Align<Given> = ({ keys }, given) =>
@@ -31,12 +31,12 @@ const alignKeys: Align<Given> = ({ keys }, given) =>
     given.map(({ key }) => key),
   );
 
-/** Whose turn it is. */
+/** The conversation whose turn is running in the current async context. */
 const turns = new AsyncLocalStorage<object>();
 
 /**
- * Brings what callers say into a session's log, each message once. Nothing is ever lost: where a caller says something
- * else than the log, the line goes another way and the log keeps both.
+ * Writes callers' messages to a session's log, each message once. Nothing is ever lost: if a caller's messages differ
+ * from the log, the line changes and the log keeps both.
  */
 export class Conversation<G extends Given> {
   readonly #session: Session;
@@ -50,12 +50,12 @@ export class Conversation<G extends Given> {
     this.#known = new KnownLine(session, keyOf);
   }
 
-  /** True for what runs inside a turn: a summary that the window asks for must not wait for the window. */
+  /** True inside a turn. A summary that the window requests must not wait for the turn it runs in. */
   get isInTurn(): boolean {
     return turns.getStore() === this;
   }
 
-  /** Runs one piece of work after the other: what is fitted must be what was just taken in. */
+  /** Runs work one piece at a time, so that a fit sees exactly the messages just written. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     const run = () => turns.run(this, work);
     const mine = this.#turn.then(run, run);
@@ -63,12 +63,12 @@ export class Conversation<G extends Given> {
     return mine;
   }
 
-  /** What the active line says, or one that was left and says more of what a caller says. */
+  /** The active line, or an abandoned one that shares more with the caller's messages. */
   line(given: readonly G[] = []): Promise<LineSeen> {
     return given.length === 0 ? this.#known.look() : this.#closestLine(given.map(({ key }) => key));
   }
 
-  /** The active line, with messages that were left out before and that a caller of these keys says again. */
+  /** The active line, including previously dropped messages that a caller with these keys sends again. */
   async lineFor(caller: readonly string[]): Promise<Pick<LineSeen, "messages" | "keys" | "roles">> {
     const line = await this.#known.look();
     const messages = this.#dropped.restoredLine(line, caller)?.messages;
@@ -76,7 +76,7 @@ export class Conversation<G extends Given> {
     return { messages, keys: messages.map(({ key }) => key), roles: messages.map(({ role }) => role) };
   }
 
-  /** Makes the line end with what a caller who keeps the whole conversation says. */
+  /** Makes the line match the messages of a caller that keeps the whole conversation. */
   async takeWhole(given: readonly G[], align: Align<G> = alignKeys): Promise<Placed<G>> {
     let line = await this.line(given);
     const alignment = align(line, given);
@@ -98,12 +98,12 @@ export class Conversation<G extends Given> {
       line = await this.#known.look();
     }
     const fresh = given.slice(line.messages.length);
-    // The line grows in place; where somebody else has written in between, it has to be looked at again.
+    // `line` grows in place unless somebody else has written in between; then it has to be read again.
     const isWhole = await this.#append(fresh);
     return placed(isWhole ? line : await this.#known.look(), given);
   }
 
-  /** Appends what a caller says that the line does not end with yet. */
+  /** Appends those of the caller's messages that the line does not end with yet. */
   async takeNew(given: readonly G[]): Promise<Placed<G>> {
     if (given.length === 0) return { byId: new Map(), last: undefined };
     const newest = await this.#known.newest(given.length);
@@ -118,7 +118,10 @@ export class Conversation<G extends Given> {
     return placed({ messages, placeOf }, own);
   }
 
-  /** Makes the line say behind an entry what a caller says; what followed it before stays in the log. */
+  /**
+   * Makes the line continue with the caller's messages after the entry `last`; messages that followed it before stay in
+   * the log.
+   */
   async takeBehind(last: EntryId, given: readonly G[]): Promise<Placed<G>> {
     if (!(await this.holds(last))) return this.takeNew(given);
     const keys = given.map(({ key }) => key);
@@ -135,13 +138,13 @@ export class Conversation<G extends Given> {
     });
   }
 
-  /** True if an entry is on the active line; one that is on another line alone makes the active one end with it. */
+  /** True if an entry is on the active line. If it is only on another line, makes the active line end with it. */
   async holds(id: EntryId): Promise<boolean> {
     const line = await this.#known.look();
     return line.placeOf(id) !== undefined || this.#endWith(id);
   }
 
-  /** Appends an entry behind another, whatever calls that ran meanwhile, here or elsewhere, have made of the line. */
+  /** Appends an entry after `last`, even if concurrent calls, here or in other processes, have changed the line. */
   async appendBehind<E extends Entry>(
     last: EntryId | undefined,
     append: () => Promise<E | undefined>,
@@ -149,7 +152,7 @@ export class Conversation<G extends Given> {
     await this.standBehind(last);
     const entry = await append();
     if (!entry || this.#known.appended([entry]) || last === undefined) return entry;
-    // Somebody else may have come between: then the line is put together.
+    // If another writer came in between, set the line explicitly.
     const { session, seq } = entry;
     await patiently(async () => {
       const line = await this.#known.look();
@@ -166,17 +169,17 @@ export class Conversation<G extends Given> {
     return entry;
   }
 
-  /** Takes note of entries that were just appended behind the line, so that they need not be read again. */
+  /** Records entries that were just appended to the line, so that they need not be read again. */
   appended(entries: readonly Entry[]): void {
     this.#known.appended(entries);
   }
 
-  /** Makes sure that what is appended next follows an entry, whatever calls that ran meanwhile have made of the line. */
+  /** Makes the line end with `last`, even if concurrent calls have changed it. */
   async standBehind(last: EntryId | undefined): Promise<void> {
     if (last !== undefined) await patiently(() => this.#endWith(last));
   }
 
-  /** Makes an entry the last of the line; false if no line has it. */
+  /** Makes the line end with an entry; false if no line contains it. */
   async #endWith(id: EntryId): Promise<boolean> {
     const line = await this.#known.look();
     if (line.messages.at(-1)?.id === id) return true;
@@ -193,7 +196,7 @@ export class Conversation<G extends Given> {
     return true;
   }
 
-  /** The active line, or one that was left and says more of the same. */
+  /** The active line, or an abandoned one that shares more with the given keys. */
   async #closestLine(keys: readonly string[]): Promise<LineSeen> {
     const line = await this.#known.look();
     const same = (seen: LineSeen) => samePrefix(seen.keys, keys);
@@ -211,14 +214,14 @@ export class Conversation<G extends Given> {
     return this.#known.look();
   }
 
-  /** Makes the line end with its message at a place; with none, if there is none before the first. */
+  /** Makes the line end with its message at `place`; a place before the first message empties it. */
   async #rewind(line: LineSeen, place: number): Promise<void> {
     const last = line.messages[place];
     if (last) this.#known.rewound(line, place, await this.#session.rewind(last.id));
     else await this.#session.setLine([], "the caller begins anew");
   }
 
-  /** Takes messages off the line in one step. A line too scattered to be described begins again, empty. */
+  /** Removes messages from the line in one step. If the line would have too many ranges, restarts it empty. */
   async #drop(line: LineSeen, places: readonly number[]): Promise<void> {
     const ids = places.map((place) => (line.messages[place] as LineMessage).id);
     const count = ids.length === 1 ? "a message" : `${ids.length} messages`;
@@ -238,7 +241,7 @@ export class Conversation<G extends Given> {
     this.#left = [line, ...others].slice(0, MOST_LEFT_LINES);
   }
 
-  /** True if the known line has grown by just these. */
+  /** Returns true if the known line has grown by exactly these messages. */
   async #append(given: readonly G[]): Promise<boolean> {
     let isWhole = true;
     for (let from = 0; from < given.length; from += BATCH) {

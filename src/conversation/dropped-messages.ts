@@ -2,24 +2,27 @@ import type { SeqRange, Session } from "../index.ts";
 import { leftOut, samePrefix } from "./align.ts";
 import type { LineMessage, LineSeen } from "./known-line.ts";
 
-/** Messages that callers have left out are remembered up to this number; older ones would be written again. */
+/** Maximum number of dropped messages to remember; older ones are written again if a caller sends them. */
 const MAX_DROPPED = 20_000;
 
-/** A message of the session's own log, where its place is known. */
+/** A message of the session's own log, whose seq is known. */
 type OwnMessage = LineMessage & { readonly seq: number };
 
-/** Remembers messages that callers have left out, for a caller that says them again. */
+/** Remembers messages that callers have dropped, for a caller that sends them again. */
 export class DroppedMessages {
   #messages: readonly OwnMessage[] = [];
 
-  /** Notes messages that were just taken off the line. */
+  /** Records messages that were just removed from the line. */
   add(messages: readonly LineMessage[]): void {
     const known = new Set(messages.map(({ id }) => id));
     const all = [...this.#messages.filter(({ id }) => !known.has(id)), ...messages.filter(isOwn)];
     this.#messages = all.sort((a, b) => a.seq - b.seq).slice(-MAX_DROPPED);
   }
 
-  /** The line with the left-out messages that a caller says again, each where it once stood; undefined if there are none. */
+  /**
+   * The line with those dropped messages that a caller sends again, each at its original position; undefined if there
+   * are none.
+   */
   restoredLine(
     line: Pick<LineSeen, "messages" | "keys">,
     caller: readonly string[],
@@ -35,7 +38,7 @@ export class DroppedMessages {
     return restored.length === 0 ? undefined : { messages, restored };
   }
 
-  /** Puts messages back on the line. */
+  /** Adds dropped messages back to the line. */
   async restore(session: Session, { restored }: RestoredLine): Promise<void> {
     const [active] = await session.lines(1);
     if (!active) return;
@@ -49,7 +52,7 @@ export class DroppedMessages {
   }
 }
 
-/** A line with messages that are to come back to it. */
+/** A line and the dropped messages to add back to it. */
 export interface RestoredLine {
   readonly messages: readonly LineMessage[];
   readonly restored: readonly OwnMessage[];
@@ -63,14 +66,16 @@ function keysOf(messages: readonly LineMessage[]): readonly string[] {
   return messages.map(({ key }) => key);
 }
 
-/** Places that a caller leaves out; none if it says the whole line, undefined if it says something else. */
+/** Places that a caller omits; empty if it sends the whole line, undefined if it sends something else. */
 function placesGone(line: readonly string[], caller: readonly string[]): ReadonlySet<number> | undefined {
   if (samePrefix(line, caller) === line.length) return new Set();
   const places = leftOut(line, caller);
   return places && new Set(places);
 }
 
-/** The messages of a line and others of its log, in the log's order; undefined if the line itself is in another order. */
+/**
+ * Merges the messages of a line with others of its log, in log order; undefined if the line itself is in another order.
+ */
 function merged(
   line: readonly LineMessage[],
   others: readonly OwnMessage[],
@@ -82,7 +87,7 @@ function merged(
   return [...before, ...[...own.filter(isOwn), ...others].sort((a, b) => a.seq - b.seq)];
 }
 
-/** Ranges with more entries of one session in them, in the order of its log. */
+/** Adds entries of one session to ranges, in log order. */
 export function withEntries(
   ranges: readonly SeqRange[],
   session: string,

@@ -12,37 +12,40 @@ import {
 /** A message of the line. */
 export interface LineMessage {
   readonly id: EntryId;
-  /** Its seq, if it is an entry of the session itself and not of one that it was forked from. */
+  /** Seq of the entry; undefined if it belongs to the session that this one was forked from. */
   readonly seq: number | undefined;
   readonly key: string;
   readonly role: Role;
-  /** How many parts it has in the log. */
+  /** Number of parts in the log. */
   readonly parts: number;
 }
 
-/** A line as far as it is known. */
+/** A cached line. */
 export interface LineSeen {
-  /** Seq of the entry that chose it. */
+  /** Seq of the line entry that selected it. */
   readonly lineSeq: number;
-  /** Grows while it is the active line. */
+  /** Grows while the line is active. */
   readonly messages: readonly LineMessage[];
-  /** Keys and roles of the messages. */
+  /** Keys of the messages; `roles` holds their roles. */
   readonly keys: readonly string[];
   readonly roles: readonly Role[];
   /** Place of an entry among the messages. */
   placeOf(id: EntryId): number | undefined;
-  /** The same for entries of the session itself; faster. */
+  /** Place of an entry of the session itself; faster than `placeOf`. */
   placeOfSeq(seq: number): number | undefined;
 }
 
-/** Callers who hand over whole conversations hold them in memory themselves; longer ones are left to the session. */
+/**
+ * Callers that pass whole conversations keep them in memory anyway; longer conversations must be read through the
+ * session.
+ */
 const MOST_MESSAGES = 200_000;
 const PAGE = 1_000;
 
-/** Says what a message of the log says, as a key: messages of the same key say the same. */
+/** Computes a key from the content of a message; messages with the same key are equal. */
 export type KeyOf = (message: Message) => string;
 
-/** What the active line of a session says, kept up to date with the log whoever writes to it. */
+/** Caches the messages of a session's active line and follows the log, no matter which process writes to it. */
 export class KnownLine {
   readonly #session: Session;
   readonly #keyOf: KeyOf;
@@ -54,25 +57,27 @@ export class KnownLine {
     this.#keyOf = keyOf;
   }
 
-  /** Looks what is new. */
+  /** Returns the line, updated with new entries. */
   async look(): Promise<LineSeen> {
     if (this.#seen && (await this.#follow(this.#seen))) return this.#seen;
     this.#seen = await this.#load();
     return this.#seen;
   }
 
-  /** Takes in entries that were just appended, so that they need not be read again; false if others stand between. */
+  /**
+   * Adds entries that were just appended, so that they need not be read again; false if other entries lie in between.
+   */
   appended(entries: readonly Entry[]): boolean {
     const isNext = entries.every(({ seq }, index) => seq === this.#head + 1 + index);
     return this.#seen !== undefined && isNext && this.#add(this.#seen, entries);
   }
 
-  /** Takes in that the line was just made to end with its message at `place`, so that it need not be read again. */
+  /** Records that the line was just rewound to its message at `place`, so that it need not be read again. */
   rewound(seen: LineSeen, place: number, chosen: Entry<LineBody>): void {
     this.#shortened(seen, seen.messages.slice(0, place + 1), chosen);
   }
 
-  /** Notes that the messages at `places` were just taken off the line, so that the line need not be read again. */
+  /** Records that the messages at `places` were just removed from the line, so that it need not be read again. */
   dropped(seen: LineSeen, places: readonly number[], chosen: Entry<LineBody>): void {
     const gone = new Set(places);
     const kept = seen.messages.filter((_, place) => !gone.has(place));
@@ -87,15 +92,15 @@ export class KnownLine {
     this.#head = chosen.seq;
   }
 
-  /** The newest messages of the line, oldest first; nothing of it is kept. */
+  /** The newest messages of the line, oldest first; not cached. */
   async newest(limit: number): Promise<readonly LineMessage[]> {
     const { seq: head } = await this.#session.head();
     return this.#read(head, limit);
   }
 
-  /** False if the line is another one now. */
+  /** Returns false if the active line has changed. */
   async #follow(seen: Seen): Promise<boolean> {
-    // Asking where the log ends costs a fraction of reading what is behind.
+    // Reading the head costs a fraction of reading entries.
     if ((await this.#session.head()).seq === this.#head) return true;
     for (;;) {
       const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE });
@@ -124,7 +129,7 @@ export class KnownLine {
     return seen;
   }
 
-  /** The newest messages of the line up to the head; what is appended meanwhile comes with the next look. */
+  /** The newest messages of the line up to `head`; later ones are read by the next `look`. */
   async #read(head: number, most: number): Promise<readonly LineMessage[]> {
     const pages: (readonly LineMessage[])[] = [];
     let left = most;
@@ -144,7 +149,7 @@ export class KnownLine {
   #message(entry: Entry): LineMessage {
     const { id } = entry;
     const seq = entry.session === this.#session.id ? entry.seq : undefined;
-    // A damaged message keeps its place under a key that no caller has, so that the caller's own takes it.
+    // A damaged message keeps its place under a key that no caller has, so that the caller's own message replaces it.
     if (entry.kind !== "message") return { id, seq, key: `damaged ${id}`, role: "user", parts: 0 };
     const { message } = entry;
     return { id, seq, key: this.#keyOf(message), role: message.role, parts: message.parts.length };
@@ -180,7 +185,7 @@ class Seen implements LineSeen {
   }
 }
 
-/** Recalled text stands before what the user said; no caller knows of it. */
+/** Recalled text precedes the user's message, and no caller knows about it. */
 function isRecalled(entry: Entry): boolean {
   return entry.kind === "message" && entry.message.meta?.longhaul === "recalled";
 }

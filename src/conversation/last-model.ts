@@ -2,7 +2,9 @@ import type { Session } from "../index.ts";
 
 const LOOKED_THROUGH = 100;
 
-/** The model that the latest usage report or message of an assistant names; undefined if none of the latest does. */
+/**
+ * The model named by the latest usage report or assistant message; undefined if none of the latest entries names one.
+ */
 export async function lastModel(session: Session): Promise<string | undefined> {
   const { entries } = await session.page({ kinds: ["usage", "message"], limit: LOOKED_THROUGH });
   for (const entry of entries.toReversed()) {
@@ -12,7 +14,7 @@ export async function lastModel(session: Session): Promise<string | undefined> {
   return undefined;
 }
 
-/** Some tools write a word in brackets for messages that no model said. */
+/** Some tools write a word in angle brackets for messages that no model produced. */
 function isModel(model: string | undefined): model is string {
   return model !== undefined && model !== "" && !model.startsWith("<");
 }

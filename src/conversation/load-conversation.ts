@@ -10,7 +10,7 @@ import {
 
 const PAGE_ENTRIES = 500;
 
-/** What was said on the active line of a session, as an API would have been sent it. */
+/** Loads the messages on the active line of a session, in the form an API would have received. */
 export async function loadConversation(kernel: Kernel, id: SessionId): Promise<readonly SaidMessage[]> {
   await using session = await kernel.session(id);
   const [line] = await session.lines(1);
@@ -46,7 +46,7 @@ async function readInto(
   }
 }
 
-/** The message with the parts that were too large for the log. */
+/** Restores the parts of a message that are stored as blobs. */
 async function whole(kernel: Kernel, message: Message): Promise<Message> {
   const restore = async <P extends Part>(part: P): Promise<P> =>
     part.type === "blob" && part.of !== undefined ? ((await kernel.blobs.restoreReadable(part)) as P) : part;

@@ -1,9 +1,12 @@
 import { isLonghaulError, LonghaulError } from "../index.ts";
 
-/** Others that write to the same line at the same time come to an end sooner. */
+/** Concurrent writers to the same line normally finish long before this. */
 const MOST_TRIES = 50;
 
-/** Tries again what somebody else has come between: until something comes of it, and the line was as expected. */
+/**
+ * Retries `work` while concurrent writers change the line: until it returns a value and does not throw NOT_ON_LINE.
+ * Throws POSITION_CONFLICT after 50 tries.
+ */
 export async function patiently<T>(work: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

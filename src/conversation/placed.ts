@@ -1,33 +1,33 @@
 import type { EntryId, MessageInput } from "../index.ts";
 import type { LineSeen } from "./known-line.ts";
 
-/** A message as a caller handed it over. */
+/** A message as a caller passed it. */
 export interface Given {
-  /** The message as the log takes it; asked for only where the log does not have it yet. */
+  /** Builds the message for the log; called only if the log does not contain it yet. */
   readonly input: () => MessageInput;
-  /** What it says: messages of the same key say the same. */
+  /** Key of the content: messages with the same key are equal. */
   readonly key: string;
-  /** What the log gets before it, if it is new: recalled text, which no caller says. */
+  /** Messages to write before this one if it is new: recalled text, which no caller sends. */
   readonly before?: () => Promise<readonly MessageInput[]>;
 }
 
-/** A caller's message with what the log holds for it. */
+/** A caller's message with facts about its entry in the log. */
 export interface PlacedMessage<G extends Given> {
   readonly given: G;
-  /** How many parts it has in the log: a caller may have dropped reasoning. */
+  /** Number of parts in the log; a caller may have dropped reasoning. */
   readonly parts: number;
 }
 
-/** A caller's messages where they are in the log. */
+/** A caller's messages, by their entries in the log. */
 export interface Placed<G extends Given> {
   readonly byId: Pick<ReadonlyMap<EntryId, PlacedMessage<G>>, "get">;
-  /** The same for entries of the session itself, by seq; faster, and not always there. */
+  /** The same by seq, for entries of the session itself; faster, but not always present. */
   readonly bySeq?: Pick<ReadonlyMap<number, PlacedMessage<G>>, "get">;
-  /** The last message; a reply comes behind it. */
+  /** The last message; a reply is appended after it. */
   readonly last: EntryId | undefined;
 }
 
-/** Both are of the same messages. What is appended to the line later has no place in it. */
+/** Pairs a line's messages with the caller's. Messages appended to the line later are not included. */
 export function placed<G extends Given>(
   line: Pick<LineSeen, "messages" | "placeOf"> & Partial<Pick<LineSeen, "placeOfSeq">>,
   given: readonly G[],
@@ -35,7 +35,7 @@ export function placed<G extends Given>(
   const at = (place = -1): PlacedMessage<G> | undefined => {
     const message = line.messages[place];
     const own = given[place];
-    // Someone else may have written to the line meanwhile; then the log's own words are sent.
+    // Another writer may have changed the line meanwhile; then the message in the log is sent.
     return message && own?.key === message.key ? { given: own, parts: message.parts } : undefined;
   };
   return {
@@ -45,7 +45,7 @@ export function placed<G extends Given>(
   };
 }
 
-/** The same for what was appended behind an entry; undefined if something else has come between. */
+/** Like `placed`, for messages appended after the entry `last`; undefined if other messages came in between. */
 export function placedFrom<G extends Given>(
   line: LineSeen,
   last: EntryId,

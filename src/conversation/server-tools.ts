@@ -1,14 +1,14 @@
 import type { MessageInput } from "../index.ts";
 
-/** Types of blocks and items by which providers say that they have run a tool themselves. */
+/** Types of blocks and items with which providers report that they ran a tool themselves. */
 const SERVER_CALL = /^(?:server_tool_use|mcp_tool_use|(?!computer_)\w+_call)$/;
 
 /**
- * True if the provider ran tools of its own while it made a reply. Providers then report the input of all rounds together,
- * which says nothing about the size of the request.
+ * True if the provider ran its own tools while generating a reply. Providers then report the input of all rounds
+ * together, which says nothing about the size of the request.
  */
 export function ranServerTools(reply: MessageInput | undefined): boolean {
-  // Results of a client's tools come in a message of their own.
+  // Results of client-side tools arrive in a separate message.
   return (reply?.parts ?? []).some(
     (part) => part.type === "tool-result" || (part.type === "raw" && SERVER_CALL.test(typeOf(part.value))),
   );

@@ -1,6 +1,6 @@
 import type { LineStep, Place, SeqRange } from "../index.ts";
 
-/** The newest of the lines that an entry is on, up to that entry; undefined if it is on none. */
+/** The ranges of the newest line that contains an entry, up to that entry; undefined if no line contains it. */
 export function throughEntry(
   lines: readonly Pick<LineStep, "ranges">[],
   { session, seq }: Place,

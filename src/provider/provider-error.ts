@@ -1,7 +1,7 @@
 import { type ErrorDetails, LonghaulError } from "../model/errors.ts";
 import type { Usage } from "../model/usage.ts";
 
-/** What came back instead of an answer, without secrets; the window's limits recognise overflows and rejected blocks in it. */
+/** A provider's error reply, without secrets; the window's limits detect overflows and rejected blocks in it. */
 export interface Failure {
   readonly status?: number;
   /** The response body as text. */
@@ -9,10 +9,10 @@ export interface Failure {
   readonly message: string;
 }
 
-/** The codes a call to a provider can fail with. */
+/** The error codes of a failed provider call. */
 export type ProviderErrorCode = "PROVIDER_FAILED" | "PROVIDER_TIMEOUT" | "PROVIDER_REFUSED";
 
-/** What is known of a failed call. */
+/** Facts about a failed call. */
 export interface FailedCall {
   /** Id of the provider. */
   readonly provider: string;
@@ -21,13 +21,15 @@ export interface FailedCall {
   readonly isRetryable: boolean;
   readonly retryAfterMs?: number;
   readonly failure?: Failure;
-  /** What the call cost all the same, where the provider says so. */
+  /** Usage of the failed call, if the provider reports it. */
   readonly usage?: Usage;
   readonly details?: ErrorDetails;
   readonly cause?: unknown;
 }
 
-/** A call to a provider that failed. `details` hold `provider`, `isRetryable`, and where known `status`, `retryAfterMs`. */
+/**
+ * A failed call to a provider. `details` holds `provider` and `isRetryable`, and `status` and `retryAfterMs` if known.
+ */
 export class ProviderError extends LonghaulError {
   readonly failure: Failure;
   readonly usage?: Usage;

@@ -1,4 +1,4 @@
-/** Forms that keys of well-known providers have, and credentials in headers and addresses. */
+/** Formats of well-known providers' keys, and of credentials in headers and URLs. */
 const keyForms: readonly RegExp[] = [
   /\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_-]{16,}/g,
   /\bAIza[A-Za-z0-9_-]{20,}/g,
@@ -7,10 +7,10 @@ const keyForms: readonly RegExp[] = [
   /(?<=:\/\/)[^/@\s"']+(?=@)/g,
 ];
 
-/** Secrets shorter than this are ordinary words. */
+/** Shorter secrets would match ordinary words. */
 const leastCharacters = 6;
 
-/** The text without the secrets given, and without anything that has the form of a key. */
+/** Removes the given secrets, and anything that looks like a key, from a text. */
 export function redact(text: string, secrets: readonly string[] = []): string {
   const known = secrets.filter((secret) => secret.length >= leastCharacters);
   const withoutKnown = known.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);

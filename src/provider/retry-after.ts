@@ -1,16 +1,19 @@
-/** Where a provider says how long to wait. */
+/** The parts of a response that may say how long to wait. */
 export interface RetryHint {
-  /** Response headers by their names in lower case. */
+  /** Response headers, with names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
-  /** Milliseconds since 1970, for hints that name a time of day. */
+  /** Milliseconds since 1970, for hints that name a date. */
   readonly now: number;
 }
 
-/** Google tells it in the body of the error. */
+/** Google reports the delay in the body of the error. */
 const delayInBody = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/;
 
-/** Milliseconds the provider asks to wait: `retry-after-ms`, `retry-after` in seconds or as a date, or Google's `retryDelay`. */
+/**
+ * Milliseconds that the provider asks to wait: `retry-after-ms`, `retry-after` in seconds or as a date, or Google's
+ * `retryDelay`.
+ */
 export function retryAfterMs({ headers = {}, body = "", now }: RetryHint): number | undefined {
   return (
     numberOf(headers["retry-after-ms"], 1) ??

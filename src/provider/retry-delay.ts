@@ -1,12 +1,12 @@
-/** How often a call is tried, and how long it waits in between. */
+/** Limits on the number of tries and the waits between them. */
 export interface RetryLimits {
-  /** Calls in all, the first included. */
+  /** Total number of calls, including the first. */
   readonly tries: number;
-  /** Waiting in all. */
+  /** Maximum total wait. */
   readonly mostWaitMs: number;
-  /** Wait after the first failure; doubles from try to try. */
+  /** Wait after the first failure; doubles with each try. */
   readonly firstDelayMs: number;
-  /** Longest wait of our own; what the provider asks for may be longer. */
+  /** Maximum wait of our own backoff; a provider may ask for longer. */
   readonly mostDelayMs: number;
 }
 
@@ -19,20 +19,20 @@ export const retryLimits: RetryLimits = {
 
 /** A try that failed. */
 export interface FailedTry {
-  /** 1 for the first. */
+  /** 1 for the first try. */
   readonly attempt: number;
   readonly isRetryable: boolean;
-  /** What the provider asked for. */
+  /** Wait that the provider asked for. */
   readonly retryAfterMs?: number;
-  /** Waited so far for this call. */
+  /** Total wait so far for this call. */
   readonly waitedMs: number;
-  /** From 0 up to 1; spreads callers that failed at the same moment. */
+  /** From 0 up to 1; spreads out callers that failed at the same moment. */
   readonly random: number;
 }
 
 /**
- * Milliseconds to wait before the next try, or undefined when there is none. Never less than the provider asks for: when
- * that is more than may still be waited, the call fails at once instead of waiting in vain.
+ * Milliseconds to wait before the next try, or undefined if there is none. Never less than the provider asks for: if
+ * that exceeds the remaining wait, the call fails at once instead of waiting in vain.
  */
 export function retryDelay(failed: FailedTry, limits: RetryLimits = retryLimits): number | undefined {
   const leftMs = limits.mostWaitMs - failed.waitedMs;

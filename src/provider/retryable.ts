@@ -1,19 +1,19 @@
-/** What decides whether a failed request is worth sending again. */
+/** The parts of an error response that decide whether to retry. */
 export interface FailedResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
 }
 
-/** Wordings of an account that is empty: waiting does not fill it. */
+/** Errors for an account without funds, which no wait can fix. */
 const emptyAccount = /insufficient_quota|billing_hard_limit_reached|credit balance is too low/i;
 
-/** Says whether a status may be gone the next time: time-outs, conflicts, rate limits, overload, faults of the server. */
+/** True for statuses that may be temporary: timeouts, conflicts, rate limits, overload, server errors. */
 export function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || (status >= 500 && status <= 599);
 }
 
-/** Says whether the same request may succeed later; `x-should-retry` has the last word. */
+/** True if the same request may succeed later; `x-should-retry` overrides everything else. */
 export function isRetryable({ status, headers, body }: FailedResponse): boolean {
   const wish = headers?.["x-should-retry"];
   if (wish === "true") return true;

@@ -1,22 +1,22 @@
 import { wholeNumber } from "../model/errors.ts";
 
-/** How long one call may take. */
+/** Timeouts of a single call. */
 export interface Timeouts {
-  /** Until anything of the answer has come. */
+  /** Until the first byte of the answer. */
   readonly firstByteMs: number;
-  /** Between two pieces of a streamed answer. */
+  /** Between two chunks of a streamed answer. */
   readonly idleMs: number;
   /** Until the answer is complete. */
   readonly totalMs: number;
 }
 
-/** Long enough for a local model to read a long prompt, and for one that thinks in silence. */
+/** Long enough for a local model to read a long prompt, and for a model that thinks without output. */
 export const defaultTimeouts: Timeouts = { firstByteMs: 180_000, idleMs: 180_000, totalMs: 600_000 };
 
-/** The longest that a timer of Node can wait. */
+/** The longest delay that a Node timer supports. */
 const longestMs = 2_147_483_647;
 
-/** The timeouts of a call: the first that says something decides. */
+/** The timeouts of a call: the first argument that sets a value wins, then the default. */
 export function timeoutsOf(...wishes: readonly (Partial<Timeouts> | undefined)[]): Timeouts {
   const chosen = (name: keyof Timeouts): number => {
     const wished = wishes.find((wish) => wish?.[name] !== undefined)?.[name] ?? defaultTimeouts[name];

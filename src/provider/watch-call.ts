@@ -2,15 +2,15 @@ import { LonghaulError } from "../model/errors.ts";
 import { ProviderError } from "./provider-error.ts";
 import type { Timeouts } from "./timeouts.ts";
 
-/** Watches over one call: ends it when its signal fires or its time is up. */
+/** Watches one call and ends it when its signal fires or a timeout expires. */
 export interface CallWatch {
-  /** Fires when the call is to end; for whoever does the work. */
+  /** Fires when the call has to end; pass it to the work. */
   readonly signal: AbortSignal;
-  /** Something of the answer has come. */
+  /** Reports that part of the answer has arrived. */
   progress(): void;
 }
 
-/** What a call may take. */
+/** Limits of a call. */
 export interface CallLimits {
   /** Id of the provider. */
   readonly provider: string;
@@ -19,8 +19,8 @@ export interface CallLimits {
 }
 
 /**
- * Does the work, and rejects with ABORTED or PROVIDER_TIMEOUT as soon as the call is to end, whether or not the work takes
- * notice of its signal. Nothing of the watch is left behind when this settles.
+ * Runs the work and rejects with ABORTED or PROVIDER_TIMEOUT as soon as the call has to end, whether or not the work
+ * heeds its signal. All timers and listeners are gone when this settles.
  */
 export async function watchCall<T>(
   { provider, timeouts, signal }: CallLimits,
@@ -57,7 +57,7 @@ export async function watchCall<T>(
     clearTimeout(total);
     clearTimeout(silence);
     signal?.removeEventListener("abort", onAbort);
-    // Work that lost the race, or failed half-way, gives its connection back.
+    // Work that lost the race or failed halfway releases its connection.
     controller.abort();
   }
 }

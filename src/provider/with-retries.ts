@@ -4,24 +4,23 @@ import type { GenerateRequest, Generation, Provider } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
 import { type RetryLimits, retryDelay, retryLimits } from "./retry-delay.ts";
 
-/** A try that failed and is to be repeated. */
+/** A failed try that will be retried. */
 export interface Retry {
   readonly attempt: number;
   readonly delayMs: number;
   readonly error: ProviderError;
 }
 
-/** How a call is repeated. */
 export interface RetryOptions extends Partial<RetryLimits> {
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry?: (retry: Retry) => void;
-  /** From 0 up to 1; passed in so that tests can decide it. */
+  /** From 0 up to 1; injectable for tests. */
   readonly random?: () => number;
-  /** Waits, and rejects as soon as the signal fires; passed in so that tests need no time. */
+  /** Waits, and rejects as soon as the signal fires; injectable so that tests need not wait. */
   readonly wait?: (delayMs: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-/** The same provider, whose calls are repeated where that can help; the last failure is the one that is thrown. */
+/** Wraps a provider so that retryable failures are retried; throws the last failure. */
 export function withRetries(provider: Provider, options: RetryOptions = {}): Provider {
   const limits = limitsOf(options);
   return { id: provider.id, generate: (request) => generateWithRetries(provider, request, limits, options) };

@@ -3,15 +3,16 @@ import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 
 /**
- * Merges neighbouring messages of one role, for chat templates that insist on alternation. Messages with reasoning stay as
- * they are, and so does a message with a call: results must follow it.
+ * Merges neighboring messages of the same role, for chat templates that require alternating roles. Messages with
+ * reasoning are never merged, and nothing is merged into a message with a tool call, because its results must follow
+ * it.
  */
 export function alternateRoles(messages: readonly Message[]): readonly Message[] {
   checkList("messages", messages, { role: "name", parts: "array" });
   const merged: Message[] = [];
   for (const message of messages) {
     const last = merged.at(-1);
-    // What is kept beside the parts of the second message goes: it refers to them by index.
+    // Other fields of the second message are dropped: they refer to its parts by index.
     if (last && canMerge(last, message))
       merged[merged.length - 1] = { ...last, parts: [...last.parts, ...message.parts] };
     else merged.push(message);

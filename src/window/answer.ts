@@ -2,14 +2,14 @@ import { isCall } from "../model/calls.ts";
 import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 
-/** A tool call where it stands in a window. */
+/** A tool call and its position in a window. */
 export interface Call {
   readonly slot: number;
   readonly part: number;
   readonly call: ToolCallPart | BlobPart;
 }
 
-/** A tool result where it stands in a window, with the call it answers if that is there too. */
+/** A tool result and its position in a window, with the call it answers if the window has that call. */
 export interface Answer {
   readonly slot: number;
   readonly part: number;
@@ -18,8 +18,8 @@ export interface Answer {
 }
 
 /**
- * The tool results of a window in order. Ids may come again: a result answers the latest call of its id that is still
- * open, or else the latest one.
+ * The tool results of a window, in order. Call ids may repeat: a result answers the latest unanswered call with its id,
+ * or else the latest call with that id.
  */
 export function answersOf(slots: readonly Slot[]): readonly Answer[] {
   const answers: Answer[] = [];
@@ -44,7 +44,7 @@ export function answersOf(slots: readonly Slot[]): readonly Answer[] {
   return answers;
 }
 
-/** The name of the tool that gave a result, as far as the window tells. */
+/** The name of the tool that produced a result; undefined if neither the call nor the result names it. */
 export function toolOf({ result, to }: Answer): string | undefined {
   return to?.call.type === "tool-call" ? to.call.name : (to?.call.toolName ?? result.name);
 }

@@ -3,10 +3,10 @@ import type { Edit } from "../model/overlay.ts";
 import type { Part, ToolResultPart } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 
-/** Estimates what a message takes of a window. */
+/** Estimates the tokens of a message. */
 export type TokensOf = (message: Message) => number;
 
-/** The window with edits laid over it, in their order. Slots that no edit touches stay the very same objects. */
+/** Applies edits to a window, in order. Slots that no edit touches remain the same objects. */
 export function applyEdits(
   slots: readonly Slot[],
   edits: readonly Edit[],

@@ -1,8 +1,8 @@
 import type { Answer } from "./answer.ts";
 
 /**
- * The slots that calls and results tie together, by slot: a result may come late, far from its call, and yet neither may
- * leave without the other.
+ * Maps each slot index to all slots bound to it by tool calls and results. A result may arrive long after its call, but
+ * neither may leave the window without the other.
  */
 export function bondsBetween(answers: readonly Answer[]): ReadonlyMap<number, readonly number[]> {
   const bonds = new Map<number, number[]>();

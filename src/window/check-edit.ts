@@ -3,7 +3,7 @@ import type { MessageInput } from "../model/message.ts";
 import type { EditInput, SingleEdit } from "../model/overlay.ts";
 import type { PartInput } from "../model/part.ts";
 
-/** Throws ARGUMENT_INVALID for an edit by hand that no window could be made with, or that would be about what is not said yet. */
+/** Throws ARGUMENT_INVALID for a manual edit that is malformed or refers to entries that do not exist yet. */
 export function checkEdit(
   edit: EditInput,
   own: { readonly session: string; readonly head: number },

@@ -3,12 +3,12 @@ import { rawAnswerId, rawCallId } from "../model/raw-calls.ts";
 import { clipText } from "./clip.ts";
 import { isSealedPart } from "./protected.ts";
 
-/** A part that stands for a longer one. */
+/** A part that stands in for a longer one. */
 export type ClippedPart = Part;
 
 type Output = ToolResultPart["output"][number];
 
-/** Tells whether a part can be made shorter than it is: it has more words than so many characters, or it is media. */
+/** True if a part can be shortened: its text is longer than `characters`, or it is media. */
 export function isClippable(part: Part, characters: number): boolean {
   if (isBound(part) || part.type === "reasoning") return false;
   if (part.type === "blob") {
@@ -19,7 +19,7 @@ export function isClippable(part: Part, characters: number): boolean {
   return charactersIn(part) > characters;
 }
 
-/** Characters of what a part says; of a part that is too large for the log, about as many as it has bytes. */
+/** Characters of text in a part; for a part stored as a blob, its size in bytes as an approximation. */
 export function charactersIn(part: Part): number {
   switch (part.type) {
     case "text":
@@ -36,7 +36,7 @@ export function charactersIn(part: Part): number {
   }
 }
 
-/** A part with its words clipped to about so many characters; media give way to a notice. */
+/** Clips the text of a part to about `characters`; a notice replaces media. */
 export function clipPartTo(part: Part, characters: number): ClippedPart {
   switch (part.type) {
     case "tool-result":
@@ -52,7 +52,7 @@ export function clipPartTo(part: Part, characters: number): ClippedPart {
   }
 }
 
-/** Each text of an output keeps its share of the characters. */
+/** Each text of an output keeps its proportional share of the characters. */
 function clipOutput(output: ToolResultPart["output"], characters: number): ToolResultPart["output"] {
   const all = output.reduce((sum, inner) => sum + charactersIn(inner), 0);
   const share = all <= characters ? 1 : characters / all;
@@ -63,7 +63,7 @@ function clipOutput(output: ToolResultPart["output"], characters: number): ToolR
   });
 }
 
-/** Text outside the log is clipped when it is loaded; of other large parts only the preview is at hand. */
+/** Text in a blob is clipped when it is loaded; only the preview of other large parts is available here. */
 function clipBlob(part: BlobPart, characters: number): Part {
   if (part.of === "text") return { ...part, shownCharacters: characters };
   if (part.of === undefined) return { type: "text", text: "[image removed]" };
@@ -77,7 +77,7 @@ function isMedia(part: Part): boolean {
   return part.type === "blob" && part.of === undefined;
 }
 
-/** True for a call, the answer to one, or a summary of which only its format knows what may be cut. */
+/** True for a tool call, a tool result, or a summary that only its provider can read. */
 function isBound(part: Part): boolean {
   return rawCallId(part) !== undefined || rawAnswerId(part) !== undefined || isSealedPart(part);
 }

@@ -1,7 +1,7 @@
 import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 
-/** Head and tail of a text that is too long, with what was cut said between them. */
+/** Keeps the head and tail of a text that is too long and states between them how much was cut. */
 export function clipText(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const head = Math.floor(characters * 0.6);
@@ -11,7 +11,7 @@ export function clipText(text: string, characters: number): string {
   return `${text.slice(0, head).toWellFormed()}\n[… ${cut} characters cut …]\n${end}`;
 }
 
-/** Characters of the words of a part; 0 for what has none. */
+/** Characters of text in a part; 0 if it has none. */
 export function charactersOf(part: Part): number {
   if (part.type === "text") return part.text.length;
   if (part.type === "tool-result")
@@ -19,7 +19,7 @@ export function charactersOf(part: Part): number {
   return 0;
 }
 
-/** The message with the words of one part clipped to a number of characters. */
+/** Clips the text of one part of a message. */
 export function clipPart(message: Message, index: number, characters: number): Message {
   const parts = message.parts.map((part, at) => (at === index ? clipped(part, characters) : part));
   return { ...message, parts };
@@ -33,7 +33,7 @@ function clipped(part: Part, characters: number): Part {
   return { ...part, output: [{ type: "text", text: clipText(text, characters) }, ...others] };
 }
 
-/** The message without its pictures, each with a word in its place. */
+/** Replaces each image of a message with a short text. */
 export function withoutImages(message: Message): Message {
   const isImage = (part: Part) => part.type === "blob" && part.of === undefined;
   if (!message.parts.some(isImage)) return message;

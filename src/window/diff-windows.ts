@@ -2,14 +2,14 @@ import { checkList } from "../model/arguments.ts";
 import type { Message } from "../model/message.ts";
 import type { Slot } from "./slot.ts";
 
-/** What becomes of one message between two windows. */
+/** The change to one message between two windows. */
 export interface WindowChange {
   readonly type: "stays" | "leaves" | "changes" | "comes";
-  /** How the entry is cited: "#12", or "<session>#12" for one of another session. */
+  /** Citation of the entry: "#12", or "<session>#12" for an entry of another session. */
   readonly place: string;
-  /** The message in the first window; missing where it comes. */
+  /** The message in the first window; absent for "comes". */
   readonly before?: Message;
-  /** The message in the second window; missing where it leaves. */
+  /** The message in the second window; absent for "leaves". */
   readonly after?: Message;
 }
 
@@ -23,7 +23,7 @@ export function diffWindows(before: readonly Slot[], after: readonly Slot[]): re
   const gone = before.filter((slot) => !kept.has(keyOf(slot)));
   let next = 0;
   for (const slot of after) {
-    // A note stands in place of the messages that leave at its place, and so comes after them.
+    // A note replaces messages that leave at its position, so list it after them.
     const isNew = !old.has(keyOf(slot));
     const end = slot.seq + (isNew ? lengthOfGap(before, slot, kept) : 0);
     for (; next < gone.length && (gone[next] as Slot).seq < end; next++)
@@ -34,13 +34,13 @@ export function diffWindows(before: readonly Slot[], after: readonly Slot[]): re
   return changes;
 }
 
-/** How far the stretch that a note stands for reaches: up to the next message that stays. */
+/** Length of the range that a note stands for: up to the next message that stays. */
 function lengthOfGap(before: readonly Slot[], note: Slot, kept: ReadonlySet<string>): number {
   const following = before.find((slot) => slot.seq >= note.seq && kept.has(keyOf(slot)));
   return following ? following.seq - note.seq : Number.POSITIVE_INFINITY;
 }
 
-/** Notes of one place differ by their text. */
+/** Notes at the same position are told apart by their text. */
 function keyOf({ seq, isNote, message }: Slot): string {
   return isNote ? `note ${seq} ${JSON.stringify(message.parts)}` : `${seq}`;
 }

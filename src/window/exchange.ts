@@ -1,7 +1,10 @@
 import type { Group } from "./group.ts";
 import type { Slot } from "./slot.ts";
 
-/** The exchanges of a window of groups: whatever comes before a reply, and the reply with the results of its calls. */
+/**
+ * Joins the groups of a window into exchanges: the messages before a reply, and the reply with the results of its
+ * calls.
+ */
 export function exchangesOf(slots: readonly Slot[], groups: readonly Group[]): readonly Group[] {
   const exchanges: Group[] = [];
   let start = 0;
@@ -14,7 +17,7 @@ export function exchangesOf(slots: readonly Slot[], groups: readonly Group[]): r
   return exchanges;
 }
 
-/** Indexes of the slots of an exchange. */
+/** Slot indexes of an exchange. */
 export function indexesOf({ from, to }: Group): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
 }

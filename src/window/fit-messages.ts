@@ -10,20 +10,20 @@ import { protectedSeqs, verbatimSeqs } from "./protected.ts";
 import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
 
-/** A conversation that nobody stores, within a model's window. */
+/** An unstored conversation, fitted into a model's window. */
 export interface FittedMessages {
-  /** Those that are sent; `seq` counts the given messages from 1 on. */
+  /** The messages to send; `seq` numbers the given messages from 1. */
   readonly slots: readonly Slot[];
-  /** Tokens of the request as the provider is expected to count them, system prompt and tools included. */
+  /** Tokens of the request as the provider is expected to count them, including system prompt and tools. */
   readonly tokens: number;
 }
 
 const ownCatalogue = modelCatalogue();
 
 /**
- * Fits a conversation into a model's window and stores nothing. What was decided for earlier calls is decided again in
- * the same way as long as the conversation only grows, so that the beginning of the window stays the same from call to
- * call. WINDOW_FLOOR if what may not be cut does not fit.
+ * Fits a conversation into a model's window without storing anything. As long as the conversation only grows, decisions
+ * made for earlier calls are reproduced, so the beginning of the window stays the same from call to call. Throws
+ * WINDOW_FLOOR if the content that may not be cut does not fit.
  */
 export function fitMessages(
   messages: readonly Message[],
@@ -45,7 +45,10 @@ function isWithin({ system, tokens, messages = Number.POSITIVE_INFINITY }: Budge
   return system + sizeOf(slots) <= tokens && slots.length <= messages;
 }
 
-/** No provider has reported anything, so that estimates are taken with all caution; only what may not be cut may use it up. */
+/**
+ * No provider has reported usage yet, so the budget uses the most cautious estimates. Only content that may not be cut
+ * can raise it.
+ */
 function budgetOf(
   { limits, system, tools, isClipping, model }: Settings,
   slots: readonly Slot[],
@@ -69,7 +72,7 @@ function budgetOf(
   };
 }
 
-/** The window of the next call, by way of those that came before: one before each reply. */
+/** Computes the next window by replaying the policy over all earlier calls, one before each reply. */
 function replayed(slots: readonly Slot[], { policy, tokensOf, facts }: Settings, budget: Budget) {
   const prices = cachePricesOf(facts);
   const run = policy.start(budget, tokensOf, prices ? { prices } : {});

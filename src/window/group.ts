@@ -2,14 +2,16 @@ import { answeredBy, callIdsOf } from "../model/calls.ts";
 import type { Message } from "../model/message.ts";
 import type { Slot } from "./slot.ts";
 
-/** Slots that stay or leave together: a message, or one with tool calls and the results that answer them. */
+/**
+ * Slots that stay or leave together: a single message, or a message with tool calls and the results that answer them.
+ */
 export interface Group {
-  /** Indexes of the first and the last slot. */
+  /** Index of the first slot; `to` is the index of the last. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The groups of a window, in order. Roles need not alternate: a group ends when no call of it is open any more. */
+/** The groups of a window, in order. Roles need not alternate: a group ends when none of its calls is open. */
 export function groupsOf(slots: readonly Slot[]): readonly Group[] {
   const groups: Group[] = [];
   for (let from = 0; from < slots.length; ) {
@@ -30,7 +32,7 @@ export function groupsOf(slots: readonly Slot[]): readonly Group[] {
   return groups;
 }
 
-/** A message belongs to the group before it if it answers an open call, or brings more calls of the same reply. */
+/** A message belongs to the preceding group if it answers an open call or adds more calls to the same reply. */
 function belongs(message: Message, open: ReadonlySet<string>, isReply: boolean): boolean {
   if (open.size === 0) return false;
   if (answeredBy(message).some((callId) => open.has(callId))) return true;

@@ -5,9 +5,9 @@ import { isSystem } from "./speaker.ts";
 import { windowIndex } from "./window-index.ts";
 
 /**
- * The oldest of some stretches that can leave, each as the indexes of its slots and of those tied to them by a late
- * result. `isEnough` is asked before each. What is protected stays with all that is tied to it; so does what the system
- * says, and notes, which stand for what has already left.
+ * Collects the oldest stretches that can leave the window, each as the indexes of its slots plus the slots bound to
+ * them by late results. Calls `isEnough` before adding each stretch and stops when it returns true. Protected slots
+ * stay, with every slot bound to them; system messages and notes always stay.
  */
 export function oldestLeaving(
   slots: readonly Slot[],
@@ -38,7 +38,7 @@ function canLeave(slot: Slot): boolean {
   return !slot.isNote && !isSystem(slot);
 }
 
-/** Proposes to hide slots, given by index. One that would be torn from a call or result that stays, stays as well. */
+/** Proposes to hide slots, given by index. A slot whose call or result stays in the window stays too. */
 export function proposeHiding(
   slots: readonly Slot[],
   indexes: Iterable<number>,
@@ -63,7 +63,7 @@ function wholeOnly(slots: readonly Slot[], indexes: Iterable<number>): ReadonlyS
   return new Set([...wanted].filter((index) => bonds.get(index)?.every((tied) => wanted.has(tied)) ?? true));
 }
 
-/** The fewest ranges that hold all of some seqs and none of the others. */
+/** The fewest ranges that cover all of `seqs` and none of `others`. */
 function rangesOf(
   seqs: readonly number[],
   others: readonly number[],

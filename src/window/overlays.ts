@@ -10,16 +10,19 @@ import { checkEdit } from "./check-edit.ts";
 import { holdingOverlays, marks } from "./live/holding-overlays.ts";
 import { LinePlaces } from "./live/line-places.ts";
 
-/** An overlay of the line, and whether it holds. */
+/** An overlay on the active line, and whether it is in effect. */
 export interface ListedOverlay {
   readonly entry: Entry<OverlayBody>;
-  /** For one that takes another back: whether it does. */
+  /** For a revert: whether the revert itself is in effect. */
   readonly isHolding: boolean;
-  /** Numbers of the edits of a plan that hold. */
+  /** Indexes of the edits of a plan that are in effect. */
   readonly holdingEdits: readonly number[];
 }
 
-/** The differences between a session's log and its windows: each is an entry, and each can be taken back. */
+/**
+ * The overlays of a session: stored edits that make its windows differ from its log. Each overlay is an entry and can
+ * be reverted.
+ */
 export class Overlays {
   readonly #log: Log;
   readonly #lines: Lines;
@@ -46,7 +49,7 @@ export class Overlays {
     return listed;
   }
 
-  /** Edits the window by hand: such an edit holds until it is taken back, whatever policies do. */
+  /** Adds a manual edit to the window; policies cannot undo it, and it stays in effect until it is reverted. */
   async add(edit: EditInput, reason: string, author = "user"): Promise<Entry<OverlayBody>> {
     checkKind("edit", edit, "object");
     checkKind("reason", reason, "text");
@@ -56,7 +59,7 @@ export class Overlays {
     return this.#append({ kind: "overlay", author, reason, edit: { ...edit, isLasting: true } });
   }
 
-  /** Takes an overlay back, or one edit of a plan: the window is as it would be without it. */
+  /** Reverts an overlay, or a single edit of a plan; the window is then built without it. */
   async revert(
     overlay: number,
     options: { readonly edit?: number; readonly session?: SessionId } = {},
@@ -70,7 +73,7 @@ export class Overlays {
     return this.#revert(target, edit === undefined ? {} : { edit });
   }
 
-  /** Takes back all overlays made after a time; undefined if there are none. */
+  /** Reverts all overlays added after `at`; returns undefined if there are none. */
   async revertTo(at: number | Date): Promise<Entry<OverlayBody> | undefined> {
     const time = at instanceof Date ? at.getTime() : at;
     if (!Number.isFinite(time)) throw invalidArgument("at", at, "a time");

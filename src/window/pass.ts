@@ -2,30 +2,30 @@ import type { SingleEdit } from "../model/overlay.ts";
 import { applyEdits, type TokensOf } from "./apply-edits.ts";
 import type { Slot } from "./slot.ts";
 
-/** What a pass has to know besides the window. */
+/** Facts about the session that a pass needs in addition to the window. */
 export interface PassContext {
-  /** Whose log it is; may be empty where what is proposed is only applied and not stored. */
+  /** Session id for the proposed edits; may be empty if the edits are only applied and never stored. */
   readonly session: string;
   readonly tokensOf: TokensOf;
   /** Seqs that the user has pinned. */
   readonly pins?: ReadonlySet<number>;
-  /** Tokens of system prompt and tools; none unless given. */
+  /** Tokens of system prompt and tools; default 0. */
   readonly systemTokens?: number;
-  /** Converts estimated tokens of a whole request into those that options name; the same unless given. */
+  /** Converts the estimated tokens of a whole request to the unit that the options use; identity by default. */
   readonly counted?: (estimated: number) => number;
 }
 
-/** One change that could be made to a window, with what it would give back. */
+/** One possible edit to a window, with the tokens it would free. */
 export interface Proposal {
   readonly edit: SingleEdit;
   readonly reason: string;
   readonly freedTokens: number;
 }
 
-/** Looks at a window and says what could leave it. Pure: nothing is changed. */
+/** Proposes edits that would shrink a window. Pure: it changes nothing. */
 export type Pass = (slots: readonly Slot[], context: PassContext) => readonly Proposal[];
 
-/** The window with proposals carried out; the very same array where there are none. */
+/** Applies proposals to a window; returns the same array if there are none. */
 export function applyProposals(
   slots: readonly Slot[],
   proposals: readonly Proposal[],

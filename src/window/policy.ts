@@ -1,83 +1,85 @@
 import type { TokensOf } from "./apply-edits.ts";
 import type { Slot } from "./slot.ts";
 
-/** A model's limits in tokens as its provider counts them. */
+/** Limits of a model, in tokens as its provider counts them. */
 export interface ProviderLimits {
-  /** The model's window. */
+  /** Size of the model's window. */
   readonly window: number;
-  /** Most tokens of a request: the window less what is reserved for the reply. */
+  /** Maximum tokens of a request: the window minus the tokens reserved for the reply. */
   readonly tokens: number;
-  /** Converts estimated tokens of a whole request into those that the provider would count. */
+  /** Converts the estimated tokens of a whole request to the provider's count. */
   counted(estimated: number): number;
 }
 
-/** What a window may hold, in estimated tokens. */
+/** The limits of a window, in estimated tokens. */
 export interface Budget {
-  /** Tokens for everything that is sent: the model's window less what is reserved for its reply. */
+  /** Maximum tokens of a request: the model's window minus the tokens reserved for the reply. */
   readonly tokens: number;
-  /** The model's window. */
+  /** Size of the model's window. */
   readonly window: number;
-  /** Tokens of system prompt and tools, which come before the messages and never change. */
+  /** Tokens of system prompt and tools, which precede the messages and never change. */
   readonly system: number;
-  /** Most messages, where their number is limited too. */
+  /** Maximum number of messages; unlimited if absent. */
   readonly messages?: number;
-  /** The same limits as the provider counts; `window` and `tokens`, where estimates and counts are the same. */
+  /** The same limits in the provider's count; defaults to `window` and `tokens` where estimates equal counts. */
   readonly provider?: ProviderLimits;
 }
 
-/** The limits of a budget as the provider counts. */
+/** The limits of a budget, in the provider's count. */
 export function providerLimits({ window, tokens, provider }: Budget): ProviderLimits {
   return provider ?? { window, tokens, counted: (estimated) => estimated };
 }
 
-/** Price of a token read from the provider's cache and of one written to it, in input tokens. */
+/**
+ * Price of a token read from the provider's cache, and of a token written to it, relative to an uncached input token.
+ */
 export interface CachePrices {
   readonly read: number;
   readonly write: number;
 }
 
-/** What is known besides when a policy takes over a session; nothing for a new one. */
+/** State of a session that a policy takes over; empty for a new session. */
 export interface Course {
-  /** Anthropic's when left out. */
+  /** Anthropic's prices if absent. */
   readonly prices?: CachePrices;
-  /** Seqs of slots that stay as they are. */
+  /** Seqs of slots that must not change. */
   readonly pins?: ReadonlySet<number>;
-  /** The window as it was sent last. */
+  /** The window as last sent. */
   readonly window?: readonly Slot[];
-  /** Messages that have left it, oldest first; as many as are worth to be looked at. */
+  /** Messages that have left the window, oldest first; limited to those worth inspecting. */
   readonly past?: readonly Slot[];
-  /** Requests so far. */
+  /** Number of requests so far. */
   readonly calls?: number;
-  /** True if `digest` will be called between requests: what can wait may be put off until then. */
+  /** True if `digest` will be called between requests, so the policy may defer work until then. */
   readonly isPatient?: boolean;
 }
 
-/** What holds when a request is about to be sent. */
+/** Conditions at the time a request is about to be sent. */
 export interface Moment {
-  /** False when the provider's cache of the last request has run out: then changing the prefix costs nothing more. */
+  /** False when the provider's cache of the last request has expired: changing the prefix then costs nothing extra. */
   readonly isHot: boolean;
-  /** Tokens that are needed beside the window, to bring back what the newest message asks for; none unless given. */
+  /** Tokens to reserve for pages that the newest message asks for; default 0. */
   readonly pageTokens?: number;
 }
 
 /** One session under one policy. */
 export interface PolicyRun {
-  /** Takes in the next message of the line. */
+  /** Adds the next message of the line. */
   observe(slot: Slot): void;
-  /** The window of the next request, within the budget. */
+  /** Returns the window of the next request, within the budget. */
   fit(moment: Moment): readonly Slot[];
-  /** Does what was put off; called while nobody waits. */
+  /** Performs deferred work; called while no request is waiting. */
   digest?(): void;
-  /** Why the last fit changed messages, those that had just arrived included; undefined if it did not. */
+  /** Why the last fit changed messages, including new ones; undefined if it changed none. */
   readonly reason?: string | undefined;
 }
 
-/** A way to keep a window within its budget. */
+/** A strategy for keeping a window within its budget. */
 export interface Policy {
   readonly name: string;
-  /** True if its edits are carried out however little they free, as those that a client has ordered. */
+  /** True if its edits are applied however few tokens they free, as when a client requested them. */
   readonly isStrict?: boolean;
-  /** Most messages that the policy itself sends in a window of so many tokens; no limit unless given. */
+  /** Maximum number of messages that the policy sends in a window of `windowTokens`; unlimited if absent. */
   maxMessages?(windowTokens: number): number;
   start(budget: Budget, tokensOf: TokensOf, course?: Course): PolicyRun;
 }

@@ -5,9 +5,9 @@ import { hasOwnWords, isToldOutput } from "./told-output.ts";
 import { windowIndex } from "./window-index.ts";
 
 /**
- * Seqs of the slots that no edit may hide: system messages, the first user message, what is pinned, the newest user
- * message, the last exchange, the latest message of the assistant with the results that answer it, and the last summary
- * that only its provider can read.
+ * Seqs of the slots that no edit may hide: system messages, the first user message, pinned messages, the newest user
+ * message, the last group, the latest assistant message with the results that answer it, and the last summary that only
+ * its provider can read.
  */
 export function protectedSeqs(
   slots: readonly Slot[],
@@ -29,8 +29,8 @@ export function protectedSeqs(
 }
 
 /**
- * Seqs of the slots that are sent word for word or not at all: system messages, what is pinned, the newest user message,
- * which is the question of the running turn, and the latest message of the assistant.
+ * Seqs of the slots that are sent verbatim or not at all: system messages, pinned messages, the newest user message
+ * (the question of the running turn), and the latest assistant message.
  */
 export function verbatimSeqs(
   slots: readonly Slot[],
@@ -45,7 +45,7 @@ export function verbatimSeqs(
   return seqs;
 }
 
-/** Index of the newest message in which a person speaks; -1 if there is none. */
+/** Index of the newest message written by a person; -1 if there is none. */
 export function newestQuestion(slots: readonly Slot[]): number {
   return slots.findLastIndex((slot, index) => {
     if (slot.isNote) return false;
@@ -66,7 +66,9 @@ function isSealed({ message, isNote }: Slot): boolean {
   return !isNote && message.role === "assistant" && message.parts.some(isSealedPart);
 }
 
-/** True for a summary by the provider itself that nobody else can read: without it, all that it stands for is lost. */
+/**
+ * True for a summary that only the provider that wrote it can read; dropping it would lose everything it summarizes.
+ */
 export function isSealedPart(part: Part): boolean {
   if (part.type === "blob" && part.of === "raw") return SEALED_BEGINNING.test(part.preview ?? "");
   if (part.type !== "raw" || typeof part.value !== "object" || part.value === null) return false;
@@ -74,7 +76,7 @@ export function isSealedPart(part: Part): boolean {
   return typeof encrypted_content === "string" && typeof type === "string" && SEALED.test(type);
 }
 
-/** True for what a person said, also beside results of tools: those come in the user's name in some formats. */
+/** True for a user message with content other than tool results; some formats send tool results in the user role. */
 function isUsers({ message, original = message, isNote }: Slot): boolean {
   return original.role === "user" && !isNote && original.parts.some(({ type }) => type !== "tool-result");
 }

@@ -3,8 +3,8 @@ import type { PassContext, Proposal } from "./pass.ts";
 import type { Slot } from "./slot.ts";
 
 /**
- * Another part in the place of one. The target is the place, not the call id: some providers use an id again, and a
- * later result must not be taken for this one.
+ * Proposes to replace one part. The target is the position and not the call id: some providers reuse ids, and a later
+ * result must not be mistaken for this one.
  */
 export function replacePart(
   slot: Slot,
@@ -22,7 +22,7 @@ export function replacePart(
   };
 }
 
-/** The same, but only if it gives tokens back, and never in a note, which no entry holds. */
+/** Like `replacePart`, but proposes nothing if it frees no tokens or if the slot is a note, which has no entry. */
 export function shrinkPart(...change: Parameters<typeof replacePart>): readonly Proposal[] {
   const [slot] = change;
   if (slot.isNote) return [];

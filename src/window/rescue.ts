@@ -6,15 +6,15 @@ import { sizeOf } from "./size.ts";
 import type { Slot } from "./slot.ts";
 import { isSystem } from "./speaker.ts";
 
-/** Tells whether a part of a slot stays as it is. */
+/** True if a part of a slot must not change. */
 export type IsFixed = (slot: Slot, part: Part) => boolean;
 
-/** Characters that a clipped part keeps at least; only if that is not enough, nothing but a notice stays. */
+/** Minimum characters that a clipped part keeps. If 200 is not short enough, only a notice remains. */
 const FLOORS = [200, 0] as const;
-/** Clipping frees more than it must by this share, so that the next message does not need the next clip. */
+/** Clipping frees this extra share, so that the next message does not require clipping again. */
 const SLACK = 0.05;
 const NOTICE_CHARACTERS = 60;
-/** Estimates of parts may not add up to those of messages: the rest is clipped in further rounds. */
+/** Estimates of parts may not add up to those of messages, so clipping repeats until the window fits. */
 const MAX_ROUNDS = 4;
 
 interface Candidate {
@@ -26,10 +26,9 @@ interface Candidate {
 }
 
 /**
- * The last resort, the same for every policy: parts are clipped to one common size, so that the largest give most, until
- * all slots together take no more than so many tokens. Reasoning is never touched, and calls keep their id and name;
- * where these and what is fixed take more, so does the window. Slots that are not clipped stay the very same objects, and
- * system messages always do.
+ * Last resort of every policy: clips parts to one common size, so that the largest lose most, until all slots together
+ * take at most `maxTokens`. Reasoning and system messages are never touched, and calls keep their id and name; the
+ * window exceeds `maxTokens` if these and the fixed parts alone take more. Unclipped slots remain the same objects.
  */
 export function rescue(
   slots: readonly Slot[],
@@ -50,7 +49,7 @@ export function rescue(
   return window;
 }
 
-/** The window with its largest parts clipped so that about so many tokens are freed; the very same if nothing can be. */
+/** Clips the largest parts to free about `wantedTokens`; returns the same array if nothing can be clipped. */
 function clipAll(
   slots: readonly Slot[],
   wantedTokens: number,
@@ -102,7 +101,7 @@ function candidatesIn(
   return candidates;
 }
 
-/** The size that no part may exceed so that so many tokens are freed; 0 if even that does not free enough. */
+/** The size to cap parts at so that `wantedTokens` are freed; 0 if no cap frees enough. */
 function commonSize(candidates: readonly Candidate[], wantedTokens: number): number {
   const sizes = candidates.map(({ tokens }) => tokens).sort((one, other) => other - one);
   let freed = 0;

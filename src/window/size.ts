@@ -1,6 +1,6 @@
 import type { Slot } from "./slot.ts";
 
-/** Tokens of slots together. */
+/** Total tokens of slots. */
 export function sizeOf(slots: readonly Slot[]): number {
   let sum = 0;
   for (const { tokens } of slots) sum += tokens;

@@ -1,23 +1,23 @@
 import type { Message } from "../model/message.ts";
 
-/** One message where it stands in a window. */
+/** One message and its position in a window. */
 export interface Slot {
   /**
-   * Place on the line of the entry it stands for, which is its seq unless the line was rewound or forked; a note's is that
-   * of the first entry it stands in place of.
+   * Position of the entry on the line, which equals its seq unless the line was rewound or forked. A note has the
+   * position of the first entry it replaces.
    */
   readonly seq: number;
-  /** How the entry is cited where that is not `#<seq>`: "<session>#<seq>" for one of another session. */
+  /** Citation of the entry if it is not `#<seq>`: "<session>#<seq>" for an entry of another session. */
   readonly cite?: string;
   readonly at: number;
-  /** As the model gets it. */
+  /** The message as the model receives it. */
   readonly message: Message;
-  /** As it was said, where that differs. */
+  /** The message before edits, if it differs. */
   readonly original?: Message;
-  /** As the log holds it, where a lasting edit has made of it what now counts as said. */
+  /** The message as logged, if a lasting edit has replaced it in `original`. */
   readonly logged?: Message;
-  /** Of `message`, as estimated. */
+  /** Estimated tokens of `message`. */
   readonly tokens: number;
-  /** True for a message that no entry holds: a summary or an extract. */
+  /** True for a message without an entry: a summary or an extract. */
   readonly isNote?: boolean;
 }

@@ -2,10 +2,10 @@ import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 import { clipText } from "./clip.ts";
 
-/** What the head of a tool's output says, where a program has put that into words of the user. */
+/** The header of a tool's output that a client has put into a user message as text. */
 export interface OutputHead {
   readonly tool: string;
-  /** What the tool was called for: a file, a command. */
+  /** The subject of the call: a file, a command. */
   readonly about?: string;
 }
 
@@ -13,18 +13,18 @@ const HEADED =
   /^\s*\[(\w[\w.:-]{0,80})(?: for '([\s\S]{0,2000}?)')?\]\s*(?:result|output|observation|error)s?:/i;
 const TAGGED = /^\s*<(?:tool|function)_(?:results?|response|output)\b[^>]{0,200}>/i;
 const NOT_CARRIED_OUT = /^\s*Tool \[(\w[\w.:-]{0,80})\] /;
-/** Elements that hold what a person has written, among what their program adds. */
+/** Elements that wrap the person's own text among content added by the client. */
 const WORDS = /^[ \t]*<(task|feedback|answer|user_\w+|user-\w+)>/m;
-/** Elements that a program adds: the state of the machine, of the editor, reminders. */
+/** Elements that a client adds: state of the machine or the editor, reminders. */
 const ADDED = /^\s*<((?:environment|system|ide|editor|workspace)[-_]\w+)>[\s\S]*<\/\1>\s*$/i;
-/** The same among other words. Each opening searches to the end of the text, so that texts have to be short. */
+/** The same elements anywhere in a text. Each opening tag searches to the end of the text, so texts must be short. */
 const ADDED_ELEMENT =
   /<((?:environment|system|ide|editor|workspace|local-command)[-_]\w+|user_instructions|command-(?:name|message))>[\s\S]*?<\/\1>/gi;
 const MAX_OWN_CHARACTERS = 8_000;
 const MOST_ABOUT = 100;
 const CLOSING = /<\/([A-Za-z][\w-]*)>\s*$/;
 
-/** The head of a tool's output that a text begins with; undefined for any other text. */
+/** The header of a tool's output at the beginning of a text; undefined if there is none. */
 export function outputHead(text: string): OutputHead | undefined {
   const headed = HEADED.exec(text);
   if (headed) return { tool: headed[1] as string, ...(headed[2] !== undefined && { about: headed[2] }) };
@@ -33,8 +33,8 @@ export function outputHead(text: string): OutputHead | undefined {
 }
 
 /**
- * True for a message in the user's name that holds nothing but output of tools: it follows a call, begins with the head of an
- * output, and no person says anything in it. Agents that write their calls as tags in plain text answer them so.
+ * True for a user message that contains only tool output: it follows a call, begins with an output header, and has no
+ * text by a person. Agents that write calls as tags in plain text send results this way.
  */
 export function isToldOutput(message: Message, before: Message | undefined): boolean {
   if (message.role !== "user" || !before || !endsWithCall(before)) return false;
@@ -48,7 +48,7 @@ export function isToldOutput(message: Message, before: Message | undefined): boo
   return hasOutput;
 }
 
-/** True for a message of the user in which a person speaks or shows something, beside what tools and programs add. */
+/** True for a user message with content by a person, in addition to content added by tools and clients. */
 export function hasOwnWords({ role, parts }: Message): boolean {
   if (role !== "user") return false;
   return parts.some((part) => {
@@ -58,7 +58,7 @@ export function hasOwnWords({ role, parts }: Message): boolean {
   });
 }
 
-/** What a person says in a message, without elements that a program has added to it. */
+/** The text of a person in a message, without elements that a client has added. */
 export function ownText({ parts }: Message): string {
   return parts
     .flatMap((part) => (part.type === "tool-result" ? [] : [textOf(part) ?? ""]))
@@ -68,7 +68,7 @@ export function ownText({ parts }: Message): string {
     .join("\n\n");
 }
 
-/** The message with the output in it clipped, each part of it to so many characters; what a person says stays. */
+/** Clips each part of tool output in a user message to `characters`; text by a person stays. */
 export function clipToldOutput(message: Message, characters: number): Message {
   if (message.role !== "user") return message;
   let isChanged = false;
@@ -82,7 +82,7 @@ export function clipToldOutput(message: Message, characters: number): Message {
   return isChanged ? { ...message, parts } : message;
 }
 
-/** What a message in the user's name is about that tools speak in: the first of them, and what it was called for. */
+/** A heading for a user message with tool output: the first tool and the subject of its call. */
 export function toldHeading(message: Message): string | undefined {
   const head = partsOf(message).find(({ output }) => output)?.output;
   if (!head) return undefined;
@@ -90,7 +90,7 @@ export function toldHeading(message: Message): string | undefined {
   return about ? `${head.tool} ${about.toWellFormed()}` : head.tool;
 }
 
-/** The parts of a message, each with the head of the output that it belongs to: what follows a head belongs to it. */
+/** The parts of a message, each with the output header it belongs to: a header also covers the parts that follow it. */
 function partsOf(
   message: Message,
 ): readonly { readonly part: Part; readonly output: OutputHead | undefined }[] {
@@ -103,7 +103,7 @@ function partsOf(
   });
 }
 
-/** The words of a part; of those that are too large for the log, how they begin and end. */
+/** The text of a part; for text stored as a blob, the preview of its beginning and end. */
 function textOf(part: Part): string | undefined {
   if (part.type === "text") return part.text;
   return part.type === "blob" && part.of === "text" ? part.preview : undefined;
@@ -113,19 +113,19 @@ function isAdded(text: string): boolean {
   return text.trim() === "" || ADDED.test(text);
 }
 
-/** True for a text that is one element and nothing else: programs write so, people hardly ever. */
+/** True for a text that is a single element: programs write such texts, people hardly ever do. */
 function isElement(text: string): boolean {
   const name = /^\s*<([A-Za-z][\w-]*)(?:\s[^<>]{0,200})?>/.exec(text)?.[1];
   return name !== undefined && text.trimEnd().endsWith(`</${name}>`);
 }
 
-/** True for a message of the assistant that ends with a call: of the provider's kind, or a tag in its words. */
+/** True for an assistant message that ends with a call: a tool-call part, or a tag in its text. */
 function endsWithCall(message: Message): boolean {
   if (message.role !== "assistant") return false;
   return message.parts.some(({ type }) => type === "tool-call") || tagCallOf(message) !== undefined;
 }
 
-/** What an assistant says before a call that it writes as a tag in its words; undefined if it ends with no such call. */
+/** The text of an assistant before a call written as a tag; undefined if the message does not end with such a call. */
 export function wordsBeforeTagCall(message: Message): string | undefined {
   const call = tagCallOf(message);
   if (!call) return undefined;

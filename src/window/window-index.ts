@@ -5,19 +5,19 @@ import { type Group, groupsOf } from "./group.ts";
 import type { Slot } from "./slot.ts";
 import { type Showing, showingsOf } from "./touch/showing.ts";
 
-/** What passes ask about a window again and again; each is worked out when it is first asked for. */
+/** Structures that passes query repeatedly; each is computed on first use. */
 export interface WindowIndex {
   readonly groups: readonly Group[];
   readonly exchanges: readonly Group[];
   readonly answers: readonly Answer[];
-  /** For each slot that a call or result ties to others, all slots it is tied to, itself included. */
+  /** For each slot bound to others by calls and results: all slots it is bound to, including itself. */
   readonly bonds: ReadonlyMap<number, readonly number[]>;
   readonly showings: readonly Showing[];
 }
 
 const known = new WeakMap<readonly Slot[], { readonly length: number; readonly index: WindowIndex }>();
 
-/** The index of a window. The array must not change any more, other than by growing. */
+/** The cached index of a window. The array may grow afterwards but must not change otherwise. */
 export function windowIndex(slots: readonly Slot[]): WindowIndex {
   const found = known.get(slots);
   if (found?.length === slots.length) return found.index;

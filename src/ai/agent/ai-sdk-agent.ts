@@ -25,9 +25,9 @@ import { TextOutput } from "./text-output.ts";
 const MAX_STEPS = 200;
 
 /**
- * A tool loop of the AI SDK as an agent for tasks. Every message is in the log once, and a reply before its calls are
- * carried out; the model is sent the log's window, never the caller's memory, so that it goes on from the log after a
- * crash or a detach. Notices of tasks that have ended reach the model once, as messages.
+ * An AI SDK tool loop as an agent for tasks. Every message is logged once, and a reply before its calls run. The model
+ * is sent the log's window, never state in memory, so the agent resumes from the log after a crash or a detach. Notices
+ * of ended tasks reach the model once, as messages.
  */
 export function aiSdkAgent(options: AiSdkAgentOptions): Agent<Session> {
   checkOptions(options);
@@ -74,10 +74,10 @@ class AgentRun {
     }
   }
 
-  /** Brings the log to where a reply is due; returns the reply if it is there already. */
+  /** Prepares the log for the next reply; returns the reply if the log already has it. */
   async #open(session: Session, notices: Notices): Promise<string | undefined> {
     const { task, tag, cause, checkpoint } = this.#context;
-    // Programs of the process that died would work on beside those that are started now.
+    // Programs of the crashed process would otherwise run next to those started now.
     if (cause === "resume") await reapTagged(tag);
     const { open, reply } = await readOpening(session);
     if (open.length > 0) await this.#say({ type: "message", message: resultsFor(open, "interrupted") });
@@ -106,7 +106,7 @@ class AgentRun {
     return (this.#options.messageOf ?? wordsOfInput)(this.#context.input);
   }
 
-  /** Tells the model of tasks that have ended since; true if there were any. */
+  /** Tells the model about tasks that have ended since; returns true if there were any. */
   async #tell(notices: Notices): Promise<boolean> {
     const unheard = await notices.unheard();
     if (unheard.length === 0) return false;
@@ -115,7 +115,7 @@ class AgentRun {
     return true;
   }
 
-  /** True once a notice of a child has come; false if there is none to wait for. */
+  /** Returns true once a child's notice has arrived, false if there is none to wait for. */
   async #waitForChildren(session: Session, notices: Notices): Promise<boolean> {
     if (this.#options.isWaitingForChildren === false) return false;
     const owesNotice = (child: TaskRecord) => child.parentSession === session.id && child.noticeSeq === 0;
@@ -129,7 +129,7 @@ class AgentRun {
   async #isStopped(step: StepResult<ToolSet>): Promise<boolean> {
     const { stopWhen } = this.#options;
     if (stopWhen === undefined) return false;
-    // Conditions may look at all of them, as in the AI SDK; without conditions none is kept.
+    // Conditions may inspect all steps, as in the AI SDK; without conditions, none is kept.
     this.#steps.push(step);
     const conditions = typeof stopWhen === "function" ? [stopWhen] : stopWhen;
     for (const condition of conditions) if (await condition({ steps: this.#steps })) return true;
@@ -155,7 +155,7 @@ class AgentRun {
       {
         see: (part) => reply.output.see(part),
         store: async (message, report) => {
-          // A reader takes the message for the end of its words.
+          // Readers treat the message as the end of its text, so flush the output first.
           await reply.output.flush();
           if (message) await this.#say({ type: "message", message: streamed(message) });
           reply.calls = callsToDo(message ?? {});
@@ -171,14 +171,14 @@ class AgentRun {
       model,
       ...(instructions !== undefined && { instructions: await resolved(instructions, context) }),
       ...(tools !== undefined && { tools: await resolved(tools, context) }),
-      // What the model is sent comes from the log; tools that look at the messages of their call see the input.
+      // The model's prompt comes from the log; tools that inspect the messages of their call see the input.
       prompt: textOfMessage(plainMessage(this.#message(), new Map())) || "-",
     };
     return { context, settings, say: this.#say, signal: this.#signal, reply };
   }
 }
 
-/** Whoever reads along has seen its words as output already. */
+/** Marks a message whose text readers have already received as output. */
 function streamed(message: MessageInput): MessageInput {
   return { ...message, meta: { ...message.meta, isStreamed: true } };
 }

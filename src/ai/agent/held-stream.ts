@@ -4,21 +4,21 @@ import type { OpenedStream } from "../recorded-stream.ts";
 import { messageOfReply } from "../reply.ts";
 import { ReplyParts } from "../reply-parts.ts";
 
-/** Where a reply goes: its parts as they come, and then the whole of it. */
+/** Receives the parts of a reply as they arrive, and then the whole reply. */
 export interface ReplyKeeper {
   readonly see: (part: LanguageModelV4StreamPart) => Promise<void>;
   readonly store: (reply: WholeReply) => Promise<void>;
 }
 
-/** A whole reply and what it used. */
+/** A whole reply and its usage. */
 export interface WholeReply {
   readonly message: MessageInput | undefined;
   readonly usage: LanguageModelV4Usage;
 }
 
 /**
- * The same stream, with the calls of tools held back until the reply is whole and stored: nothing is carried out that the
- * log does not know of, and a reply that breaks off has had no effect and can be asked for again.
+ * Passes a stream through but holds back tool calls until the reply is complete and stored: no call runs that the log
+ * does not contain, and a reply that breaks off has no effect and can be requested again.
  */
 export function heldStream(
   { reader, read }: OpenedStream,

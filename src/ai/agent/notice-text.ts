@@ -2,12 +2,12 @@ import type { Json, MessageInput, TaskNotice } from "../../index.ts";
 import { harmlessName, quoteLines } from "../../memory/retrieval/harmless.ts";
 import { fenced } from "../../model/fence.ts";
 
-/** Longer results are cut; `task_output` shows the rest. */
+/** Maximum characters of a result; longer ones are cut, and `task_output` shows the rest. */
 const MOST_CHARACTERS = 8_000;
-/** Most notices in one message; of more, the newest. */
+/** Maximum number of notices in one message; the newest are kept. */
 const MOST_NOTICES = 20;
 
-/** What a model is told of tasks that have ended: our words outside of the fences, theirs inside, as data. */
+/** Tells a model about tasks that have ended; everything the tasks wrote is inside fences, as data. */
 export function noticeMessage(notices: readonly TaskNotice[]): MessageInput {
   const shown = notices.slice(-MOST_NOTICES);
   const older = notices.length - shown.length;
@@ -18,12 +18,12 @@ export function noticeMessage(notices: readonly TaskNotice[]): MessageInput {
   return { role: "user", text: texts.join("\n\n"), meta: toldMeta(notices) };
 }
 
-/** Marks a message that tells of notices, so that each is told once. */
+/** Marks a message that reports notices, so that each is reported once. */
 export function toldMeta(notices: readonly TaskNotice[]): { readonly [key: string]: Json } {
   return { longhaul: "notice", notices: notices.map(({ id }) => id) };
 }
 
-/** The ids of the notices that a message tells of. */
+/** The ids of the notices that a message reports. */
 export function toldBy(meta: { readonly [key: string]: Json } | undefined): readonly string[] {
   const ids = meta?.notices;
   return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
@@ -49,7 +49,7 @@ function section(name: string, text: string): string {
   return `${name}:\n${quoteLines(cut)}`;
 }
 
-/** A value as people would write it: a text as it is, an object with a line for each field. */
+/** Formats a value for reading: a text unchanged, an object with one line per field. */
 function words(value: Json): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value);

@@ -3,7 +3,7 @@ import { toldBy } from "./notice-text.ts";
 
 const PAGE = 500;
 
-/** The notices in a session's log that its model has not been told of: each is handed out once, crashes or not. */
+/** The notices in a session's log that its model has not been told about; each is returned once, even after crashes. */
 export class Notices {
   readonly #session: Session;
   #at: number;
@@ -13,7 +13,7 @@ export class Notices {
     this.#at = at;
   }
 
-  /** Begins where the last agent of the session stood. */
+  /** Starts at the last agent's checkpoint in the session. */
   static async open(session: Session): Promise<Notices> {
     for (let before: Cursor | undefined; ; ) {
       const options = { kinds: ["task"], limit: PAGE } as const;
@@ -27,12 +27,12 @@ export class Notices {
     }
   }
 
-  /** Where it stands, as a checkpoint. */
+  /** The current position, as a checkpoint. */
   get checkpoint(): { readonly noticesTo: number } {
     return { noticesTo: this.#at };
   }
 
-  /** Those that have come since and were not told yet. */
+  /** The notices that have arrived since and were not reported yet. */
   async unheard(): Promise<readonly TaskNotice[]> {
     const found: TaskNotice[] = [];
     const told = new Set<string>();
@@ -52,13 +52,13 @@ export class Notices {
     }
   }
 
-  /** Resolves when another one has come, or the signal has fired. */
+  /** Resolves when another notice arrives or the signal fires. */
   async wait(signal: AbortSignal): Promise<void> {
     const entries = this.#session.tail({ after: this.#at, kinds: ["task"], signal });
     for await (const entry of entries) if (this.#noticeIn(entry)) return;
   }
 
-  /** A task that worked in this very session has said here whatever it had to say. */
+  /** Ignores a task that worked in this same session, because its messages are already here. */
   #noticeIn(entry: Entry): TaskNotice | undefined {
     if (entry.kind !== "task" || entry.note.type !== "notice") return undefined;
     return entry.note.notice.session === this.#session.id ? undefined : entry.note.notice;

@@ -1,12 +1,12 @@
 import type { Message, MessageInput, PartInput } from "../../index.ts";
 
-/** A call of a tool. */
+/** A tool call. */
 export interface OpenCall {
   readonly callId: string;
   readonly name: string;
 }
 
-/** The calls of the last reply that have no result yet, of messages oldest first. */
+/** The calls of the last reply that have no result yet; `messages` are oldest first. */
 export function openCalls(messages: readonly Message[]): readonly OpenCall[] {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   if (at < 0) return [];
@@ -16,7 +16,7 @@ export function openCalls(messages: readonly Message[]): readonly OpenCall[] {
   );
 }
 
-/** The calls of a reply that are left to us: those that its provider carried out have their results in it. */
+/** The calls of a reply that we have to run; those that its provider ran have their results in it. */
 export function callsToDo({ parts = [] }: { readonly parts?: readonly PartInput[] }): readonly OpenCall[] {
   return unanswered(callsOf({ parts }), parts);
 }
@@ -42,7 +42,7 @@ const WHY = {
   undone: "Not carried out: nobody here can run or approve this call.",
 } as const;
 
-/** Honest results for calls that will never get another. */
+/** Error results for calls that will never get another. */
 export function resultsFor(calls: readonly OpenCall[], why: keyof typeof WHY): MessageInput {
   return {
     role: "tool",

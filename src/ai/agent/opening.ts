@@ -8,19 +8,19 @@ import {
 } from "../../index.ts";
 import { callsToDo, type OpenCall, openCalls } from "./open-calls.ts";
 
-/** Where a conversation stands when an agent comes to it. */
+/** The state of a conversation when an agent starts or resumes. */
 export interface Opening {
-  /** Calls that whoever was here before did not answer. */
+  /** Calls that the previous process did not answer. */
   readonly open: readonly OpenCall[];
-  /** What was said last, if that was a whole reply without calls: the task may be done. */
+  /** The text of the last message if it is a complete reply without calls; the task may be done. */
   readonly reply: string | undefined;
 }
 
-/** The newest messages tell; a reply and its results stand next to each other. */
+/** The newest messages are enough: a reply and its results are adjacent. */
 const NEWEST = 50;
 const PAGE = 200;
 
-/** Reads where a conversation stands. */
+/** Reads the state of a conversation. */
 export async function readOpening(session: Session): Promise<Opening> {
   const { entries } = await session.page({ kinds: ["message"], limit: NEWEST });
   const messages = entries.flatMap((entry): Message[] => (entry.kind === "message" ? [entry.message] : []));
@@ -29,19 +29,19 @@ export async function readOpening(session: Session): Promise<Opening> {
   return { open: openCalls(messages), reply: isReply ? textOfMessage(last) : undefined };
 }
 
-/** The message that gives a task its work, marked so that it is given once, crashes or not. */
+/** Marks the message with a task's input, so that it is added only once, even after crashes. */
 export function inputMessage(message: MessageInput, task: string): MessageInput {
   return { ...message, meta: { ...message.meta, inputOf: task } };
 }
 
-/** What a task is given, in words: a text as it is, the prompt of an object, else the JSON. */
+/** The message for a task's input: a text unchanged, the `prompt` of an object, else the JSON. */
 export function wordsOfInput(input: Json): MessageInput {
   if (typeof input === "string") return { role: "user", text: input };
   const prompt = typeof input === "object" && input !== null && "prompt" in input ? input.prompt : undefined;
   return { role: "user", text: typeof prompt === "string" ? prompt : JSON.stringify(input, undefined, 1) };
 }
 
-/** Whether a task's input stands in the log: looks back to where the task was made. */
+/** True if a task's input is in the log; searches back to the creation of the task. */
 export async function hasInput(session: Session, task: string): Promise<boolean> {
   for (let before: Cursor | undefined; ; ) {
     const options = { kinds: ["message", "task"], limit: PAGE } as const;

@@ -3,12 +3,12 @@ import type { AgentContext, Json, Kernel, MessageInput, Session } from "../../in
 import type { LonghaulModelOptions } from "../options.ts";
 import type { RetrievalOptions } from "../retrieval.ts";
 
-/** What an agent's function gets, with a session of the kernel. */
+/** The context of an agent, with a session of the kernel. */
 export type SessionContext = AgentContext<Session>;
 
 type OfContext<T> = T | ((context: SessionContext) => T | Promise<T>);
 
-/** Settings of each call to the model, as the AI SDK has them. */
+/** AI SDK settings for each call to the model. */
 export type CallSettings = Pick<
   Parameters<typeof streamText>[0],
   | "headers"
@@ -22,40 +22,40 @@ export type CallSettings = Pick<
   | "toolChoice"
 >;
 
-/** An agent on the AI SDK: a model, tools, and how its window is kept. */
+/** Options of an AI SDK agent: its model, its tools, and its window. */
 export interface AiSdkAgentOptions {
   readonly kernel: Kernel;
-  /** Names it among agents: tasks that a crash left are resumed by whoever has registered this name. */
+  /** Registered name of the agent; after a crash, its tasks are resumed by the agent with this name. */
   readonly name: string;
   readonly model: OfContext<LanguageModel>;
   readonly instructions?: OfContext<string>;
   readonly tools?: OfContext<ToolSet>;
-  /** Looks in memory for what a task's input refers to, and puts it before the input; off by default. */
+  /** Recalls memory related to a task's input and inserts it before the input; off by default. */
   readonly retrieval?: true | Partial<RetrievalOptions>;
-  /** How its window is kept: policy, compaction, memories, and all else that `withLonghaul` takes. */
+  /** Window options: policy, compaction, memories, and everything else that `withLonghaul` accepts. */
   readonly window?: Omit<LonghaulModelOptions, "session" | "history" | "blobs" | "retrieval">;
-  /** Settings of each call to the model. */
+  /** Settings for each call to the model. */
   readonly call?: CallSettings;
-  /** What the model is told of a task's input: a text as it is, the `prompt` of an object, else the JSON, by default. */
+  /** Builds the message for a task's input; by default a text unchanged, the `prompt` of an object, else the JSON. */
   readonly messageOf?: (input: Json) => MessageInput;
-  /** Most steps of a task, crashes included; 200 by default. */
+  /** Maximum steps of a task, counted across crashes; default 200. */
   readonly maxSteps?: number;
-  /** Ends the loop behind a step with tool results; sees the steps since the task was last taken up. */
+  /** Ends the loop after a step with tool results; sees the steps since the task was last started or resumed. */
   readonly stopWhen?: StopCondition<ToolSet> | readonly StopCondition<ToolSet>[];
-  /** Whether a last word is kept open while children run, whose notices it may want to answer; true by default. */
+  /** True (default) to wait for running children before finishing, so that the agent can react to their notices. */
   readonly isWaitingForChildren?: boolean;
 }
 
-/** How an agent's task ended: its result. */
+/** Result of an agent's task. */
 export type AiSdkAgentResult = {
-  /** The last thing it said. */
+  /** Text of the last reply. */
   readonly text: string;
   readonly steps: number;
-  /** Why it stopped: it had said its last word, it was stopped by `stopWhen`, or it had used up its steps. */
+  /** Why it stopped: it finished, `stopWhen` stopped it, or it used up its steps. */
   readonly stop: "done" | "condition" | "steps";
 };
 
-/** What may be given as a value or made from the context. */
+/** Resolves a value that may be given directly or as a function of the context. */
 export async function resolved<T>(given: OfContext<T>, context: SessionContext): Promise<T> {
   return typeof given === "function"
     ? (given as (context: SessionContext) => T | Promise<T>)(context)

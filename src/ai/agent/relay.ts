@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../index.ts";
 
-/** Says something; resolves when it is in the log, and fails if it may not be said any more. */
+/** Emits an event; resolves when it is in the log, and rejects if the run is over. */
 export type Say = (event: AgentEvent) => Promise<void>;
 
 interface Waiting {
@@ -10,15 +10,15 @@ interface Waiting {
 }
 
 /**
- * The events of work that runs by itself, as an agent's iterator: what the work says is handed out one by one, and it goes
- * on when the next one is asked for. Whoever ends the iteration stops the work at once, also in the midst of a wait.
+ * Exposes the events of independent work as an agent's iterator: events are handed out one by one, and the work
+ * continues when the next one is requested. Ending the iteration stops the work at once, even during a wait.
  */
 export function relayed<Result>(
   work: (say: Say, signal: AbortSignal) => Promise<Result>,
   outer: AbortSignal,
 ): AsyncIterableIterator<AgentEvent, Result | undefined> {
   const stop = new AbortController();
-  // What the work says at once, as parallel tools do; each of them waits here.
+  // Events emitted concurrently, for example by parallel tools, wait here.
   const waiting: Waiting[] = [];
   let taken: Waiting | undefined;
   let working: Promise<Result> | undefined;
@@ -52,7 +52,7 @@ export function relayed<Result>(
       taken?.resolve();
       taken = undefined;
       working ??= begin();
-      // Seen by whoever asks; nobody may ask any more.
+      // Errors surface where `working` is awaited; this only prevents an unhandled rejection if nobody awaits it.
       working.catch(() => {});
       for (;;) {
         taken = waiting.shift();

@@ -6,15 +6,15 @@ import type { LonghaulModelOptions } from "../options.ts";
 import { beginCall, healingStream, modelOf } from "../sending.ts";
 import { heldStream, type ReplyKeeper } from "./held-stream.ts";
 
-/** Where the replies of a model go. */
+/** Receives the replies of a model. */
 export interface Replies extends Pick<ReplyKeeper, "see"> {
-  /** Stores a whole reply and what it used. */
+  /** Stores a whole reply and its usage. */
   readonly store: (message: MessageInput | undefined, usage: UsageReported | undefined) => Promise<void>;
 }
 
 /**
- * A model for the steps of a task: it is sent the window of the log, whatever messages the caller gives; refused windows
- * are healed; and its reply is stored by the task before the reply's calls are carried out.
+ * A model for the steps of a task. It is sent the window of the log, whatever messages the caller passes; refused
+ * windows are healed; and the task stores its reply before the reply's calls run.
  */
 export function stepModel(
   model: LanguageModel,

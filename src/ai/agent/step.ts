@@ -10,15 +10,15 @@ import type { Say } from "./relay.ts";
 import { TextOutput } from "./text-output.ts";
 import { takeTold } from "./told-notices.ts";
 
-/** The reply that a step is given. */
+/** The reply of a step. */
 export interface StepReply {
-  /** Says its words as they come, all of them before the reply is stored. */
+  /** Emits the text as it arrives, all of it before the reply is stored. */
   output: TextOutput;
-  /** Its calls; undefined before it is stored. */
+  /** The calls of the reply; undefined until it is stored. */
   calls: readonly OpenCall[] | undefined;
 }
 
-/** What each step of a run is made with. */
+/** Dependencies of a step. */
 export interface StepParts {
   readonly context: SessionContext;
   readonly settings: Parameters<typeof streamText>[0];
@@ -27,11 +27,11 @@ export interface StepParts {
   readonly reply: StepReply;
 }
 
-/** How often an answer that breaks off is asked for again; it has had no effect. */
+/** Maximum number of requests for a reply that breaks off; a broken reply has no effect. */
 const MOST_BROKEN = 3;
 const FIRST_PAUSE_MS = 500;
 
-/** One call to the model and the tools that it asks for; everything is in the log when it resolves. */
+/** Makes one call to the model and runs the tools it requests; everything is in the log when it resolves. */
 export async function takeStep(parts: StepParts): Promise<StepResult<ToolSet>> {
   const { say, signal, reply } = parts;
   await say({ type: "step" });
@@ -43,7 +43,7 @@ export async function takeStep(parts: StepParts): Promise<StepResult<ToolSet>> {
       return await attempt(parts);
     } catch (error) {
       signal.throwIfAborted();
-      // What failed before a word was said has been tried again by the AI SDK already.
+      // The AI SDK has already retried failures before the first content.
       const mayAskAgain = output.hasBegun && reply.calls === undefined && !isLonghaulError(error);
       if (!mayAskAgain || broken === MOST_BROKEN) throw error;
       await output.flush("\n[the answer broke off and is asked for again]\n");
@@ -63,7 +63,7 @@ async function attempt(parts: StepParts): Promise<StepResult<ToolSet>> {
       ...settings,
       stopWhen: isStepCount(1),
       abortSignal: stop.signal,
-      // Errors are seen in the stream; the default would print them.
+      // Errors are handled in the stream; the default would print them.
       onError: () => undefined,
     });
     for await (const part of result.stream) {
@@ -86,7 +86,7 @@ async function attempt(parts: StepParts): Promise<StepResult<ToolSet>> {
     return step;
   } finally {
     signal.removeEventListener("abort", abort);
-    // A stream that nobody reads to its end must not go on.
+    // A stream that is not read to its end must be stopped.
     stop.abort();
   }
 }

@@ -1,10 +1,10 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Say } from "./relay.ts";
 
-/** Words are gathered so long before they become an entry: a stream is no flood. */
+/** Time for which text is buffered before it becomes an entry, to limit the number of entries. */
 const GATHER_MS = 250;
 
-/** Hands the words of a reply on to whoever reads along, as they come. */
+/** Emits the text of a reply to readers as it arrives. */
 export class TextOutput {
   readonly #say: Say;
   #text = "";
@@ -15,7 +15,7 @@ export class TextOutput {
     this.#say = say;
   }
 
-  /** True once something of an answer has come. */
+  /** True once any part of an answer has arrived. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -26,7 +26,7 @@ export class TextOutput {
     if (part.type === "text-end" || performance.now() - this.#saidMs >= GATHER_MS) await this.flush();
   }
 
-  /** Says what has been gathered. */
+  /** Emits the buffered text. */
   async flush(more = ""): Promise<void> {
     const text = this.#text + more;
     this.#text = "";

@@ -3,10 +3,10 @@ import { harmlessName, quoteLines } from "../../memory/retrieval/harmless.ts";
 import { fenced } from "../../model/fence.ts";
 import { callsOf } from "../agent/open-calls.ts";
 
-/** The end of what a task has said is enough to see where it stands. */
+/** The end of a task's output is enough to see its progress. */
 const MOST_CHARACTERS = 6_000;
 
-/** Where a task stands and the end of what it said, for a model. */
+/** The state of a task and the end of its output, for a model. */
 export async function childOutput(kernel: Kernel, { id, state, outcome }: TaskStatus): Promise<string> {
   let said = "";
   for await (const entry of kernel.tasks.output(id)) said = (said + wordsOf(entry)).slice(-MOST_CHARACTERS);
@@ -22,7 +22,7 @@ function wordsOf(entry: Entry): string {
   if (entry.kind === "task") return entry.note.type === "output" ? entry.note.text : "";
   if (entry.kind !== "message" || entry.message.role !== "assistant") return "";
   const { message } = entry;
-  // Words that were streamed have come as output.
+  // Streamed text was already included as output.
   const text = message.meta?.isStreamed ? "" : textOfMessage(message);
   const calls = callsOf(message).map(({ name }) => `[called ${harmlessName(name)}]`);
   return `${[text, ...calls].join("\n")}\n`;

@@ -2,18 +2,18 @@ import { tool } from "ai";
 import { z } from "zod";
 import { AgentMemory, type AgentMemoryParts, type Kernel, type SessionId } from "../../index.ts";
 
-/** Whose memory the tools are for, and what they may show. */
+/** Options of the memory tools: the memory to use and the content to show. */
 export interface MemoryToolsOptions extends Pick<AgentMemoryParts, "scope" | "mayForgetUsers"> {
   readonly kernel: Kernel;
-  /** The agent whose memories are saved and pinned; "default" unless given. */
+  /** The agent whose memories are saved and pinned; default "default". */
   readonly agent?: string;
 }
 
 const REFERENCE = z.string().describe("a reference that recall or save_memory has shown, as chat-7#12");
 
 /**
- * Tools of an agent for `generateText`, `streamText` and agents of the AI SDK: recall, expand, save_memory, forget. Answers
- * are short and in words; what was stored is fenced, and what the agent saves is marked as its own.
+ * Memory tools for `generateText`, `streamText` and agents of the AI SDK: recall, expand, save_memory, forget. Answers
+ * are short text; stored content is fenced, and memories that the agent saves are marked as its own.
  */
 export function memoryTools(options: MemoryToolsOptions) {
   const memory = agentMemory(options);

@@ -10,15 +10,14 @@ import { waitForChild } from "./wait-for-child.ts";
 export interface ChildAgent {
   /** The agent, or the name of a registered one. */
   readonly agent: Agent<Session> | string;
-  /** What it is good for, in a sentence for the model. */
+  /** Purpose of the agent, in one sentence for the model. */
   readonly description: string;
-  /** How its tasks are started: isolation, deadline, budget. */
+  /** Start options of its tasks: isolation, deadline, budget. */
   readonly start?: Omit<StartOptions, "id" | "mode" | "signal" | "title">;
-  /** What becomes of the model's words; they are the input as they are by default. */
+  /** Converts the model's instructions to the task's input; by default they are used unchanged. */
   readonly inputOf?: (instructions: string) => Json;
 }
 
-/** Which agents a model may start. */
 export interface TaskToolsOptions {
   readonly kernel: Kernel;
   readonly agents: readonly ChildAgent[];
@@ -28,8 +27,9 @@ const TASK = z.string().describe("the id of a task that start_task has returned"
 const MOST_WAIT_SECONDS = 600;
 
 /**
- * Tools of an agent for tasks of its own: start_task, task_output, wait_task, kill_task. Tasks run in the background and
- * end with the agent's task at the latest; what they said is fenced. Only children of the task can be named.
+ * Tools with which an agent manages its own tasks: start_task, task_output, wait_task, kill_task. Tasks run in the
+ * background and end with the agent's task at the latest; their output is fenced. Only children of the task can be
+ * named.
  */
 export function taskTools(context: AgentContext<Session>, { kernel, agents }: TaskToolsOptions) {
   const byName = new Map(agents.map((child) => [nameOf(child), child]));

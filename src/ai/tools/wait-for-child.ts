@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel, Session, TaskNotice, TaskStatus } from "../../index.ts";
 
-/** A child as it is after a wait, with its notice if that has come. */
+/** A child's status after a wait, with its notice if it has arrived. */
 export interface WaitedChild {
   readonly status: TaskStatus;
   readonly notice?: TaskNotice;
 }
 
-/** Verdicts and checks come between a task's end and its notice. */
+/** Poll interval: verdicts and checks come between a task's end and its notice. */
 const LOOK_MS = 50;
 
-/** Waits until a child has ended and its notice lies in the parent's session, or the time is over. */
+/** Waits until a child has ended and its notice is in the parent's session, or the timeout expires. */
 export async function waitForChild(
   kernel: Kernel,
   session: Session,

@@ -1,6 +1,6 @@
 /**
- * Words by which a text speaks to the model that reads it instead of telling something: orders to forget what it was told,
- * new roles, demands on its answer or on a summary. In tool results nobody has a reason to write them but to steer.
+ * Phrases with which a text gives orders to the model that reads it: to forget its instructions, take on a new role, or
+ * shape its answer or a summary. In tool results, their only purpose is to steer the model.
  */
 const DIRECTIVE = new RegExp(
   [
@@ -26,12 +26,12 @@ const DIRECTIVE = new RegExp(
   "iu",
 );
 
-/** Tells whether a line or sentence tries to give orders to whoever reads it. */
+/** True if a line or sentence tries to give orders to its reader. */
 export function isDirective(text: string): boolean {
   return DIRECTIVE.test(text);
 }
 
-/** The part of them that nobody says in a summary of work: taking the reader over, or keeping something from the user. */
+/** The subset that never belongs in a summary of work: taking over the reader, or hiding something from the user. */
 const HIJACK = new RegExp(
   [
     String.raw`\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}\b(?:previous|prior|earlier|above|preceding|all|any|your|system)\b.{0,20}\b(?:instructions?|prompts?|rules|guidelines|context|directives?)\b`,
@@ -44,7 +44,7 @@ const HIJACK = new RegExp(
   "iu",
 );
 
-/** The words by which a text tries to take its reader over; undefined if it does not. */
+/** The phrase with which a text tries to take over its reader; undefined if there is none. */
 export function hijackIn(text: string): string | undefined {
   return HIJACK.exec(text)?.[0];
 }

@@ -1,19 +1,19 @@
 import { fenced, markOf } from "../../model/fence.ts";
 
-/** The two kinds of fence: around what a summariser is to read, and around quotes inside a summary. */
+/** The two kinds of fences: around the input of a summarizer, and around quotes inside a summary. */
 export type FenceTag = "conversation-data" | "quoted-data";
 
 const DELIMITER = /<(?=\s*\/?\s*(?:conversation|quoted)-data)/gi;
 
 /**
- * Text as data: between delimiters that carry a mark made of the text itself, so that nothing inside can have known it;
- * whatever looks like a delimiter inside is made harmless.
+ * Marks a text as data with delimiters that carry a digest of the text, which the text itself cannot contain.
+ * Delimiters inside the text are neutralized.
  */
 export function fence(tag: FenceTag, text: string): string {
   return fenced(tag, withoutDelimiters(text));
 }
 
-/** Text in which nothing looks like a delimiter of a fence. */
+/** Neutralizes everything in a text that looks like a fence delimiter. */
 export function withoutDelimiters(text: string): string {
   return text.replace(DELIMITER, "‹");
 }
@@ -24,7 +24,7 @@ export function openedBy(tag: FenceTag, line: string): string | undefined {
   return mark && `${mark[1]}-data` === tag ? mark[2] : undefined;
 }
 
-/** Tells whether a text is what stood between delimiters with this mark when they were made. */
+/** True if a mark belongs to exactly this fenced text. */
 export function isFenced(text: string, mark: string): boolean {
   return markOf(text) === mark;
 }

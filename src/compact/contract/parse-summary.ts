@@ -3,11 +3,11 @@ import { QUOTE_SIGN } from "./render-summary.ts";
 import { type SectionKey, sectionNamed } from "./sections.ts";
 import { type SummaryItem, type SummarySections, sectionsFrom } from "./summary.ts";
 
-/** A summary's text taken apart: its sections, which of them it has, and what stands before the first. */
+/** A parsed summary: its sections, which sections are present, and any text before the first. */
 export interface ParsedSummary {
   readonly sections: SummarySections;
   readonly present: ReadonlySet<SectionKey>;
-  /** Words that belong to no section. */
+  /** Text outside of all sections. */
   readonly rest: string;
 }
 
@@ -17,7 +17,7 @@ const EMPTY = /^[-*•]?\s*\(?(?:none|nothing|n\/a|not applicable|无|没有|暂
 const ITEM = /^\s*(?:[-*•]|\d{1,3}[.)、])\s+(?:([\w-]*#\d+(?:-\d+)?)\s)?(.*)$/;
 const QUOTE_HEADING = /^\[([\w-]*#\d+(?:-\d+)?)(?: (.*))?\]$/;
 
-/** Takes a summary apart, ours or a model's: headings of any level, numbered, bold or plain, in English or Chinese. */
+/** Parses a summary, ours or a model's: headings of any level, numbered, bold or plain, in English or Chinese. */
 export function parseSummary(text: string): ParsedSummary {
   const found = new Map<SectionKey, SummaryItem[]>();
   const rest: string[] = [];
@@ -55,14 +55,14 @@ export function parseSummary(text: string): ParsedSummary {
   };
 }
 
-/** Models wrap what they were asked for, and think aloud before it. */
+/** Strips the wrappers and the leading reasoning that models put around a summary. */
 export function unwrapped(text: string): string {
   const thought = text.replace(/^\s*<(analysis|thinking|scratchpad)>[\s\S]*?<\/\1>\s*/i, "");
   const whole = /^\s*<summary>\s*\n?([\s\S]*?)\s*(?:<\/summary>\s*)?$/i.exec(thought)?.[1] ?? thought;
   return (/^\s*```(?:markdown|md)?\n([\s\S]*?)\n```\s*$/.exec(whole)?.[1] ?? whole).replaceAll("\r\n", "\n");
 }
 
-/** Where a genuine fence of quotes that opens at a line ends, and what is inside. */
+/** The end and contents of a genuine quote fence that opens at line `at`; undefined if there is none. */
 export function fencedAt(
   lines: readonly string[],
   at: number,

@@ -2,10 +2,10 @@ import { fence } from "./fence.ts";
 import { SECTIONS, type SectionKey } from "./sections.ts";
 import type { SummaryItem, SummarySections } from "./summary.ts";
 
-/** What a section without items says. */
+/** Text of a section without items. */
 export const NOTHING = "None.";
 
-/** One line of a summary's text, with the item that it shows; headings and delimiters show none. */
+/** One line of a summary and the item it shows; headings and delimiters have none. */
 export interface SummaryLine {
   readonly text: string;
   readonly item?: SummaryItem;
@@ -14,14 +14,14 @@ export interface SummaryLine {
 /** Stands before each quoted line, so that no quoted line can pass for a heading or an item of the summary. */
 export const QUOTE_SIGN = "| ";
 
-/** A summary as text: all sections in order, quoted lines behind the other items of their section, inside a fence. */
+/** Renders a summary: all sections in order, each with its plain items first and then its quotes inside a fence. */
 export function renderSummary(sections: SummarySections): string {
   return linesOfSummary(sections)
     .map(({ text }) => text)
     .join("\n");
 }
 
-/** The same, line by line. */
+/** Renders a summary line by line. */
 export function linesOfSummary(sections: SummarySections): readonly SummaryLine[] {
   return SECTIONS.flatMap(({ key, heading }) => [
     { text: `## ${heading}` },
@@ -29,14 +29,14 @@ export function linesOfSummary(sections: SummarySections): readonly SummaryLine[
   ]);
 }
 
-/** An item as it stands in the text. */
+/** The text of an item in a rendered summary. */
 export function textOfItem(item: SummaryItem): string {
   if (item.isQuoted) return `${QUOTE_SIGN}${item.text.replaceAll("\n", " ")}`;
   if (item.text.includes("\n")) return item.text;
   return `- ${item.cite === undefined ? "" : `${item.cite} `}${item.text}`;
 }
 
-/** The line that says where the quoted lines below it stood. */
+/** The line that names the source of the quoted lines below it. */
 export function quoteHeading({ cite, label }: SummaryItem): string {
   return `[${[cite, label].filter(Boolean).join(" ")}]`;
 }

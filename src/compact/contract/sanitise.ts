@@ -7,14 +7,14 @@ const TAGS =
   /<(?=\s*\/?\s*(?:\||system|developer|assistant|human|user|tool|function|invoke|instructions?|antml|<SYS|<\/SYS))/gi;
 const TOKENS = /\[(\/?INST)\]/gi;
 
-/** Tells whether a line pretends that somebody else begins to speak. */
+/** True if a line pretends that another speaker begins. */
 export function isRoleMarker(line: string): boolean {
   return ROLE.test(line) || new RegExp(TAGS.source, "i").test(line) || /\[\/?INST\]/i.test(line);
 }
 
 /**
- * A model's summary made harmless: what it is wrapped in goes, lines that pretend to be a role or a system text become
- * quotes, control tokens and delimiters lose their brackets. Genuine fences of quotes stay as they are.
+ * Makes a model's summary safe: strips its wrappers, turns lines that imitate a role or system text into quotes, and
+ * removes the brackets of control tokens and delimiters. Genuine quote fences stay unchanged.
  */
 export function sanitiseSummary(text: string): string {
   const lines = unwrapped(text).split("\n");
@@ -29,13 +29,13 @@ export function sanitiseSummary(text: string): string {
   return safe.join("\n").trim();
 }
 
-/** One line without anything that could be taken for a role, a control token or a delimiter. */
+/** Makes one line safe: nothing in it can be mistaken for a role, a control token or a delimiter. */
 export function sanitiseLine(line: string): string {
   const plain = withoutControlTokens(line);
   return ROLE.test(plain) ? `> ${plain.trim().replace(/[:：]/, " says:")}` : plain;
 }
 
-/** Words without control tokens of chat formats, tags that pretend to be a role, and delimiters of fences. */
+/** Neutralizes control tokens of chat formats, tags that imitate a role, and fence delimiters. */
 export function withoutControlTokens(text: string): string {
   return withoutDelimiters(text).replace(TAGS, "‹").replace(TOKENS, "($1)");
 }

@@ -1,4 +1,4 @@
-/** What a summary consists of, in this order; each section is there even when it says that there is nothing. */
+/** The sections of a summary, in order; a section without content is still present. */
 export const SECTIONS = [
   {
     key: "previous",
@@ -104,10 +104,8 @@ export const SECTIONS = [
   },
 ] as const;
 
-/** A section by its short name. */
 export type SectionKey = (typeof SECTIONS)[number]["key"];
 
-/** All short names, in order. */
 export const SECTION_KEYS: readonly SectionKey[] = SECTIONS.map(({ key }) => key);
 
 const KEY_BY_NAME: ReadonlyMap<string, SectionKey> = new Map(
@@ -116,12 +114,11 @@ const KEY_BY_NAME: ReadonlyMap<string, SectionKey> = new Map(
   ),
 );
 
-/** The heading of a section. */
 export function headingOf(key: SectionKey): string {
   return SECTIONS.find((section) => section.key === key)?.heading ?? key;
 }
 
-/** The section that a heading names, in any of the ways and languages that are known; undefined for none. */
+/** The section with this heading, in any known variant or language; undefined if there is none. */
 export function sectionNamed(name: string): SectionKey | undefined {
   return KEY_BY_NAME.get(plainName(name));
 }

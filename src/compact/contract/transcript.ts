@@ -4,18 +4,18 @@ import { clipText } from "../../window/clip.ts";
 import { inputText } from "../../window/extract/said.ts";
 import type { SaidMessage } from "../../window/replay/conversation.ts";
 
-/** How much of a conversation a transcript shows. */
+/** Limits on the content of a transcript. */
 export interface TranscriptOptions {
-  /** Most characters of one part; longer ones lose their middle, and say how much. Parts are shown whole by default. */
+  /** Maximum characters per part; longer parts lose their middle and state how much. Unlimited by default. */
   readonly partCharacters?: number;
-  /** Whether what the model thought is shown too. */
+  /** True to include the model's reasoning. */
   readonly reasoning?: boolean;
 }
 
-/** A line of somebody's words that would read as a heading of the transcript. */
+/** Matches a line of content that could be mistaken for a transcript heading. */
 const FORGED = /^\[(?=[\w-]*#\d+ (?:user|assistant|tool|system)\b)/gm;
 
-/** A conversation as text to be read by a summariser: each part under a heading with its seq and its speaker. */
+/** Renders a conversation as text for a summarizer: each part under a heading with its seq and speaker. */
 export function transcriptOf(messages: readonly SaidMessage[], options: TranscriptOptions = {}): string {
   return messages.flatMap((said) => linesOf(said, options)).join("\n\n");
 }
@@ -56,7 +56,7 @@ function wordsOf(
   }
 }
 
-/** A part that is not here as a whole says so. */
+/** States that only a preview of the part is shown. */
 function wordsOfBlob({ of, preview, mime, name, sizeBytes }: BlobPart): string {
   if (preview === undefined) return `[${name ?? mime}]`;
   return of === undefined ? preview : `${preview}\n[only the ends of ${sizeBytes} bytes are shown]`;

@@ -1,14 +1,14 @@
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import type { Told } from "./told.ts";
 
-/** A tool call with its result, if that has come. */
+/** A tool call with its result, if there is one yet. */
 export interface Action {
   readonly call: ToolCallPart;
   readonly told: Told;
   result?: { readonly part: ToolResultPart; readonly told: Told };
 }
 
-/** The tool calls of a conversation in order. A result answers the latest call of its id that is still open. */
+/** The tool calls of a conversation in order. A result answers the latest open call with its id. */
 export function actionsOf(messages: readonly Told[]): readonly Action[] {
   const actions: Action[] = [];
   const open = new Map<string, Action>();
@@ -29,7 +29,7 @@ export function actionsOf(messages: readonly Told[]): readonly Action[] {
   return actions;
 }
 
-/** The words of a result. */
+/** The text of a result. */
 export function textOfResult(result: ToolResultPart): string {
   const [first] = result.output;
   if (result.output.length === 1 && first?.type === "text") return first.text;

@@ -1,17 +1,17 @@
 import type { SectionKey } from "../contract/sections.ts";
 import type { SummaryItem } from "../contract/summary.ts";
 
-/** An item that a section could have. */
+/** A possible item of a section. */
 export interface Candidate {
   readonly item: SummaryItem;
-  /** Lower goes in first. */
+  /** Lower ranks are chosen first. */
   readonly rank: number;
 }
 
-/** What the sections could have, each in the order in which it would be shown. */
+/** The candidates of each section, in display order. */
 export type Candidates = Readonly<Record<SectionKey, readonly Candidate[]>>;
 
-/** Leaves out what says the same as something that comes later. */
+/** Drops candidates that a later one repeats. */
 export function withoutRepeats(candidates: readonly Candidate[]): readonly Candidate[] {
   const seen = new Set<string>();
   return candidates

@@ -8,7 +8,7 @@ import { clipLine } from "./quote.ts";
 import { plainCommand } from "./runs.ts";
 import { sentencesOf } from "./sentences.ts";
 
-/** What has come since an earlier summary, as far as it decides what of that still holds. */
+/** Activity since an earlier summary, which determines the items that remain valid. */
 export interface Since {
   readonly done: DoneSections;
   /** The last reply without a call, if there was one. */
@@ -18,7 +18,7 @@ export interface Since {
 const OLD = 30;
 const CARRIED_TOKENS = 160;
 
-/** Sections of an earlier summary and of what has come since, as one: what was superseded goes, the rest is carried over. */
+/** Merges the sections of an earlier summary with new ones: superseded items are dropped, the others carried over. */
 export function carryOver(earlier: SummarySections, fresh: Candidates, since: Since): Candidates {
   const kept = (items: readonly SummaryItem[], rank: number) =>
     items.filter(isPlain).map((item) => carried(item, rank));
@@ -51,7 +51,7 @@ function carried(item: SummaryItem, rank: number): Candidate {
   return { item: { ...item, text: clipLine(item.text, CARRIED_TOKENS) }, rank };
 }
 
-/** Requests of before come first; the very first of them stays above all but the last. */
+/** Earlier requests come first; the very first one outranks all but the last. */
 function requestsBefore(items: readonly SummaryItem[], later: number): readonly Candidate[] {
   const plain = items.filter(isPlain);
   return plain.map((item, index) => {
@@ -94,7 +94,7 @@ function withCounts(state: FileState, before: string | undefined): FileState {
   };
 }
 
-/** Problems of before without those that a later run cured or replaced. */
+/** Drops earlier problems that a later run fixed or superseded. */
 function stillOpen(items: readonly SummaryItem[], { runs }: DoneSections): readonly SummaryItem[] {
   const ran = new Set(
     runs.map(({ what }) => plainCommand(clipLine(what, COMMAND_TOKENS).replaceAll("`", "'"))),
@@ -106,7 +106,7 @@ function stillOpen(items: readonly SummaryItem[], { runs }: DoneSections): reado
   });
 }
 
-/** Lists of the same label become one. */
+/** Merges lists with the same label. */
 function conceptsTogether(items: readonly SummaryItem[], fresh: readonly Candidate[]): readonly Candidate[] {
   const together = fresh.map(({ item, rank }) => {
     const label = labelOf(item.text);

@@ -1,4 +1,4 @@
-/** What a sentence is worth keeping for. */
+/** The reason for keeping a sentence. */
 export type Cue = "decision" | "constraint" | "question" | "next";
 
 const EN_DECISION =
@@ -19,7 +19,7 @@ const ZH_NEXT = /接下来|下一步|然后(?:我|再)|还需要|还要|尚未|�
 const LEAST = 8;
 const MOST = 600;
 
-/** The cues that a sentence gives, in English and Chinese. */
+/** The cues in a sentence, in English and Chinese. */
 export function cuesOf(sentence: string): readonly Cue[] {
   if (sentence.length < LEAST && !/[\u4e00-\u9fff]{4}/.test(sentence)) return [];
   if (sentence.length > MOST) return [];
@@ -31,12 +31,12 @@ export function cuesOf(sentence: string): readonly Cue[] {
   return cues;
 }
 
-/** Tells whether a sentence asks. */
+/** True if a sentence is a question. */
 export function isQuestion(sentence: string): boolean {
   return /[?？]["'”’)\]）*_]*$/.test(sentence.trimEnd());
 }
 
-/** Strong words of a rule, which hold also when the assistant says them. */
+/** True for strong rule words, which count even if the assistant says them. */
 export function isRule(sentence: string): boolean {
   return /\b(?:must|never|constraint|not allowed|forbidden|limitation)\b|必须|禁止|不得|约束|不允许/i.test(
     sentence,

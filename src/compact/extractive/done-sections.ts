@@ -7,18 +7,18 @@ import { type Run, runsOf } from "./runs.ts";
 import { type Todo, todosOf } from "./todo-list.ts";
 import { citeOf, type Told } from "./told.ts";
 
-/** What was done, as sections. */
+/** Sections about actions: files, commands, to-dos. */
 export interface DoneSections {
   readonly files: readonly Candidate[];
   readonly problems: readonly Candidate[];
   readonly todos: readonly Candidate[];
   readonly concepts: readonly Candidate[];
-  /** The same before they became words, for merging. */
+  /** The structured data of the sections, for merging. */
   readonly states: readonly FileState[];
   readonly runs: readonly Run[];
 }
 
-/** Tokens of a command as it is shown. */
+/** Maximum tokens of a displayed command. */
 export const COMMAND_TOKENS = 40;
 const PATH_TOKENS = 80;
 const EVIDENCE_TOKENS = 60;
@@ -69,7 +69,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   },
 };
 
-/** What the sections about deeds say of a conversation. */
+/** Builds the sections about actions from a conversation. */
 export function doneSections(messages: readonly Told[]): DoneSections {
   const actions = actionsOf(messages);
   const states = filesOf(actions);
@@ -84,14 +84,14 @@ export function doneSections(messages: readonly Told[]): DoneSections {
   };
 }
 
-/** A file as an item; changed files come before those that were only read. */
+/** A file as a candidate; changed files rank before those that were only read. */
 export function candidateOfFile(state: FileState, index: number, all: readonly FileState[]): Candidate {
   const age = all.length - index;
   const text = clipLine(wordsOfFile(state), PATH_TOKENS);
   return { item: { cite: citeOf(state.last), text }, rank: state.changes > 0 ? age : age * 2 + 8 };
 }
 
-/** What a run says of itself, its name first. */
+/** Describes a run, beginning with its name. */
 export function wordsOfRun({ what, isCommand, outcome, cure, action }: Run): string {
   const name = isCommand ? codeOf(what, COMMAND_TOKENS) : clipLine(what, COMMAND_TOKENS);
   const exit = outcome.exitCode === undefined ? "" : ` (exit ${outcome.exitCode})`;
@@ -106,7 +106,7 @@ export function wordsOfRun({ what, isCommand, outcome, cure, action }: Run): str
 
 function candidatesOfRun(run: Run, age: number): readonly Candidate[] {
   const { outcome, action } = run;
-  // Of the same command only the last run counts, unless an earlier one failed and a later one cured it.
+  // Only the last run of a command counts, unless an earlier one failed and a later one fixed it.
   if (run.isRepeated && !(outcome.kind === "failed" && run.cure)) return [];
   const cite = citeOf(action.result?.told ?? action.told);
   const isOpen = outcome.kind === "failed" && !run.cure;
@@ -127,7 +127,7 @@ function candidateOfTodo({ text, state, cite }: Todo, index: number): Candidate 
   return { item, rank: index / 100 + (state === "done" ? 2 : state === "doing" ? 0 : 1) };
 }
 
-/** Languages by the files touched, and programs by the commands run. */
+/** Languages of the touched files, and programs of the commands. */
 function conceptsOf(states: readonly FileState[], actions: readonly Action[]): readonly Candidate[] {
   const languages = states.flatMap(({ path }) => {
     const ending = /\.(\w{1,6})$/.exec(path)?.[1]?.toLowerCase() ?? "";

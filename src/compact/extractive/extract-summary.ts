@@ -18,23 +18,25 @@ import { type QuoteLimits, toldSections } from "./told-sections.ts";
 import { verbatimLines } from "./verbatim.ts";
 import { withinBudget } from "./within-budget.ts";
 
-/** What an extractive summary is to heed. */
+/** Options of an extractive summary. */
 export interface ExtractOptions {
-  /** Most tokens of the text; 300 are enough for all headings and the most important of it. */
+  /** Maximum tokens of the text; 300 are enough for all headings and the most important items. */
   readonly budgetTokens: number;
-  /** The summary of everything before the messages: it is carried over, and only the messages are summarised. */
+  /**
+   * The summary of everything before the messages; its content is carried over, and only the messages are summarized.
+   */
   readonly previous?: string | SummarySections | undefined;
-  /** What the person wants kept, as in `/compact keep the SQL`. */
+  /** The user's wishes for the summary, as in `/compact keep the SQL`. */
   readonly instructions?: string | undefined;
-  /** Most of what it stands for that a summary may take, whatever the budget; half unless said otherwise. */
+  /** Maximum size relative to the summarized content, regardless of the budget; default 0.5. */
   readonly share?: number | undefined;
 }
 
-/** A summary made of the conversation's own words. */
+/** A summary made of verbatim content. */
 export interface ExtractedSummary {
   readonly text: string;
   readonly sections: SummarySections;
-  /** Where the lines of the text come from. */
+  /** The source entries of the text's lines. */
   readonly sources: readonly LineSource[];
   readonly tokens: number;
 }
@@ -42,13 +44,13 @@ export interface ExtractedSummary {
 const LEAST_TOKENS = 300;
 const SHARE = 0.5;
 const FENCE_TOKENS = 50;
-/** Share of the room that is kept for identifiers the last turns use. */
+/** Share of the room that is reserved for identifiers used in the last turns. */
 const RESERVED = 0.2;
 const INSTRUCTION_TOKENS = 60;
 
 /**
- * A summary without any model: the sections filled from the conversation itself, within the budget. The same messages
- * give the same bytes. What tools said stands only inside the fence of quotes.
+ * Builds a summary without a model, within the budget, by filling the sections from the conversation itself.
+ * Deterministic: the same messages give the same bytes. Tool output appears only inside the quote fence.
  */
 export function extractSummary(messages: readonly Told[], options: ExtractOptions): ExtractedSummary {
   checkList("messages", messages, { message: "object" });
@@ -116,7 +118,7 @@ function budgetOf(
   return Math.min(options.budgetTokens, most);
 }
 
-/** How long quotes may be: the more requests there are, the shorter each. */
+/** Maximum length of quotes: the more requests there are, the shorter each quote. */
 function limitsOf(room: number, requests: number): QuoteLimits {
   const between = (least: number, value: number, most: number) =>
     Math.round(Math.max(least, Math.min(most, value)));
@@ -128,7 +130,7 @@ function limitsOf(room: number, requests: number): QuoteLimits {
   };
 }
 
-/** Says how many requests did not go in, where they would stand. */
+/** Adds a line that counts the omitted requests at their position. */
 function withLeftOut(sections: SummarySections, { previous }: Candidates): SummarySections {
   const shown = new Set(sections.previous);
   const missing = previous.filter(({ item }) => item.text.startsWith("user:") && !shown.has(item));

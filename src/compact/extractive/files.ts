@@ -4,21 +4,21 @@ import type { Action } from "./actions.ts";
 import { outcomeOf } from "./outcome.ts";
 import { citeOf, type Told } from "./told.ts";
 
-/** What became of a file. */
+/** The accesses to a file. */
 export interface FileState {
   readonly path: string;
   readonly reads: number;
   readonly changes: number;
-  /** Whether the first change made it, as far as one can tell. */
+  /** True if the first change seems to have created the file. */
   readonly isNew: boolean;
   readonly lastRange?: LineRange | undefined;
-  /** The last change that was tried and did not work, if no later one did. */
+  /** The last failed change, if no later one succeeded. */
   readonly failedAt?: string | undefined;
   readonly changedAt?: string | undefined;
   readonly last: Told;
 }
 
-/** The files of a conversation with their last state, in order of their last touch. */
+/** The files of a conversation with their last state, ordered by last access. */
 export function filesOf(actions: readonly Action[]): readonly FileState[] {
   const files = new Map<string, FileState>();
   for (const action of actions) {
@@ -59,7 +59,7 @@ function stateAfter(before: FileState | undefined, { path, kind, range, isFailed
   };
 }
 
-/** A file's state in words. */
+/** Describes a file's state in words. */
 export function wordsOfFile({
   path,
   reads,

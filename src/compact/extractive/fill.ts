@@ -4,7 +4,7 @@ import type { SectionKey } from "../contract/sections.ts";
 import { type SummaryItem, type SummarySections, sectionsFrom } from "../contract/summary.ts";
 import type { Candidate, Candidates } from "./candidate.ts";
 
-/** What share of the room a section may take, in the order in which they are served; what they leave goes to quotes. */
+/** Share of the room that each section may take, in the order of allocation; the rest is used for quotes. */
 const SHARES: readonly (readonly [SectionKey, number])[] = [
   ["asks", 0.2],
   ["current", 0.12],
@@ -18,22 +18,22 @@ const SHARES: readonly (readonly [SectionKey, number])[] = [
   ["questions", 0.05],
   ["concepts", 0.03],
 ];
-/** A section may always try to place so much. */
+/** Every section may use at least this many tokens. */
 const LEAST_TOKENS = 24;
 const FENCE_TOKENS = 40;
 const HEADING_TOKENS = 10;
-/** What joining lines may add to the sum of their estimates. */
+/** Tokens that joining lines may add to the sum of their estimates. */
 const BREAK_TOKENS = 1;
-/** Most tokens that any section takes, however large the room is. */
+/** Maximum tokens of any section, however large the room is. */
 const MOST_TOKENS = 4_000;
 
-/** Sections within a room, and what of the room is left. */
+/** Filled sections, and the tokens left over. */
 export interface Filled {
   readonly sections: SummarySections;
   readonly left: number;
 }
 
-/** Chooses what goes in: each section its best within its share, in the order in which they would be shown. */
+/** Chooses the best candidates of each section within its share, and returns them in display order. */
 export function fill(candidates: Candidates, room: number): Filled {
   const chosen = new Map<SectionKey, ReadonlySet<Candidate>>();
   let left = room;
@@ -48,7 +48,7 @@ export function fill(candidates: Candidates, room: number): Filled {
   return { sections: sectionsFrom(itemsOf), left };
 }
 
-/** Tokens of an item where it stands. */
+/** Tokens of a rendered item. */
 export function tokensOfItem(item: SummaryItem): number {
   return estimateText(textOfItem(item)) + BREAK_TOKENS;
 }

@@ -6,7 +6,7 @@ import { recentIdentifiers } from "./recent-identifiers.ts";
 import { pendingOf, requestsOf } from "./requests.ts";
 import type { Told } from "./told.ts";
 
-/** Rows of identifiers, and what they take. */
+/** Rows of identifiers and their tokens. */
 export interface IdentifierRows {
   readonly items: readonly SummaryItem[];
   readonly tokens: number;
@@ -19,12 +19,12 @@ const RECENT_MESSAGES = 80;
 const ROW = 8;
 const COMMA_TOKENS = 1.5;
 
-/** What the identifiers take that a summary must have. */
+/** Tokens of the identifiers that a summary must contain. */
 export function keyTokens(messages: readonly Told[]): number {
   return keysOf(messages).reduce((sum, identifier) => sum + estimateText(identifier) + COMMA_TOKENS, 0);
 }
 
-/** Identifiers in use that the rest of the summary does not have: first those it must have, then what was named lately. */
+/** Identifiers in use that the rest of the summary lacks: required ones first, then recently named ones. */
 export function identifierRows(
   messages: readonly Told[],
   earlier: SummarySections | undefined,

@@ -13,8 +13,8 @@ const MAX_CHANGED = 6;
 const ASK_LENGTH = 1_000;
 
 /**
- * The identifiers that a summary must have literally: what the last turns named again and again, files
- * they changed, and what is asked about.
+ * The identifiers that a summary must contain literally: names that recur in the last turns, files they changed, and
+ * names in pending requests.
  */
 export function keyIdentifiers(messages: readonly Told[], pending: readonly Request[]): readonly string[] {
   const named = recentIdentifiers(messages, LAST_MESSAGES)
@@ -30,7 +30,7 @@ export function keyIdentifiers(messages: readonly Told[], pending: readonly Requ
   return [...new Set([...named, ...changed, ...[...asked].slice(0, MAX_ASKED)])];
 }
 
-/** Tells whether a text has an identifier; a path may lack its beginning, as long as two steps of it are left. */
+/** True if a text contains an identifier; a path may lack its beginning as long as two segments remain. */
 export function hasIdentifier(text: string, identifier: string): boolean {
   if (text.includes(identifier)) return true;
   const steps = identifier.split("/").filter(Boolean);

@@ -1,12 +1,12 @@
 import type { ToolResultPart } from "../../model/part.ts";
 import { textOfResult } from "./actions.ts";
 
-/** How a call ended, as far as its result tells. */
+/** The outcome of a call, judging by its result. */
 export interface Outcome {
   readonly kind: "fine" | "failed" | "refused" | "unknown";
-  /** Of a command, where the result says it. */
+  /** Exit code of a command, if the result states it. */
   readonly exitCode?: number;
-  /** The line that says what went wrong. */
+  /** The line that describes the failure. */
   readonly evidence?: string;
 }
 
@@ -22,7 +22,10 @@ const TROUBLE =
 const NO_TROUBLE = /^\s*(?:\$|>|\[[\w:]+\] \$|Exit code|Traceback)/;
 const SCANNED = 6_000;
 
-/** How a call ended. `isCommand` allows to read the end of its output for signs of failure that no exit code told. */
+/**
+ * Determines how a call ended. With `isCommand`, output without an exit code is searched for signs of failure at its
+ * end.
+ */
 export function outcomeOf(result: ToolResultPart | undefined, isCommand: boolean): Outcome {
   if (!result) return { kind: "unknown" };
   const text = textOfResult(result);

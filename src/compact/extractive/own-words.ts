@@ -1,25 +1,25 @@
-/** Tags of blocks that programs put into what a user sends: results, reminders, surroundings. */
+/** Tags of blocks that clients add to user messages: results, reminders, environment details. */
 const OPENING =
   /<((?:[a-z]+[-_])+[a-z]+|context|instructions|skill|attachments?|documents?|editor|terminal)\b[^<>\n]{0,300}>/gi;
 const KEPT_TAGS = /^(?:user_message|user_query|user-request|user_request|new_message)$/i;
 const WRAPPERS =
   /<\/?(?:task|feedback|user_message|user_query|user_request|user-request|new_message|answer|question)>/gi;
-/** Longer texts are pasted; their beginning and their end are looked at. */
+/** Longer texts were pasted; only their beginning and end are inspected. */
 const HEAD = 30_000;
 const TAIL = 10_000;
-/** Older Cline and Roo, and agents that only have text, give results as words of the user. */
+/** Older versions of Cline and Roo, and text-only agents, send tool results as user text. */
 const RESULT =
   /^\s*(?:\[[\w-]+(?: for '[^\n]*')?[^\]\n]{0,200}\] Result:|(?:OBSERVATION|Observation|TOOL_RESULT|Tool (?:result|output)):)/;
 /** Texts that a program sent in the user's name. */
 const PROGRAMS =
   /^\s*(?:Base directory for this skill:|This session is being continued from a previous conversation|Caveat: The messages below were generated|\[Request interrupted by user|# AGENTS\.md instructions|# task_progress|# TODO LIST|# todo list|\[ERROR\] You did not use a tool|Please continue from where we left|Continue from where you left|The user (?:interrupted|was asked)|\[TASK RESUMPTION\]|Here is a demonstration of how to correctly)/;
 
-/** Tells whether a text in a user's message is a tool's result. */
+/** True if a text in a user message is a tool result. */
 export function isResultText(text: string): boolean {
   return RESULT.test(text);
 }
 
-/** What the person said themselves: without what programs added. Empty if nothing is left. */
+/** The person's own text, without content added by clients; empty if nothing is left. */
 export function ownWords(whole: string): string {
   const text = whole.length > HEAD + TAIL ? `${whole.slice(0, HEAD)}\n${whole.slice(-TAIL)}` : whole;
   if (isResultText(text)) return feedbackIn(text);
@@ -28,7 +28,7 @@ export function ownWords(whole: string): string {
   return kept.replace(/\n{3,}/g, "\n\n").trim();
 }
 
-/** People can answer a result before it is sent. */
+/** People can comment on a result before it is sent. */
 function feedbackIn(text: string): string {
   return [...text.matchAll(/<feedback>([\s\S]*?)<\/feedback>/g)]
     .map((match) => match[1] ?? "")
@@ -36,7 +36,7 @@ function feedbackIn(text: string): string {
     .trim();
 }
 
-/** Goes through a text once: a tag that is not closed any more is looked for only once. */
+/** Removes blocks in a single pass; an unclosed tag is searched for only once. */
 function withoutBlocks(text: string): string {
   const unclosed = new Set<string>();
   const kept: string[] = [];

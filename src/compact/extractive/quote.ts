@@ -3,7 +3,7 @@ import { withoutControlTokens } from "../contract/sanitise.ts";
 
 const LONGEST = 20_000;
 
-/** Words as one line, no longer than so many tokens: of what is too long the middle goes. */
+/** Reduces a text to one line of at most `tokens`, dropping the middle if it is too long. */
 export function clipLine(text: string, tokens: number): string {
   const line = withoutControlTokens(text.slice(0, LONGEST).replace(/\s+/g, " ").trim());
   const taken = estimateText(line);
@@ -15,12 +15,12 @@ export function clipLine(text: string, tokens: number): string {
   return `${line.slice(0, head).toWellFormed().trimEnd()} … ${end.trimStart()}`;
 }
 
-/** Words in quotation marks, as one line, no longer than so many tokens. */
+/** Like `clipLine`, in quotation marks. */
 export function quoteOf(text: string, tokens: number): string {
   return `"${clipLine(text, tokens)}"`;
 }
 
-/** A command or a name as code, as one line. */
+/** Like `clipLine`, as inline code. */
 export function codeOf(text: string, tokens: number): string {
   return `\`${clipLine(text, tokens).replaceAll("`", "'")}\``;
 }

@@ -3,23 +3,23 @@ import { identifiersOf } from "../../window/extract/identifiers.ts";
 import { wordsOfUser } from "./requests.ts";
 import type { Told } from "./told.ts";
 
-/** An identifier that was named, with how much: often and lately counts. */
+/** An identifier that was named; frequent and recent ones have a higher worth. */
 export interface NamedIdentifier {
   readonly identifier: string;
-  /** In how many messages. */
+  /** Number of messages that name it. */
   readonly times: number;
   readonly worth: number;
 }
 
-/** After how many messages a naming counts half. */
+/** Age, in messages, at which a mention counts half. */
 const HALF = 12;
 const LONGEST = 160;
-/** What every list of things to do says. */
+/** A status word that appears in every to-do list. */
 const STATUS = "in_progress";
-/** Longest input of a call that is looked through; what is longer is a file's contents. */
+/** Longest call argument, in characters, that is searched; longer ones are file contents. */
 const MAX_INPUT = 4_000;
 
-/** What user and assistant named themselves in the last messages, most used first; tool results do not count. */
+/** Identifiers that user and assistant named in the last messages, highest worth first; tool results do not count. */
 export function recentIdentifiers(messages: readonly Told[], last: number): readonly NamedIdentifier[] {
   const named = new Map<string, { times: number; worth: number }>();
   for (const [age, told] of messages.slice(-last).toReversed().entries()) {
@@ -45,7 +45,7 @@ function wordsNamed({ message }: Told): readonly string[] {
   });
 }
 
-/** The texts among the arguments of a call; the names of the arguments are the tool's, not the conversation's. */
+/** The texts among a call's arguments. Argument names belong to the tool and not to the conversation. */
 function valuesIn(input: Json, most: number): readonly string[] {
   if (typeof input === "string") return [input.slice(0, most)];
   if (input === null || typeof input !== "object") return [];

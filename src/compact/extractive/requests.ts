@@ -5,15 +5,15 @@ import { ownWords } from "./own-words.ts";
 import { sentencesOf } from "./sentences.ts";
 import type { Told } from "./told.ts";
 
-/** Something the user said, and what the assistant said when it was done with it. */
+/** A user request and the assistant's final reply to it. */
 export interface Request {
   readonly told: Told;
   readonly text: string;
-  /** The reply that ended the turn: words without a call. */
+  /** The reply that ended the turn: text without a call. */
   outcome?: { readonly told: Told; readonly text: string };
 }
 
-/** Every request of the user in order, in their own words. */
+/** Every user request in order, in the user's own words. */
 export function requestsOf(messages: readonly Told[]): readonly Request[] {
   const requests: Request[] = [];
   let open: Request[] = [];
@@ -35,7 +35,7 @@ export function requestsOf(messages: readonly Told[]): readonly Request[] {
   return requests;
 }
 
-/** Requests that nothing has answered, or only a question back. */
+/** Requests without an answer, or answered only by a question. */
 export function pendingOf(requests: readonly Request[]): readonly Request[] {
   const last = requests.at(-1);
   return requests.filter((request) => {
@@ -44,7 +44,7 @@ export function pendingOf(requests: readonly Request[]): readonly Request[] {
   });
 }
 
-/** What the person themselves said in a message. */
+/** The person's own text in a message. */
 export function wordsOfUser(message: Message): string {
   return message.parts
     .flatMap((part) => {

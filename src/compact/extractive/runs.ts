@@ -2,20 +2,20 @@ import { touchesOf } from "../../window/touch/touch-of.ts";
 import type { Action } from "./actions.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
-/** A command that ran, or another call that failed, with what became of it. */
+/** A command that ran, or another call that failed, with its outcome. */
 export interface Run {
   readonly action: Action;
   /** The command, or tool and file. */
   readonly what: string;
   readonly isCommand: boolean;
   readonly outcome: Outcome;
-  /** The later run of the same that went well. */
+  /** The later run of the same command that succeeded. */
   cure?: Run;
-  /** Whether the same ran again later, whatever came of it. */
+  /** True if the same command ran again later, whatever its outcome. */
   isRepeated?: boolean;
 }
 
-/** Commands with their outcome, and failed calls of other tools, in order; each knows whether a later run cured it. */
+/** Commands with their outcomes, and failed calls of other tools, in order; each knows whether a later run fixed it. */
 export function runsOf(actions: readonly Action[]): readonly Run[] {
   const runs: Run[] = [];
   const open = new Map<string, Run[]>();
@@ -46,13 +46,13 @@ export function runsOf(actions: readonly Action[]): readonly Run[] {
   return runs;
 }
 
-/** What a command that went well has done: itself, and each of its steps. */
+/** Keys of the failures that a successful command resolves: the command itself and each of its steps. */
 function keysOf(command: string): readonly string[] {
   const steps = /["'`]|<</.test(command) ? [] : command.split(/&&/);
   return [command, ...steps].map((step) => `$ ${plainCommand(step)}`);
 }
 
-/** A command without what does not change what it does: where it runs, and which of its lines are shown. */
+/** Strips the parts of a command that do not change its effect: its working directory, and filters on its output. */
 export function plainCommand(command: string): string {
   return command
     .replace(/^\s*cd\s+\S+\s*(?:&&|;)\s*/, "")

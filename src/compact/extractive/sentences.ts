@@ -1,11 +1,11 @@
 const END = /(?<=[.!?…]["')\]]?)\s+(?=\S)|(?<=[。！？；])\s*(?=\S)/u;
 const LONG = 300;
-/** Code, tables and rules say nothing as sentences. */
+/** Matches code, tables and rules, which contain no sentences. */
 const NO_PROSE =
   /^\s*(?:```|\||[-=*_]{3,}|[{}()[\];,]+\s*$|(?:import|export|const|let|var|function|class|def|return|if|for|while)\b.*[{;(=:]\s*$)/;
 let segmenter: Intl.Segmenter | undefined;
 
-/** The sentences of a text, line by line, without marks of lists and headings; blocks of code are left out. */
+/** The sentences of a text, line by line, without list and heading marks; code blocks are skipped. */
 export function sentencesOf(text: string): readonly string[] {
   const sentences: string[] = [];
   let isCode = false;
@@ -24,7 +24,7 @@ export function sentencesOf(text: string): readonly string[] {
   return sentences.filter((sentence) => sentence !== "");
 }
 
-/** Scripts that end their sentences by other signs, or by none. */
+/** Handles scripts that end sentences with other characters, or with none. */
 function segmented(text: string): readonly string[] {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "sentence" });
   return [...segmenter.segment(text)].map(({ segment }) => segment.trim());

@@ -1,7 +1,7 @@
 import type { SummaryLine } from "../contract/render-summary.ts";
 import { citeOf, type Told } from "./told.ts";
 
-/** Where a line of a summary comes from. */
+/** The source entries of a summary line. */
 export interface LineSource {
   /** Index of the line in the text. */
   readonly line: number;
@@ -9,7 +9,7 @@ export interface LineSource {
   readonly to: number;
 }
 
-/** The seqs behind the lines of a summary that cite any; also those that an earlier summary cited. */
+/** The seqs cited by the lines of a summary, including those that an earlier summary cited. */
 export function sourcesOf(lines: readonly SummaryLine[], messages: readonly Told[]): readonly LineSource[] {
   const seqs = new Map(messages.map((told) => [citeOf(told), told.seq]));
   return lines.flatMap(({ item }, line): readonly LineSource[] => {

@@ -6,7 +6,7 @@ const COMMON = new Set(
 const MAX_TERMS = 24;
 let segmenter: Intl.Segmenter | undefined;
 
-/** The words of an instruction that lines can be searched for, in any language that can be segmented. */
+/** The search terms in an instruction, in any language that can be segmented. */
 export function termsOf(text: string): readonly string[] {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
   const terms = new Set<string>(text.match(/[\w$@~.+-]*[_./$@\d][\w$@~.+/-]*\w/g) ?? []);

@@ -4,7 +4,7 @@ import { argumentsOf } from "../../window/touch/arguments.ts";
 import { type Action, textOfResult } from "./actions.ts";
 import { citeOf, type Told } from "./told.ts";
 
-/** A thing to do, as last written. */
+/** A to-do item, as last written. */
 export interface Todo {
   readonly text: string;
   readonly state: "done" | "doing" | "open";
@@ -15,7 +15,7 @@ const LISTS =
   /^(?:todo_?write|update_?plan|todo|todos|update_?todo(?:_?list)?|write_?todos|plan|set_?plan|manage_?todo_?list)$/i;
 const BOX = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX~/-])\]\s+(.{2,300})$/;
 
-/** The to-do list as last written: by a tool for it, or as boxes in a text; tasks that are made one by one add up. */
+/** The latest to-do list, written with a to-do tool or as check boxes in a text; tasks created one by one add up. */
 export function todosOf(messages: readonly Told[], actions: readonly Action[]): readonly Todo[] {
   let list: { readonly seq: number; readonly todos: readonly Todo[] } = { seq: -1, todos: [] };
   const tasks = new Map<string, Todo>();
@@ -64,7 +64,7 @@ function boxesIn(text: string, cite: string): readonly Todo[] {
   });
 }
 
-/** Claude Code makes tasks one by one and then changes them by their number. */
+/** Claude Code creates tasks one by one and updates them by number. */
 function noteTask(tasks: Map<string, Todo>, { call, told, result }: Action): void {
   const from = argumentsOf(call.input);
   const cite = citeOf(told);

@@ -9,7 +9,7 @@ import { pendingOf, type Request, requestsOf, wordsOfUser } from "./requests.ts"
 import { sentencesOf } from "./sentences.ts";
 import { citeOf, type Told } from "./told.ts";
 
-/** What was said, as sections. */
+/** Sections about messages: requests, decisions, constraints, questions. */
 export interface ToldSections {
   readonly previous: readonly Candidate[];
   readonly asks: readonly Candidate[];
@@ -20,7 +20,7 @@ export interface ToldSections {
   readonly pending: readonly Candidate[];
 }
 
-/** Tokens of one quote, by what is quoted. */
+/** Maximum tokens of one quote, by kind. */
 export interface QuoteLimits {
   readonly request: number;
   readonly ask: number;
@@ -33,17 +33,17 @@ interface Sentence {
   readonly told: Told;
   readonly isUsers: boolean;
   readonly cues: readonly Cue[];
-  /** Assistant messages since. */
+  /** Number of assistant messages since. */
   readonly age: number;
 }
 
 const MAX_ASKS = 12;
-/** Most sentences of one message that are looked at: the first and the last ones. */
+/** Maximum number of sentences considered per message: the first and the last ones. */
 const HEAD_SENTENCES = 40;
 const TAIL_SENTENCES = 20;
 const RECENT = 8;
 
-/** What the sections about words say of a conversation. */
+/** Builds the sections about messages from a conversation. */
 export function toldSections(messages: readonly Told[], limits: QuoteLimits): ToldSections {
   const requests = requestsOf(messages);
   const sentences = sentencesOfAll(messages);
@@ -69,7 +69,7 @@ export function toldSections(messages: readonly Told[], limits: QuoteLimits): To
   };
 }
 
-/** Every request in order, each with how its turn ended. */
+/** Every request in order, each with the end of its turn. */
 function previousOf(requests: readonly Request[], limits: QuoteLimits): readonly Candidate[] {
   const count = requests.length;
   return requests.flatMap(({ told, text, outcome }, index): readonly Candidate[] => {
@@ -86,7 +86,7 @@ function previousOf(requests: readonly Request[], limits: QuoteLimits): readonly
   });
 }
 
-/** Where work stands: the last words of the assistant, and what it has called since. */
+/** The current state of the work: the assistant's last texts, and its latest calls. */
 function currentOf(messages: readonly Told[], limits: QuoteLimits): readonly Candidate[] {
   const spoken = messages
     .filter(({ message }) => message.role === "assistant" && textOfMessage(message).trim() !== "")
@@ -118,7 +118,7 @@ function answers(parts: Told["message"]["parts"]): readonly string[] {
   return parts.flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
 }
 
-/** Questions that nothing has come after that could have answered them. */
+/** Questions that no later message can have answered. */
 function openQuestions(questions: readonly Sentence[], requests: readonly Request[]): readonly Sentence[] {
   const pending = new Set(pendingOf(requests).map(({ told }) => told));
   const lastRequest = requests.at(-1)?.told.seq ?? -1;
@@ -160,7 +160,7 @@ function edgesOf(sentences: readonly string[]): readonly string[] {
   return [...sentences.slice(0, HEAD_SENTENCES), ...sentences.slice(-TAIL_SENTENCES)];
 }
 
-/** The first sentences of a reply tell what was done; its headings do not. */
+/** The first sentences of a reply describe the work; its headings do not. */
 function tellingSentences(text: string): string {
   return sentencesOf(text).slice(0, 4).join(" ");
 }

@@ -1,14 +1,15 @@
 import type { SaidMessage } from "../../window/replay/conversation.ts";
 
-/** A message to be summarised; slots of a window will do. */
+/** A message to summarize; slots of a window qualify. */
 export interface Told extends SaidMessage {
-  /** How it is cited where that is not `#<seq>`. */
+  /** Citation, if it is not `#<seq>`. */
   readonly cite?: string | undefined;
-  /** True for a message that nobody said: an extract or a summary of before. Its lines may be quoted, nothing else. */
+  /**
+   * True for an extract or an earlier summary, which nobody wrote. Its lines may be quoted but are not used otherwise.
+   */
   readonly isNote?: boolean | undefined;
 }
 
-/** How a message is cited. */
 export function citeOf({ cite, seq }: Told): string {
   return cite ?? `#${seq}`;
 }

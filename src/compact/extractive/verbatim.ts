@@ -11,34 +11,34 @@ import { clipLine } from "./quote.ts";
 import { termsOf } from "./terms.ts";
 import type { Told } from "./told.ts";
 
-/** What verbatim lines are chosen for. */
+/** Criteria for choosing verbatim lines. */
 export interface VerbatimChoice {
   readonly room: number;
-  /** Words that the summary has anyway. */
+  /** Text that the summary contains anyway. */
   readonly covered: string;
-  /** What the person wants kept: lines that name it come first. */
+  /** The user's wishes; lines that match them come first. */
   readonly instructions?: string | undefined;
-  /** Lines that an earlier summary had kept. */
+  /** Lines that an earlier summary quoted. */
   readonly earlier: readonly SummaryItem[];
 }
 
-/** Below this room only what is needed soon pays. */
+/** With less room than this, only lines needed soon are worth keeping. */
 const NARROW_TOKENS = 6_000;
 const LEAST_WORTH = 0.0003;
 const LEAST_ROOM = 60;
 const LABEL_TOKENS = 40;
-/** Share of the room for lines that name what the person wants kept. */
+/** Share of the room for lines that match the user's wishes. */
 const WANTED = 0.4;
-/** Lines are chosen by a rough size and then measured; so much more is chosen than may fit. */
+/** Lines are chosen by a rough size and measured afterwards, so choose this factor more than fits. */
 const SPARE = 1.3;
 const HEADING_TOKENS = 3;
-/** Where room is tight, arguments of calls that say nothing about the work, such as a time limit, are left out. */
+/** With less room than this, settings among call arguments, such as a timeout, are skipped. */
 const TIGHT_TOKENS = 500;
 const SETTING = /^[A-Za-z_]+: (?:\d+|true|false|null)?\s*$/;
-/** Lines held before those that came again or are least needed go. */
+/** Number of lines at which repeated and least needed lines are dropped. */
 const MANY_LINES = 20_000;
 
-/** Verbatim lines by how likely the assistant needs them again for each token they take; to be shown as quotes. */
+/** Chooses verbatim lines by the probability per token that the assistant needs them again, to be shown as quotes. */
 export function verbatimLines(messages: readonly Told[], choice: VerbatimChoice): readonly SummaryItem[] {
   if (choice.room < LEAST_ROOM) return [];
   const facts = new Facts(choice.room < NARROW_TOKENS ? "near" : "far");
@@ -57,11 +57,11 @@ export function verbatimLines(messages: readonly Told[], choice: VerbatimChoice)
   });
 }
 
-/** A line with what is needed to show it where it stood. */
+/** A line with its source and position. */
 interface Quotable {
   readonly text: string;
   readonly source: Source;
-  /** Its place among the lines it was chosen from. */
+  /** Index among the lines it was chosen from. */
   readonly place: number;
 }
 
@@ -94,7 +94,7 @@ function relabelled(lines: LineList, heading: string | undefined): LineList {
   return lines;
 }
 
-/** The lines that name what the person wants kept, as far as they have room; they cover what they say. */
+/** Chooses the lines that match the user's wishes, within their room, and marks their facts as covered. */
 function wantedOf(
   lines: LineList,
   facts: Facts,
@@ -118,7 +118,10 @@ function wantedOf(
   return chosen.map((index) => quotable(wanted, index));
 }
 
-/** The first of the chosen lines that fit by their real size, without those that give orders; as they were said. */
+/**
+ * Keeps the first chosen lines that fit by their real size, skips those that give orders, and restores the original
+ * order.
+ */
 function within(chosen: readonly Quotable[], room: number): readonly Quotable[] {
   const kept: Quotable[] = [];
   const headed = new Set<string>();

@@ -3,7 +3,7 @@ import { renderSummary } from "../contract/render-summary.ts";
 import type { SummarySections } from "../contract/summary.ts";
 import { tokensOfItem } from "./fill.ts";
 
-/** What goes first when the whole is too large. */
+/** Order in which sections lose items when a summary is too large. */
 const LEAVING = [
   "files",
   "identifiers",
@@ -19,7 +19,7 @@ const LEAVING = [
   "asks",
 ] as const;
 
-/** The last word on the budget: estimates of lines need not add up exactly, so items go until the whole fits. */
+/** Enforces the budget: estimates of lines may not add up exactly, so items are dropped until the whole text fits. */
 export function withinBudget(sections: SummarySections, budget: number): SummarySections {
   let kept = sections;
   for (let over = excess(kept, budget); over > 0; over = excess(kept, budget)) {
@@ -34,7 +34,7 @@ function excess(sections: SummarySections, budget: number): number {
   return estimateText(renderSummary(sections)) - budget;
 }
 
-/** Sections without some items, about so many tokens of them; quotes first. Undefined when nothing is left to leave out. */
+/** Drops items worth about `tokens` from the first section that has any, quotes first. Undefined if no item is left. */
 function withLess(sections: SummarySections, tokens: number): SummarySections | undefined {
   const key = LEAVING.find((name) => sections[name].length > 0);
   if (!key) return undefined;

@@ -10,7 +10,7 @@ const ADDRESS = /\b(?:https?|ftp|wss?):\/\/[^\s<>()[\]"'`，。；、]+|\b[\w.+-
 const DANGEROUS =
   /(?:\b(?:curl|wget|nc|ncat|scp|ssh|sudo|eval|mkfs|dd|powershell|invoke-webrequest|iex|chmod|chown)\s+[^\s`].{2,200}|\brm\s+-\w*[rf].{1,200}|\|\s*(?:ba|z)?sh\b.{0,40}|\bgit push\b.{0,40}--force.{0,40}|\bdrop (?:table|database)\b.{1,60}|\bbase64 (?:-d|--decode).{0,80})/i;
 
-/** The files that a text names and the source does not. */
+/** Files that the summary names and the source does not. */
 export function inventedFiles(summary: string, source: string): readonly string[] {
   const files = new Set<string>();
   for (const [run] of summary.replace(ADDRESS, " ").replaceAll("\\", "/").matchAll(RUN))
@@ -18,7 +18,7 @@ export function inventedFiles(summary: string, source: string): readonly string[
   return [...files];
 }
 
-/** The addresses that a text names and the source does not: web and mail. */
+/** Web and mail addresses that the summary names and the source does not. */
 export function inventedAddresses(summary: string, source: string): readonly string[] {
   const found = [...summary.matchAll(ADDRESS)].map(([address]) => address.replace(/[.,;:!?/]+$/, ""));
   return [...new Set(found)].filter((address) => {
@@ -29,7 +29,7 @@ export function inventedAddresses(summary: string, source: string): readonly str
   });
 }
 
-/** Commands that could do harm and that nobody ran or mentioned, in code of a text. */
+/** Potentially harmful commands in the summary that do not occur in the source. */
 export function inventedCommands(summary: string, source: string): readonly string[] {
   const code = [...summary.matchAll(/`([^`\n]{3,300})`/g)].map((match) => match[1] as string);
   const lines = summary
@@ -42,7 +42,7 @@ export function inventedCommands(summary: string, source: string): readonly stri
   });
 }
 
-/** A command that was clipped is as many pieces; each must be there. */
+/** A clipped command consists of several pieces, each of which must occur. */
 function piecesOf(command: string): readonly string[] {
   return plainCode(command)
     .split("…")
@@ -60,14 +60,14 @@ function blocksIn(summary: string): readonly string[] {
   );
 }
 
-/** The paths in a run of characters; `a.json/b.json` are two. */
+/** The paths in a run of characters; `a.json/b.json` is two paths. */
 function pathsIn(run: string): readonly string[] {
   const path = run.replace(/^[.+\-@~]+(?=[^./])|^(?:\.\/)+/, "").replace(/[.+\-/@~]+$/, "");
   const steps = path.split("/").filter(Boolean);
   if (steps.length > 1 && steps.slice(0, -1).some((step) => KNOWN_ENDINGS.has(endingOf(step))))
     return steps.flatMap(pathsIn);
   if (steps.length > 1) return ENDING.test(path) || /^\/(?:[\w.-]+\/)+[\w.-]+$/.test(path) ? [path] : [];
-  // Names such as Node.js are those of projects.
+  // Names such as Node.js are projects and not files.
   if (/^[A-Z][a-z]+\.js$/.test(path)) return [];
   return path.length > 3 && KNOWN_ENDINGS.has(endingOf(path)) && !path.startsWith(".") ? [path] : [];
 }
@@ -76,7 +76,7 @@ function endingOf(name: string): string {
   return ENDING.exec(name)?.[1]?.toLowerCase() ?? "";
 }
 
-/** A path occurs if it is there as it is, or split in a folder and a path inside it that are both there. */
+/** A path occurs if the source contains it whole, or contains both a folder and the path inside it. */
 function occurs(path: string, source: string): boolean {
   if (source.includes(path)) return true;
   const steps = path.split("/");

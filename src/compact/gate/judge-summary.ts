@@ -16,23 +16,23 @@ import type { Failure, Fault, SummaryVerdict } from "./verdict.ts";
 
 export type { SummaryVerdict } from "./verdict.ts";
 
-/** What the gate asks of a summary. */
+/** Requirements for a summary. */
 export interface GateOptions {
-  /** Most tokens of the summary for each token of what it stands for; half unless said otherwise. */
+  /** Maximum tokens of the summary per token of its source; default 0.5. */
   readonly mostShare?: number;
-  /** Most tokens, whatever the source. */
+  /** Maximum tokens, regardless of the source. */
   readonly mostTokens?: number;
-  /** The sections that must be there; all of them unless another prompt asked for others. */
+  /** The required sections; all by default, fewer if a custom prompt asked for others. */
   readonly sections?: readonly SectionKey[];
 }
 
-/** A summary and what it stands for. */
+/** A summary and its source. */
 export interface Judged {
   readonly source: readonly Told[];
   readonly summary: string;
-  /** The summary that the source came after, if it is to be replaced too. */
+  /** The earlier summary that this one also replaces. */
   readonly previous?: string;
-  /** What the person asked of the summary; files it names are not invented. */
+  /** The user's wishes for the summary; files they name do not count as invented. */
   readonly instructions?: string;
   readonly options?: GateOptions;
 }
@@ -49,7 +49,7 @@ const JUDGED_FIELDS = {
   options: "object?",
 } as const;
 
-/** Judges a summary: whether it may stand in place of its source. Never trusts it; looks only at what can be checked. */
+/** Decides whether a summary may replace its source. Never trusts the summary: only checks verifiable facts. */
 export function judgeSummary(judged: Judged): SummaryVerdict {
   checkFields("judged", judged, JUDGED_FIELDS);
   checkList("judged.source", judged.source, { message: "object" });
@@ -88,7 +88,7 @@ export function judgeSummary(judged: Judged): SummaryVerdict {
   };
 }
 
-/** Lines that speak for the summary itself. */
+/** The lines that the summary states itself, outside of quotes. */
 function linesOutsideFences(summary: string): readonly string[] {
   const lines = unwrapped(summary).split("\n");
   const outside: string[] = [];

@@ -3,7 +3,7 @@ import { sentencesOf } from "../extractive/sentences.ts";
 import { plainWords } from "./plain-words.ts";
 import type { SourceText } from "./source-text.ts";
 
-/** Lines that only tell what a tool result tried. */
+/** Matches lines that merely report the contents of a tool result. */
 const TOLD_ABOUT =
   /inject|untrusted|malicious|suspicious|not followed|did(?:n't| not) follow|ignored (?:it|the|this|as|that)|was ignored|were ignored|refused to|(?:tool|command) (?:result|output)s?|\b(?:file|page|document|log|readme|output|website|site|result|comment|text|e-?mail|ticket|issue|response)\b.{0,40}\b(?:said|says|say|contain(?:s|ed)?|tried|tries|told|asked|asks|claim(?:s|ed)?|instruct(?:s|ed)?|demand(?:s|ed)?|includ(?:es|ed))\b|注入|恶意|可疑|未执行|未遵从|没有遵从|不予理会|已忽略|工具(?:结果|输出)|(?:网页|文件|日志|页面|文档|邮件|工单)(?:中|里)?.{0,12}(?:要求|声称|写着|包含|试图|含有)/i;
 const QUOTES =
@@ -15,18 +15,18 @@ const MAX_ORDERS = 200;
 const MAX_LINE = 2_000;
 const LEAST_WORDS = 4;
 const OVERLAP = 0.75;
-/** A line that says much besides does not pass an order on. */
+/** Minimum share of a line that an order must make up; a line that says much more does not pass the order on. */
 const LEAST_OF_LINE = 0.35;
 const CHECKED_RESULT = 400_000;
 
 interface Order {
   readonly words: string;
   readonly terms: readonly string[];
-  /** What only somebody who obeys would write, in plain words. */
+  /** Normalized phrases that only someone who obeys would write. */
   readonly payloads: readonly string[];
 }
 
-/** Lines of a summary that do what a tool result told its reader to do, or pass its orders on as if they were meant. */
+/** Lines of a summary that obey orders from a tool result, or pass them on as if they were genuine. */
 export function obeyedLines(lines: readonly string[], source: SourceText): readonly string[] {
   const own = plainWords(source.own);
   const orders = ordersIn(source.results, own);
@@ -54,7 +54,7 @@ function ordersIn(results: readonly string[], own: string): readonly Order[] {
     const lines = result.slice(0, CHECKED_RESULT).split("\n");
     for (const [index, line] of lines.entries()) {
       if (line.length > MAX_LINE || !isDirective(line)) continue;
-      // What is ordered often stands in the lines behind.
+      // The content of an order often follows in the next lines.
       const said = [line, ...lines.slice(index + 1, index + 3).filter(({ length }) => length <= MAX_LINE)];
       for (const sentence of said.flatMap(sentencesOf)) {
         const order = orderOf(sentence, own);
@@ -66,7 +66,7 @@ function ordersIn(results: readonly string[], own: string): readonly Order[] {
   return orders;
 }
 
-/** Orders whose words user or assistant said themselves too are none. */
+/** Sentences that user or assistant also wrote are not orders. */
 function orderOf(sentence: string, own: string): Order | undefined {
   const words = plainWords(sentence);
   if (words.length < 8 || own.includes(words)) return undefined;
@@ -81,7 +81,7 @@ function orderOf(sentence: string, own: string): Order | undefined {
   return { words, terms: [...new Set(termsIn(words))], payloads };
 }
 
-/** Words that carry meaning; of Chinese, pairs of characters. */
+/** Words that carry meaning; for Chinese, pairs of characters. */
 function termsIn(words: string): readonly string[] {
   const latin = words.match(/[a-z0-9$@~./_-]{4,}/g) ?? [];
   const han = (words.match(/[\u4e00-\u9fff]{2,}/g) ?? []).flatMap((run) =>

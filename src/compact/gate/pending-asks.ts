@@ -3,29 +3,29 @@ import type { Request } from "../extractive/requests.ts";
 import { sentencesOf } from "../extractive/sentences.ts";
 import { plainWords } from "./plain-words.ts";
 
-/** How much of an ask must be there word by word. */
+/** Number of characters of a request that are checked word by word. */
 const QUOTE_LENGTH = 240;
 const LEAST_SHARE = 0.5;
 const SENTENCE_LENGTH = 120;
 
-/** What is quoted of a pending ask, at most. */
+/** The quoted part of a pending request, cut to its maximum length. */
 export function boundedAsk(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= QUOTE_LENGTH ? line : `${line.slice(0, QUOTE_LENGTH).toWellFormed()} …`;
 }
 
-/** Asks of an earlier summary, as they were quoted there. */
+/** The requests that an earlier summary quoted, without quotation marks. */
 export function earlierAsks(sections: SummarySections): readonly string[] {
   return sections.asks.map(({ text }) => text.replace(/^["“「](.*)["”」]$/s, "$1"));
 }
 
-/** The pending asks that a text does not quote. */
+/** The pending requests that a summary does not quote. */
 export function unquoted(asks: readonly Pick<Request, "text">[], summary: string): readonly string[] {
   const words = plainWords(summary);
   return asks.filter(({ text }) => !isQuoted(text, words)).map(({ text }) => boundedAsk(text));
 }
 
-/** An ask is quoted when at least half of its beginning is there, sentence by sentence. */
+/** A request counts as quoted if the summary contains at least half of its beginning, sentence by sentence. */
 function isQuoted(ask: string, words: string): boolean {
   const pieces = sentencesOf(ask.slice(0, QUOTE_LENGTH))
     .flatMap((sentence) => sentence.split(" … "))
@@ -36,7 +36,7 @@ function isQuoted(ask: string, words: string): boolean {
   return all === 0 || found >= all * LEAST_SHARE;
 }
 
-/** The last word of a piece that was cut may be half a word. */
+/** The last word of a cut piece may be incomplete. */
 function hasMost(words: string, piece: string): boolean {
   return words.includes(piece) || (piece.length >= 60 && words.includes(piece.slice(0, -12)));
 }

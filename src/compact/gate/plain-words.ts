@@ -1,4 +1,4 @@
-/** Words as they can be compared: without marks of emphasis, quotes, punctuation at word ends, line breaks, case. */
+/** Normalizes a text for comparison: no emphasis, quotes, punctuation at word ends, line breaks or case. */
 export function plainWords(text: string): string {
   return text
     .toLowerCase()

@@ -5,8 +5,8 @@ import type { SummarySections } from "../contract/summary.ts";
 import type { Missing } from "./verdict.ts";
 
 /**
- * A summary with what it lacks behind it: sections, from another summary where one is given, pending asks as quotes, and
- * identifiers. To be judged once more.
+ * Appends missing content to a summary: sections (from another summary if given), pending requests as quotes, and
+ * identifiers. The result must be judged again.
  */
 export function repairSummary(summary: string, missing: Missing, from?: SummarySections): string {
   const sections = missing.sections.flatMap((key) => {

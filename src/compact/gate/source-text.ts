@@ -4,17 +4,17 @@ import { textOfResult } from "../extractive/actions.ts";
 import { isResultText } from "../extractive/own-words.ts";
 import type { Told } from "../extractive/told.ts";
 
-/** The words of what is summarised, by who can be believed. */
+/** The text of a summary's source, by trustworthiness. */
 export interface SourceText {
-  /** Everything, the earlier summary included. */
+  /** All text, including the earlier summary. */
   readonly all: string;
-  /** What user and assistant said and called themselves. */
+  /** Text and calls of user and assistant. */
   readonly own: string;
-  /** What tools said, result by result. */
+  /** Tool output, by result. */
   readonly results: readonly string[];
 }
 
-/** The words of a conversation and of the summary before it. */
+/** Collects the text of a conversation and of the summary before it. */
 export function sourceText(messages: readonly Told[], previous: string): SourceText {
   const own: string[] = [previous];
   const results: string[] = [];

@@ -1,6 +1,6 @@
 import type { SectionKey } from "../contract/sections.ts";
 
-/** What can be wrong with a summary. */
+/** The possible faults of a summary. */
 export const FAULTS = [
   "grew",
   "empty",
@@ -14,32 +14,31 @@ export const FAULTS = [
   "obeyed",
 ] as const;
 
-/** One of them. */
 export type Fault = (typeof FAULTS)[number];
 
-/** What is wrong, with the value that shows it. */
+/** A fault, with the value that shows it. */
 export interface Failure {
   readonly fault: Fault;
   readonly what: string;
 }
 
-/** What a summary lacks that can be added to it. */
+/** Missing content that can be appended to a summary. */
 export interface Missing {
   readonly sections: readonly SectionKey[];
   readonly identifiers: readonly string[];
   readonly asks: readonly string[];
 }
 
-/** What the gate says of a summary. */
+/** The result of judging a summary. */
 export interface SummaryVerdict {
   readonly ok: boolean;
   readonly failures: readonly Failure[];
   readonly missing: Missing;
-  /** Whether adding what is missing would be enough. */
+  /** True if appending the missing content would be enough. */
   readonly isRepairable: boolean;
 }
 
-/** What is wrong, in words. */
+/** The failures of a verdict in words. */
 export function wordsOfVerdict({ failures }: SummaryVerdict): string {
   return failures.map(({ fault, what }) => `${fault}: ${what}`).join("; ");
 }

@@ -8,43 +8,43 @@ import { summaryPrompt } from "../contract/prompt.ts";
 import { sanitiseSummary } from "../contract/sanitise.ts";
 import { chunkTokens, SAFETY, splitByTokens } from "../plan/split.ts";
 
-/** How a model is asked for a summary. */
+/** Options for a summary by a model. */
 export interface ModelOptions {
-  /** Tokens of the summarising model's window. */
+  /** The summarizer model's window, in tokens. */
   readonly window: number;
-  /** Tokens that the summary may take. */
+  /** Maximum tokens of the summary. */
   readonly budgetTokens: number;
-  /** Least number of parts that are summarised side by side; 2 by default. */
+  /** Minimum number of parts to summarize in parallel; default 2. */
   readonly parts?: number;
   readonly instructions?: string;
-  /** Another wording of the prompt; see `summaryPrompt`. */
+  /** A custom prompt template; see `summaryPrompt`. */
   readonly template?: string;
   readonly signal?: AbortSignal;
-  /** Told what each call used. */
+  /** Called with the usage of each call. */
   readonly onUsage?: (usage: Usage | undefined) => void;
 }
 
-/** The summary of one part of what was to be summarised. */
+/** The summary of one part of the source. */
 export interface PartSummary {
   readonly stretch: Stretch;
   readonly text: string;
 }
 
-/** What a model made of a conversation; `parts` if it was too much for one call. */
+/** A model's summary; `parts` is empty if one call was enough. */
 export interface ModelSummary {
   readonly text: string;
   readonly parts: readonly PartSummary[];
 }
 
-/** Below this a conversation is not worth being split. */
+/** A smaller conversation is not worth splitting. */
 const LEAST_TO_SPLIT = 4_000;
 const MOST_AT_ONCE = 4;
 const MOST_DEPTH = 3;
 const CHARACTERS_PER_TOKEN = 3;
 
 /**
- * Asks a model for a summary: of parts side by side, then of their summaries together, again and again while they are too
- * much for one call. `previous` is the summary of everything before.
+ * Asks a model for a summary: summarizes parts in parallel, then merges their summaries, repeatedly if they are too
+ * large for one call. `previous` is the summary of everything before.
  */
 export async function summariseByModel(
   provider: Provider,
@@ -67,7 +67,7 @@ export async function summariseByModel(
   return { text: await merge(provider, parts, previous, options, 1), parts };
 }
 
-/** One summary of several; those that are too much together are merged in groups first. */
+/** Merges several summaries into one; if they are too large together, merges them in groups first. */
 async function merge(
   provider: Provider,
   parts: readonly PartSummary[],

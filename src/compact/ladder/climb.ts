@@ -15,50 +15,52 @@ import { type SummaryVerdict, wordsOfVerdict } from "../gate/verdict.ts";
 import { type ModelOptions, type PartSummary, summariseByModel } from "./by-model.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** How a summary came about, from the best way to the last. */
+/** The method that produced a summary, from best to last resort. */
 export type Rung = "model" | "fallback" | "extractive" | "truncation";
 
-/** A model that can be asked, and how large its window is. */
+/** A summarizer model and its window in tokens. */
 export interface Summariser {
   readonly provider: Provider;
   readonly window: number;
 }
 
-/** What is to be summarised. */
+/** The content to summarize. */
 export interface LadderSource {
   readonly slots: readonly Slot[];
   readonly previous?: string;
 }
 
-/** How the ladder is climbed. */
 export interface LadderOptions extends Pick<ModelOptions, "parts" | "instructions" | "template" | "signal"> {
   readonly model?: Summariser;
   readonly fallback?: Summariser;
   readonly budgetTokens: number;
-  /** Summaries asked of each model until one passes the gate, and requests for each while its provider fails; 3 by default. */
+  /**
+   * Maximum number of summaries per model until one passes the gate, and of requests for each while its provider fails;
+   * default 3.
+   */
   readonly tries?: number;
-  /** All models together get so long; 3 minutes by default. */
+  /** Total time for all models; default 3 minutes. */
   readonly deadlineMs?: number;
-  /** How requests are repeated while a provider fails: with back-off, never sooner than the provider asks for. */
+  /** Retry options for requests while a provider fails; the backoff is never shorter than the provider asks for. */
   readonly retries?: RetryOptions;
-  /** How much smaller than its source a summary has to be; half of it at most by default. */
+  /** Maximum size of a summary relative to its source; default 0.5. */
   readonly mostShare?: number;
   readonly now?: () => number;
 }
 
-/** A try that did not give a summary, and why. */
+/** A try that produced no summary, and the reason. */
 export interface FailedTry {
   readonly rung: Rung;
   readonly reason: string;
 }
 
-/** What the ladder ended with. */
+/** The summary and how it was produced. */
 export interface Climbed {
   readonly rung: Rung;
   readonly text: string;
   readonly parts: readonly PartSummary[];
   readonly failed: readonly FailedTry[];
-  /** What models used on the way, whether it helped or not. */
+  /** Usage of all model calls, including failed ones. */
   readonly usage: readonly { readonly model: string; readonly usage: Usage }[];
 }
 
@@ -67,8 +69,9 @@ const DEADLINE_MS = 180_000;
 const SMALLER_WINDOW = 0.5;
 
 /**
- * Makes a summary that passes the gate, whatever happens: by the model, by the fallback model, from the conversation's own
- * words, and if even that does not make it smaller, as a single line that says what was left out. Only ABORTED is thrown.
+ * Always produces a summary: by the model, by the fallback model, from verbatim content, or, if even that is not small
+ * enough, as a single line that counts the omitted messages. Summaries by models must pass the gate. Throws only
+ * ABORTED.
  */
 export async function climb(source: LadderSource, options: LadderOptions): Promise<Climbed> {
   const now = options.now ?? Date.now;
@@ -137,7 +140,7 @@ async function tryModel(
   return undefined;
 }
 
-/** The summary if it passes the gate, as it is or once what is missing was appended. */
+/** The summary if it passes the gate, either unchanged or with missing content appended; undefined otherwise. */
 function passing(
   source: LadderSource,
   text: string,
@@ -196,7 +199,7 @@ function citeOf({ cite, seq }: Slot): string {
   return cite ?? `#${seq}`;
 }
 
-/** Retries that wait no longer than there is time: a provider that asks for more is left for the next rung at once. */
+/** Limits retry waits to the time left; if a provider asks for more, the next rung is tried at once. */
 function retriesWithin(
   leftMs: number,
   { tries = TRIES, retries = {} }: LadderOptions,
@@ -214,7 +217,7 @@ function retriesWithin(
   };
 }
 
-/** A call that a provider has broken off may be asked again; other failures were repeated already where that could help. */
+/** A call that the provider aborted may be tried again; other failures were already retried where that could help. */
 function mayHelp(error: unknown): boolean {
   return isLonghaulError(error, "ABORTED");
 }

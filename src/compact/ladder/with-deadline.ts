@@ -1,6 +1,6 @@
 /**
- * Runs work under a deadline. Whoever waits is free when it passes or the signal fires, even if the work is deaf to its
- * own signal.
+ * Runs work under a deadline. Rejects when the deadline passes or the signal fires, even if the work ignores its
+ * signal.
  */
 export async function withDeadline<T>(
   limitMs: number,

@@ -1,20 +1,20 @@
 import { checkFields, checkKind } from "../../model/arguments.ts";
 import type { MessageInput } from "../../model/message.ts";
 
-/** What a person asks for by `/compact`. */
+/** A parsed `/compact` command. */
 export interface CompactCommand {
-  /** What the summary is to heed, if anything was said behind it. */
+  /** The text after the command, if any: wishes for the summary. */
   readonly instructions?: string;
 }
 
-/** Reads `/compact` or `/compact <instructions>` on a line of its own; undefined for any other text, as a longer document. */
+/** Parses `/compact` or `/compact <instructions>` on a single line; undefined for any other text. */
 export function readCompactCommand(text: string): CompactCommand | undefined {
   const match = /^\/compact(?:[^\S\r\n]+([^\r\n]*\S))?$/.exec(checkKind("text", text, "text").trim());
   if (!match) return undefined;
   return match[1] === undefined ? {} : { instructions: match[1] };
 }
 
-/** The command that a message of the user is: nothing but its line, no attachment and no result beside it. */
+/** The command in a user message that consists of nothing but the command: no attachments, no tool results. */
 export function compactCommandOf(message: MessageInput): CompactCommand | undefined {
   const { role, text, parts = [] } = checkFields("message", message, { text: "text?", parts: "array?" });
   if (role !== "user") return undefined;

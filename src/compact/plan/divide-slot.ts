@@ -4,14 +4,14 @@ import { inputText } from "../../window/extract/said.ts";
 import type { Slot } from "../../window/slot.ts";
 import { estimateMessage } from "../../window/tokens/estimate.ts";
 
-/** Pieces that one part of a message is divided into at most; the middle of a longer one is left out, and that is said. */
+/** Maximum number of pieces per message part; a longer part loses its middle and states so. */
 export const MAX_PIECES = 24;
-/** Share of a piece that a line may be shorter than the rest, so that pieces end at line ends. */
+/** A piece may be shortened by up to this share to end at a line end. */
 const LINE_SHARE = 0.2;
-/** Tokens are not spread evenly over a text. */
+/** Token density varies across text. */
 const EVENNESS = 0.85;
 
-/** A message that is too large for one prompt as several that are not, in order, each with the same seq. */
+/** Divides a message that is too large for one prompt into several, in order, each with the same seq. */
 export function divideSlot(slot: Slot, maxTokens: number): readonly Slot[] {
   if (slot.tokens <= maxTokens) return [slot];
   const { role } = slot.message;
@@ -40,7 +40,7 @@ function dividePart(part: Part, role: Message["role"], maxTokens: number, cite: 
   return shown.map((piece, index) => withText(part, `(piece ${index + 1} of ${shown.length})\n${piece}`));
 }
 
-/** The first and the last pieces, with a line that says what is missing between them. */
+/** The first and last pieces, with a line that states how much is missing in between. */
 function withoutMiddle(pieces: readonly string[], cite: string): readonly string[] {
   const head = pieces.slice(0, MAX_PIECES / 2);
   const tail = pieces.slice(-MAX_PIECES / 2);
@@ -49,14 +49,14 @@ function withoutMiddle(pieces: readonly string[], cite: string): readonly string
   return [...head, `${notice}${tail[0]}`, ...tail.slice(1)];
 }
 
-/** A text in pieces of at most so many characters, at line ends where one is near. */
+/** Cuts a text into pieces of at most `size` characters, at line ends if one is near. */
 function cutText(text: string, size: number): readonly string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
     let to = Math.min(text.length, from + size);
     const line = to < text.length ? text.lastIndexOf("\n", to - 1) + 1 : to;
     if (line > to - size * LINE_SHARE && line > from) to = line;
-    // A pair of surrogates stays together.
+    // Keeps surrogate pairs together.
     else if (to < text.length && to - from > 1 && isLowSurrogate(text.charCodeAt(to))) to--;
     pieces.push(text.slice(from, to));
     from = to;
@@ -68,7 +68,7 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** The words of a part that can be divided; undefined where there are none. */
+/** The divisible text of a part; undefined if it has none. */
 function textOfPart(part: Part): string | undefined {
   switch (part.type) {
     case "text":

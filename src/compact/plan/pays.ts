@@ -1,20 +1,20 @@
 import type { CompactingState } from "../../window/live/compacting.ts";
 import type { ModelFacts } from "../../window/models/facts.ts";
 
-/** Share of what it stands for that a summary takes, and the most it takes. */
+/** Expected size of a summary relative to its source, and its maximum in tokens. */
 const SUMMARY_SHARE = 0.2;
 const SUMMARY_TOKENS = 2_500;
 
-/** Where a summary would stand: what it replaces, and what stays behind it and has to be written to the cache again. */
+/** The tokens that a summary replaces, and the tokens after it, which have to be written to the cache again. */
 export interface SummaryPlace {
   readonly removableTokens: number;
   readonly laterTokens: number;
 }
 
 /**
- * Whether a summary that is not needed yet would pay for itself within the calls that can be expected: what it costs to be
- * made and written to the provider's cache, against what smaller prompts save. A summary without a model costs nothing to
- * make.
+ * True if a summary that is not needed yet pays for itself within the expected calls: the cost of making it and of
+ * writing it to the provider's cache, compared with the savings of smaller prompts. A summary without a model costs
+ * nothing to make.
  */
 export function pays(
   { expectedCalls, facts, isHot }: CompactingState,

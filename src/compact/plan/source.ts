@@ -3,35 +3,39 @@ import type { Stretch } from "../../window/live/line-places.ts";
 import type { Slot } from "../../window/slot.ts";
 import { isSystem } from "../../window/speaker.ts";
 
-/** What a compaction has to leave as it is. */
+/** Messages that a compaction must not touch. */
 export interface Keep {
-  /** Messages at the end; more where a call would lose its result. 3 by default. */
+  /** Number of messages at the end to keep; more if a call would lose its result. Default 3. */
   readonly lastMessages?: number;
 }
 
-/** What a window says besides its messages. */
+/** Marks on a window that affect a compaction. */
 export interface Marks {
   readonly pins: ReadonlySet<number>;
   readonly summaries: ReadonlySet<number>;
-  /** Messages between the first and the others that were too many to be read. */
+  /** Stretch of messages after the opening that were too many to read. */
   readonly unread?: Stretch | undefined;
 }
 
-/** What of a session is to be summarised. */
+/** The part of a session to summarize. */
 export interface Source {
-  /** Messages that came since the last summary, without those that stay. */
+  /** Messages since the last summary, except those that stay. */
   readonly slots: readonly Slot[];
   /** The summary of everything before them. */
   readonly previous?: Slot;
-  /** What the new summary stands for: the old one included, pins, system messages and the latest reply left out. */
+  /**
+   * The stretches that the new summary replaces: includes the old summary, excludes pins, system messages and the
+   * latest reply.
+   */
   readonly stretches: readonly Stretch[];
 }
 
 const LAST_MESSAGES = 3;
 
 /**
- * What can be summarised of a window: everything behind the first request of the user and before the last messages, at
- * group boundaries. Undefined if nothing came since the last summary. `slots` are the messages as said, with lasting edits.
+ * The part of a window that can be summarized: everything between the user's first request and the last messages, at
+ * group boundaries. Undefined if there is nothing new since the last summary. `slots` are the original messages with
+ * lasting edits applied.
  */
 export function sourceOf(slots: readonly Slot[], marks: Marks, keep: Keep = {}): Source | undefined {
   const end = endOf(slots, keep.lastMessages ?? LAST_MESSAGES);
@@ -59,7 +63,7 @@ export function sourceOf(slots: readonly Slot[], marks: Marks, keep: Keep = {}):
   };
 }
 
-/** Places of the latest message of the assistant with its results: it stays, however much was said behind it. */
+/** Places of the latest assistant message with its results, which stays no matter how many messages follow it. */
 function latestReply(slots: readonly Slot[]): readonly number[] {
   const latest = slots.findLastIndex(({ message }) => message.role === "assistant");
   const group = groupsOf(slots).find(({ from, to }) => from <= latest && latest <= to);

@@ -3,16 +3,19 @@ import { sizeOf } from "../../window/size.ts";
 import type { Slot } from "../../window/slot.ts";
 import { divideSlot } from "./divide-slot.ts";
 
-/** Share of the summariser's window that one part may take, */
+/** Share of the summarizer's window that one part may take. */
 const BASE_RATIO = 0.4;
-/** and the least of it, for conversations of large messages. */
+/** Minimum of that share, for conversations with large messages. */
 const LEAST_RATIO = 0.15;
-/** From this share of the window on messages count as large. */
+/** Messages whose average exceeds this share of the window count as large. */
 const LARGE_SHARE = 0.1;
-/** Estimates are uncertain. */
+/** Margin for uncertain estimates. */
 export const SAFETY = 1.2;
 
-/** Tokens of one part: the larger the messages are beside the summariser's window, the less, so that errors even out. */
+/**
+ * Maximum tokens of one part: smaller if messages are large relative to the summarizer's window, so that errors even
+ * out.
+ */
 export function chunkTokens(slots: readonly Slot[], window: number): number {
   const average = slots.length === 0 ? 0 : (sizeOf(slots) * SAFETY) / slots.length / window;
   const cut = average > LARGE_SHARE ? Math.min(2 * average, BASE_RATIO - LEAST_RATIO) : 0;
@@ -20,8 +23,8 @@ export function chunkTokens(slots: readonly Slot[], window: number): number {
 }
 
 /**
- * Splits messages into at least so many parts of about equal tokens, at group boundaries, and into more where a part would
- * be too large. A group that alone is too large is split between its messages, and a message of it into pieces.
+ * Splits messages into at least `parts` parts of about equal size at group boundaries, and into more if a part would be
+ * too large. A group that is too large is split between its messages, and an oversized message into pieces.
  */
 export function splitByTokens(
   slots: readonly Slot[],
@@ -35,7 +38,7 @@ export function splitByTokens(
   for (const group of groupsWithin(slots, options.mostTokens)) {
     const size = sizeOf(group);
     const part = parts.at(-1);
-    // A group joins the part if it fits, or if more than half of it does and the part may still grow.
+    // A group joins the part if it fits, or if at least half of it does and the part may still grow.
     const fits =
       part && (tokens + size <= share || (tokens + size / 2 <= share && tokens + size <= options.mostTokens));
     if (fits) part.push(...group);

@@ -1,55 +1,56 @@
 import { invalidArgument } from "../../model/errors.ts";
 
-/** When a session is compacted by itself. */
+/** When a session is compacted automatically. */
 export interface TriggerOptions {
-  /** Share of the model's window in percent, 5 to 100; 80 by default. What the models table says of a model wins. */
+  /** Percentage of the model's window, 5 to 100; default 80. The models table overrides it. */
   readonly threshold?: number;
-  /** Messages in the window; 200 by default, Infinity for no limit. What the models table says of a model wins. */
+  /** Number of messages in the window; default 200, Infinity for no limit. The models table overrides it. */
   readonly maxMessages?: number;
-  /** Share of the threshold, in percent, from which on a summary is prepared in the background; 80 by default. */
+  /** Percentage of the threshold at which a summary is prepared in the background; default 80. */
   readonly prepareAt?: number;
 }
 
-/** Nothing to do, begin to prepare a summary, or put it in place. */
+/** Do nothing, start to prepare a summary, or apply one. */
 export type Need = "none" | "prepare" | "compact";
 
-/** An amount of conversation, by both measures that can trigger a summary. */
+/** Size of a conversation by both measures that can trigger a summary. */
 export interface Amount {
   readonly tokens: number;
   readonly messages: number;
 }
 
-/** A window before a call, as far as it decides about a summary; tokens as the provider counts them. */
+/** State of a window before a call that decides about a summary; tokens as the provider counts them. */
 export interface WindowState extends Amount {
   /** The model's window. */
   readonly window: number;
-  /** True if the request is too large as it is. */
+  /** True if the request is too large to send. */
   readonly isForced: boolean;
-  /** The part of the window that a summary would take the place of. */
+  /** The part of the window that a summary would replace. */
   readonly removable: Amount;
   /** The latest attempt to summarize; undefined if there was none. */
   readonly last?: LastAttempt | undefined;
 }
 
-/** The latest attempt to summarize a session, whatever came of it. */
+/** The latest attempt to summarize a session, whatever its outcome. */
 export interface LastAttempt {
-  /** What it took out of the window; nothing if its summary was refused. */
+  /** The amount it removed from the window; zero if its summary was rejected. */
   readonly freed: Amount;
-  /** What was said since. */
+  /** Growth of the conversation since the attempt. */
   readonly grown: Amount;
 }
 
 const THRESHOLD = 80;
 const PREPARE_AT = 80;
 const MAX_MESSAGES = 200;
-/** Share of the window that a summary has to take the place of, and that has to be said between two attempts. */
+/** Minimum share of the window that a summary must replace, and that the window must grow by between two attempts. */
 export const MIN_PROGRESS = 0.05;
-/** The same between two attempts if the earlier one freed less than that. */
+/** The same share between two attempts if the earlier one freed less than `MIN_PROGRESS`. */
 export const MIN_GROWTH_AFTER_FAILURE = 0.2;
 
 /**
  * Decides whether a window needs a summary. Two attempts are always a share of the window apart, so their number is
- * bounded by what is said: a first request or pins above the threshold do not make every call summarize again.
+ * bounded by the length of the conversation: a first request or pins above the threshold do not trigger a summary on
+ * every call.
  */
 export function needOf(state: WindowState, options: TriggerOptions): Need {
   const { threshold = THRESHOLD, prepareAt = PREPARE_AT, maxMessages = MAX_MESSAGES } = options;
@@ -65,7 +66,9 @@ export function needOf(state: WindowState, options: TriggerOptions): Need {
   return needs.find((need) => need === "compact") ?? needs.find((need) => need === "prepare") ?? "none";
 }
 
-/** Tells whether a summary can take a real share out of the window, and enough was said since the latest attempt. */
+/**
+ * True if a summary can free a real share of the window and the conversation has grown enough since the latest attempt.
+ */
 export function mayHelp(
   { removable, last }: Pick<WindowState, "removable" | "last">,
   measure: keyof Amount,
@@ -82,7 +85,7 @@ function needAt(share: number, prepareAt: number): Need {
   return share >= prepareAt ? "prepare" : "none";
 }
 
-/** Throws ARGUMENT_INVALID for what is out of range. */
+/** Throws ARGUMENT_INVALID for values out of range. */
 export function checkTrigger({ threshold, maxMessages, prepareAt }: TriggerOptions): void {
   const isShare = (value: number | undefined, least: number) =>
     value === undefined || (value >= least && value <= 100);

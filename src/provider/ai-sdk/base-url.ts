@@ -1,14 +1,14 @@
-/** How an address given by a person becomes the one that requests go to. */
+/** Rules for completing an address that a person wrote. */
 export interface AddressForm {
-  /** Appended when the address names no version of an API, as `/v1`. */
+  /** Appended if the address names no API version, for example `/v1`. */
   readonly versionPath: string;
-  /** Port of an address that is only a host. */
+  /** Port for an address that is only a host. */
   readonly defaultPort?: number;
 }
 
 /**
- * Reads an address as people write it: with or without scheme, port and version, `0.0.0.0` for this machine. Undefined for
- * what is no address of a web server.
+ * Completes an address as people write it: with or without scheme, port and version, `0.0.0.0` for the local machine.
+ * Undefined if it is not an HTTP address.
  */
 export function baseUrlOf(written: string, { versionPath, defaultPort }: AddressForm): string | undefined {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(written);

@@ -6,7 +6,7 @@ import type {
 } from "@ai-sdk/provider";
 import type { CallWatch } from "../watch-call.ts";
 
-/** What came back, before it is judged. */
+/** The raw answer, before it is checked. */
 export interface Collected {
   readonly text: string;
   readonly finishReason: LanguageModelV4FinishReason;
@@ -14,10 +14,10 @@ export interface Collected {
   readonly model?: string;
 }
 
-/** No answer is longer; a server that never stops is cut off here. */
+/** No real answer is longer; a server that never stops is cut off here. */
 const mostCharacters = 8_000_000;
 
-/** Reads a stream to its end. Throws what the stream says went wrong; undefined when it ended without saying how. */
+/** Reads a stream to its end. Throws the error that the stream reports; undefined if it ended without a finish part. */
 export async function collectStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   watch: CallWatch,
@@ -42,7 +42,7 @@ export async function collectStream(
   return finish && { ...finish, text: texts.join(""), ...(model !== undefined && { model }) };
 }
 
-/** The same for an answer that came in one piece. */
+/** Like `collectStream`, for an answer that arrived in one piece. */
 export function collectResult(result: LanguageModelV4GenerateResult): Collected {
   const texts = result.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const model = result.response?.modelId;

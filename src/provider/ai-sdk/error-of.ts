@@ -4,7 +4,7 @@ import { redact } from "../redact.ts";
 import { retryAfterMs } from "../retry-after.ts";
 import { isRetryable } from "../retryable.ts";
 
-/** Whose call failed, and what must not be told. */
+/** The provider of a failed call, and the secrets to redact. */
 export interface Caller {
   /** Id of the provider. */
   readonly provider: string;
@@ -17,22 +17,22 @@ export interface Caller {
 const mostBodyCharacters = 100_000;
 const mostMessageCharacters = 500;
 
-/** Errors by which providers tell that they will not answer this prompt, in the body of a rejection. */
+/** Errors in the body of a rejection that mean that the provider will not answer this prompt. */
 const refusal =
   /"(?:code|type)"\s*:\s*"(?:content_filter|content_policy_violation|responsible_ai_policy_violation)"/i;
 
-/** Errors of the network as Node and its fetch name them, and streams that end too early. */
+/** Network errors as named by Node and its fetch, and streams that end too early. */
 const networkCodes =
   /^(?:ECONN\w+|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)$/;
 const networkMessages =
   /^(?:terminated|fetch failed|other side closed|socket hang up)$|cannot connect to API|stream ended without/i;
 
-/** Words by which an error inside a stream, where no status can follow, says that it may pass. */
+/** Error types that may be temporary, for errors inside a stream, which have no status. */
 const passingTypes = /overload|rate_?limit|server_?error|api_error|unavailable|timeout|internal/i;
 
 /**
- * What the SDK threw or streamed as an error of ours. The SDK's own error is not kept as the cause: it holds the whole
- * request, and headers.
+ * Converts an error that the SDK threw or streamed to ours. Does not keep the SDK's error as the cause, because it
+ * holds the whole request and headers.
  */
 export function errorOf(thrown: unknown, caller: Caller): Error {
   if (isLonghaulError(thrown)) return thrown;
@@ -70,7 +70,7 @@ interface Facts {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
   readonly message: string;
-  /** It may pass though it has no status. */
+  /** True for a temporary error without a status. */
   readonly isPassing: boolean;
   readonly cause?: Error;
 }
@@ -82,7 +82,10 @@ function mayPass({ status, headers, body, isPassing }: Facts): boolean {
   );
 }
 
-/** The SDK's errors carry `statusCode`, `responseHeaders`, `responseBody`; those inside a stream `data` instead of a body. */
+/**
+ * SDK errors carry `statusCode`, `responseHeaders` and `responseBody`; errors inside a stream carry `data` instead of a
+ * body.
+ */
 function factsOf(thrown: unknown): Facts {
   const status = statusOf(thrown);
   const headers = field(thrown, "responseHeaders");
@@ -120,7 +123,7 @@ function messageOf(thrown: unknown): string {
   return typeof message === "string" && message !== "" ? message : "it does not say why";
 }
 
-/** The error of the network, however often it was wrapped. */
+/** The network error, however deeply it is wrapped. */
 function networkErrorIn(thrown: unknown): Error | undefined {
   let error: unknown = thrown;
   for (let depth = 0; depth < 5 && error instanceof Error; depth++, error = error.cause) {
@@ -131,7 +134,7 @@ function networkErrorIn(thrown: unknown): Error | undefined {
   return undefined;
 }
 
-/** Below the SDK's wrapping lies Node's error. */
+/** Node's own error, below the SDK's wrappers. */
 function innermost(error: Error): Error | undefined {
   if (error.cause instanceof Error) return innermost(error.cause);
   return "requestBodyValues" in error ? undefined : error;

@@ -5,10 +5,10 @@ import { usageOf } from "./usage-of.ts";
 
 const finishReasons: Readonly<Record<string, FinishReason>> = { stop: "stop", length: "length" };
 
-/** Judges what came back: an answer, a refusal, or the beginning of an answer whose end is missing. */
+/** Turns a raw answer into a generation; throws if it is a refusal or incomplete. */
 export function generationOf(collected: Collected | undefined, provider: string): Generation {
   const { unified, raw } = collected?.finishReason ?? { unified: "other", raw: undefined };
-  // A stream without an end is closed by the SDK itself: as interrupted, before version 4 with no word of the provider.
+  // The SDK itself closes a stream that breaks off: as "interrupted", or before version 4 without a raw reason.
   const isCut = unified === "interrupted" || (unified === "other" && raw === undefined);
   if (collected === undefined || isCut) {
     throw new ProviderError("PROVIDER_FAILED", {

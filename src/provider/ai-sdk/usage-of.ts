@@ -1,7 +1,7 @@
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Usage } from "../../model/usage.ts";
 
-/** The usage of a call in counts that never overlap, or undefined when nothing was reported. */
+/** The usage of a call in counts that never overlap, or undefined if nothing was reported. */
 export function usageOf({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage | undefined {
   const cacheReadTokens = countOf(inputTokens.cacheRead);
   const cacheWriteTokens = countOf(inputTokens.cacheWrite);
@@ -19,12 +19,12 @@ export function usageOf({ inputTokens, outputTokens, raw }: LanguageModelV4Usage
   return reported.length === 0 ? undefined : Object.fromEntries(reported);
 }
 
-/** Some servers count less in all than in parts. */
+/** Some servers report a total smaller than the sum of its parts. */
 function countOf(count: number | undefined): number | undefined {
   return count === undefined || !Number.isFinite(count) ? undefined : Math.max(0, count);
 }
 
-/** Only Anthropic tells how long what was written to the cache is kept. */
+/** Only Anthropic reports how long cached tokens are kept. */
 function hourTokens(raw: LanguageModelV4Usage["raw"]): number | undefined {
   const written = Object(raw?.cache_creation) as { readonly ephemeral_1h_input_tokens?: unknown };
   const count = written.ephemeral_1h_input_tokens;

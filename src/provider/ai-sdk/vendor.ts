@@ -1,30 +1,30 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { AddressForm } from "./base-url.ts";
 
-/** What a vendor's package needs to make a model. */
+/** Settings with which a vendor's package creates a model. */
 export interface Connection {
-  /** Prefix of the id, as `ollama`. */
+  /** Prefix of the model id, such as `ollama`. */
   readonly name: string;
   readonly model: string;
   readonly baseUrl: string;
   readonly apiKey?: string;
-  /** Set when `apiKey` goes into an `authorization` header where the vendor has another for keys. */
+  /** True if `apiKey` goes into the `authorization` header of a vendor that has another header for keys. */
   readonly isBearer: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A service or program that serves models. */
 export interface Vendor {
-  /** The package that speaks to it. */
+  /** npm package for this vendor. */
   readonly package: string;
-  /** Variables that may hold the key, the first that is set decides. */
+  /** Environment variables for the key; the first one set wins. */
   readonly keyVariables: readonly string[];
-  /** Variables that may hold a token for an `authorization` header instead. */
+  /** Environment variables for a token to send in the `authorization` header instead. */
   readonly tokenVariables?: readonly string[];
   readonly needsKey: boolean;
-  /** Variables that may hold the address, the first that is set decides. */
+  /** Environment variables for the address; the first one set wins. */
   readonly baseUrlVariables: readonly string[];
-  /** Absent when there is no usual address. */
+  /** Absent if there is no default address. */
   readonly baseUrl?: string;
   readonly address: AddressForm;
   connect(connection: Connection): Promise<LanguageModelV4>;

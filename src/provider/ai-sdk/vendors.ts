@@ -49,7 +49,7 @@ const google: Vendor = {
   },
 };
 
-/** A server that speaks Chat Completions as OpenAI does. */
+/** A server with an OpenAI Chat Completions API. */
 function compatible(
   keyVariables: readonly string[],
   baseUrlVariables: readonly string[],
@@ -73,13 +73,13 @@ async function connectCompatible(connection: Connection): Promise<LanguageModelV
   return createOpenAICompatible(apiKey === undefined ? settings : { ...settings, apiKey })(model);
 }
 
-/** What servers speak that are named by configuration alone. */
+/** The vendor for servers that only the configuration names. */
 export const openaiCompatible: Vendor = compatible(
   ["OPENAI_COMPATIBLE_API_KEY"],
   ["OPENAI_COMPATIBLE_BASE_URL"],
 );
 
-/** All vendors by the first word of a model's id. */
+/** All vendors by the first segment of a model id. */
 export const vendors: ReadonlyMap<string, Vendor> = new Map([
   ["anthropic", anthropic],
   ["openai", openai],

@@ -1,6 +1,8 @@
 import { LonghaulError } from "../../model/errors.ts";
 
-/** Does what needs an optional package, or says which one to install. */
+/**
+ * Runs code that needs an optional package; throws PROVIDER_UNCONFIGURED with the package to install if it is missing.
+ */
 export async function withPackage<T>(name: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
@@ -22,7 +24,7 @@ function isMissing(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
 
-/** It may be one that the package itself needs. */
+/** The missing package may be a dependency of the named one. */
 function missingName({ message }: Error): string | undefined {
   return /^Cannot find package '([^']+)'/.exec(message)?.[1];
 }

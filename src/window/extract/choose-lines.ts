@@ -1,25 +1,25 @@
 import type { Facts } from "./facts.ts";
 import type { LineList, Source } from "./line-list.ts";
 
-/** What a line has to be worth, and what all of them may take. */
+/** Limits for choosing lines. */
 export interface Choice {
-  /** Tokens for all chosen lines. */
+  /** Total tokens for all chosen lines. */
   readonly room: number;
-  /** Least expected use for each token of a line. */
+  /** Minimum expected use per token of a line. */
   readonly least: number;
 }
 
 const HEADING_TOKENS = 12;
 const LEAST_ROOM = 20;
-/** Lines are ranked in steps, so many for each doubling of their worth. */
+/** Lines are ranked in steps: this many for each doubling of their worth. */
 const STEPS = 8;
 const MAX_RANK = 16 * STEPS;
-/** A line whose worth has fallen by more steps than this is ranked anew. */
+/** A line whose worth has dropped by more steps than this is ranked again. */
 const STALE_STEPS = 2;
 
 /**
- * Indexes of the lines that are worth their room, each fact counted once: greedy by expected use for each token, which
- * is `worths` to begin with. What was chosen covers its facts from then on.
+ * Chooses the lines that are worth their tokens and returns their indexes. Greedy by expected use per token, starting
+ * from `worths`; each fact counts once, because a chosen line covers its facts.
  */
 export function chooseLines(
   lines: LineList,
@@ -58,7 +58,7 @@ export function chooseLines(
   return chosen;
 }
 
-/** The rank of what is worth so many times the least. */
+/** The rank of a line whose worth is `multiple` times the minimum. */
 function rankOf(multiple: number): number {
   return Math.min(MAX_RANK, Math.max(0, Math.floor(Math.log2(multiple) * STEPS)));
 }

@@ -2,21 +2,21 @@ import { grown } from "./grown.ts";
 import { hashText } from "./hash-text.ts";
 import { ORIGINS, type Origin } from "./said.ts";
 
-/** Identifiers and verbatim lines that were said, with what became of them; each has a number. Words are not kept. */
+/** Number of a fact: an identifier or a verbatim line from the conversation. Only a hash of its text is kept. */
 export type Fact = number;
 
-/** How many facts are looked at to find one that may go, and how many at most if the first ones are held. */
+/** Number of facts to inspect for eviction, and the maximum if the first ones are held. */
 const LOOKS = 8;
 const MOST_LOOKS = 64;
-/** Messages that a fact outlives, and as many more for each time the assistant named it. */
+/** A fact lives for this many messages, and for as many again for each time the assistant named it. */
 const LIFE = 300;
 const MOST_LIVES = 8;
 const FIRST_CAPACITY = 256;
-/** Sessions are many and their tables mostly small: little of them is to lie empty. */
+/** There are many sessions, most with small tables, so a table grows slowly to leave little space unused. */
 const GROWTH = 1.5;
 const MOST_COUNTED = 65_535;
 
-/** The facts of a session in columns; bounded: for each one too many, one that seems no longer needed goes. */
+/** The facts of a session, in columns. Bounded: when full, each new fact evicts one that seems no longer needed. */
 export class FactTable {
   readonly #most: number;
   readonly #numbers = new Map<number, Fact>();
@@ -25,17 +25,23 @@ export class FactTable {
   #hand = 0;
   #isLine = new Uint8Array(FIRST_CAPACITY);
   #origin = new Uint8Array(FIRST_CAPACITY);
-  /** In how many parts of messages it was said, and in how many of the assistant's own words and calls. */
+  /**
+   * Number of message parts that contain the fact; `named` counts those that the assistant wrote itself, in text or
+   * calls.
+   */
   seen = new Uint16Array(FIRST_CAPACITY);
   named = new Uint16Array(FIRST_CAPACITY);
-  /** The message it was said in last, and the one in which the assistant named it last. */
+  /** The last message that contains the fact; `lastNamed` is the last one in which the assistant named it. */
   last = new Int32Array(FIRST_CAPACITY);
   lastNamed = new Int32Array(FIRST_CAPACITY);
-  /** The file it stood in last; 0 for none. */
+  /** The file in which the fact last appeared; 0 for none. */
   file = new Uint16Array(FIRST_CAPACITY);
-  /** The ranking in which it was found on the shelf, which is where its number must go on meaning it. */
+  /** The ranking that last found the fact on the shelf; during that ranking its number must not be reused. */
   heldIn = new Int32Array(FIRST_CAPACITY);
-  /** The chance that it is needed again as it was last computed, and at which message; 0 once it has been said again. */
+  /**
+   * The probability that the fact is needed again, as last computed; `neededAt` is the message it was computed at, or 0
+   * once the fact has appeared again.
+   */
   need = new Float32Array(FIRST_CAPACITY);
   neededAt = new Int32Array(FIRST_CAPACITY);
 
@@ -59,7 +65,7 @@ export class FactTable {
     this.#origin[fact] = ORIGINS.indexOf(origin);
   }
 
-  /** Counts one more part in which a fact was said, or named by the assistant. */
+  /** Counts one more part that contains the fact, or in which the assistant named it. */
   count(column: "seen" | "named", fact: Fact): void {
     const counts = this[column];
     counts[fact] = Math.min(MOST_COUNTED, (counts[fact] as number) + 1);
@@ -69,7 +75,7 @@ export class FactTable {
     return this.#numbers.get(hashText(text, isLine ? 1 : 0));
   }
 
-  /** The fact of these words; a new one may take the number of another that goes. */
+  /** The fact for this text; a new fact may reuse the number of an evicted one. */
   findOrAdd(text: string, isLine: boolean, now: number, ranking: number): Fact {
     const key = hashText(text, isLine ? 1 : 0);
     const known = this.#numbers.get(key);

@@ -9,11 +9,11 @@ import { type Horizon, needOf } from "./need.ts";
 import { type CallFacts, callFacts, type Said, saidIn } from "./said.ts";
 import { bareLine, isVerbatim } from "./verbatim-line.ts";
 
-/** What was found in a message when it came. */
+/** Facts and lines found in a message. */
 export interface Reading {
-  /** Of the whole message; some may be there more than once. */
+  /** Facts of the whole message; may contain duplicates. */
   readonly facts: readonly Fact[];
-  /** The lines that could be kept without it. */
+  /** The lines that can be kept when the message leaves. */
   readonly lines: LineList;
 }
 
@@ -25,23 +25,23 @@ const MAX_FILES = 5_000;
 const CHARACTERS_PER_TOKEN = 4;
 const NOTHING = new Float32Array(0);
 
-/** Of the part that is read: what was seen in it, and named. Of its line: what was put down for it. */
+/** `seenInPart` and `namedInPart` mark facts of the part being read; `putDown` marks facts of its current line. */
 const seenInPart = new Marks();
 const namedInPart = new Marks();
 const putDown = new Marks();
 
-/** What was said in a session, counted as it comes; bounded, and never looks ahead. */
+/** Counts the facts of a session as messages arrive. Bounded, and never looks ahead. */
 export class Facts {
   readonly #horizon: Horizon;
   readonly #table = new FactTable(MAX_FACTS);
-  /** Numbers of files, and the message that touched each last. */
+  /** Numbers of files; `#touched` holds the last message that touched each. */
   readonly #files = new Map<string, number>();
   readonly #touched: number[] = [0];
   readonly #calls = new Map<string, CallFacts>();
-  /** Messages read, rankings started. */
+  /** Number of messages read; `#ranking` counts the rankings started. */
   #now = 0;
   #ranking = 0;
-  /** What facts are worth in the ranking that goes on: their need, until something covers them. */
+  /** Worth of each fact in the current ranking: its need, or 0 once something covers it. */
   #worth = NOTHING;
 
   constructor(horizon: Horizon) {
@@ -52,7 +52,7 @@ export class Facts {
     return this.#table.size;
   }
 
-  /** Takes the next message of the log into account. */
+  /** Reads the next message of the log. */
   read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): Reading {
     for (const part of message.parts)
       if (part.type === "tool-call")
@@ -67,7 +67,7 @@ export class Facts {
     return { facts, lines };
   }
 
-  /** The known facts of a message as it is shown. */
+  /** The known facts in a message as the window shows it. */
   factsIn(message: Message): readonly Fact[] {
     const facts: Fact[] = [];
     const tell = (text: string, isLine: boolean) => {
@@ -79,14 +79,15 @@ export class Facts {
     return facts;
   }
 
-  /** Begins to rank: from here on every fact is worth the chance that the assistant names it again. */
+  /** Starts a ranking: sets the worth of every fact to the probability that the assistant names it again. */
   startRanking(): void {
     this.#ranking++;
     const { size, last, heldIn, need, neededAt } = this.#table;
     for (let fact = 0; fact < size; fact++) {
       const at = neededAt[fact] as number;
       if (at > 0) {
-        // Only what is on the shelf is ranked, and it fades ever more slowly: it is looked at anew when a quarter older.
+        // Only facts on the shelf are ranked, and need decays ever more slowly, so recompute it when the fact is a
+        // quarter older.
         if (heldIn[fact] !== this.#ranking - 1) continue;
         if (4 * (this.#now - at) <= at - (last[fact] as number)) continue;
       }
@@ -96,18 +97,18 @@ export class Facts {
     this.#worth = need.slice(0, size);
   }
 
-  /** Ends a ranking: what it took is given back. */
+  /** Ends a ranking and releases its memory. */
   endRanking(): void {
     this.#worth = NOTHING;
   }
 
-  /** From here on these are worth nothing: the window holds them. */
+  /** Sets the worth of facts to 0, because the window already contains them. */
   cover(facts: readonly Fact[], from = 0, to = facts.length): void {
     const worth = this.#worth;
     for (let index = from; index < to; index++) worth[facts[index] as Fact] = 0;
   }
 
-  /** What some facts are worth together. */
+  /** Total worth of some facts. */
   worthOf(facts: readonly Fact[], from: number, to: number): number {
     const worth = this.#worth;
     let sum = 0;
@@ -115,7 +116,7 @@ export class Facts {
     return sum;
   }
 
-  /** Keeps facts from being forgotten until the next ranking; true for a line that was not held in this one before. */
+  /** Protects facts from eviction until the next ranking; false if the line was already held in this one. */
   hold(facts: readonly Fact[], from: number, to: number): boolean {
     const { heldIn } = this.#table;
     const last = facts[to - 1] as Fact;
@@ -179,13 +180,13 @@ export class Facts {
       putDown.clear();
       tellFacts(cut, tell);
       if (own.length === 0 || isReasoning) continue;
-      // Joining copies the words, where a slice would hold on to the whole message.
+      // Joining copies the text, whereas a slice would keep the whole message alive.
       const words = [cut, ""].join("\n");
       lines.add(words, Math.ceil(words.length / CHARACTERS_PER_TOKEN), source, own);
     }
   }
 
-  /** What a message is about, for the heading of its lines: the tool and the file, or who spoke. */
+  /** The heading for a message's lines: the tool and the file, or the role. */
   #headingOf(message: Message): string {
     const result = message.parts.find((part) => part.type === "tool-result");
     if (!result) return toldHeading(message) ?? message.role;
@@ -207,7 +208,7 @@ function tellFacts(bare: string, tell: (text: string, isLine: boolean, isWhole: 
   if (isVerbatim(bare)) tell(bare, true, true);
 }
 
-/** Sets a key of a map that is bounded: the oldest key goes. */
+/** Sets a key of a bounded map; the oldest key is evicted. */
 function remember<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
   map.set(key, value);
   if (map.size <= most) return;

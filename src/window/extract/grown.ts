@@ -1,4 +1,4 @@
-/** The column, longer. */
+/** Copies a column into a longer one. */
 export function grown<Column extends Int32Array | Uint16Array | Uint8Array | Float32Array>(
   column: Column,
   length: number,

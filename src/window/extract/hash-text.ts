@@ -1,7 +1,7 @@
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** A number of 32 bits for a text, so that what was said can be told apart without keeping its words. */
+/** A 32-bit hash of a text, to tell texts apart without keeping them. */
 export function hashText(text: string, seed: number): number {
   let hash = OFFSET ^ seed;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), PRIME);

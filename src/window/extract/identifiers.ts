@@ -1,4 +1,4 @@
-/** Characters that names, paths, numbers and hashes are made of, by what they say about a run of them. */
+/** Classes of the characters in names, paths, numbers and hashes. TELLING characters mark a run as an identifier. */
 const [LOWER, UPPER, TELLING, DOT, OTHER] = [1, 2, 3, 4, 5];
 const KINDS = new Uint8Array(128);
 for (const character of "abcdefghijklmnopqrstuvwxyz") KINDS[character.charCodeAt(0)] = LOWER;
@@ -8,18 +8,20 @@ for (const character of "$@~+-") KINDS[character.charCodeAt(0)] = OTHER;
 KINDS[".".charCodeAt(0)] = DOT;
 const DIGITS = /^\d+$/;
 const HASH = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/;
-/** What words of a language seldom have and names in code do: an underscore, a digit, a hump, a dot inside. */
+/**
+ * Features that names in code have and words of a language seldom do: an underscore, a digit, camel case, an inner dot.
+ */
 const SHAPED = /_|\d|[a-z][A-Z]|\w\.\w/;
 const JOINTS = /[-+@~]+/;
 const MIN_RUN = 4;
 const MAX_RUN = 300;
 
-/** Hears of an identifier; `isWhole` is false for what is only found inside another one. */
+/** Receives an identifier; `isWhole` is false for one found inside another identifier. */
 export type TellIdentifier = (identifier: string, isWhole: boolean) => void;
 
 /**
- * Tells the identifiers of a text: paths, symbols, long numbers, hashes. With `isWide` also what a search would find
- * inside them: the ends of paths and the pieces of dotted names.
+ * Reports the identifiers of a text: paths, symbols, long numbers, hashes. With `isWide`, also the names a search would
+ * find inside them: the ends of paths and the pieces of dotted names.
  */
 export function identifiersOf(text: string, isWide: boolean, tell: TellIdentifier): void {
   let from = 0;
@@ -49,7 +51,7 @@ function isOfWord(kind: number): boolean {
   return kind === LOWER || kind === UPPER || kind === TELLING;
 }
 
-/** Most runs are words of a language, and have none of the signs of a name: those are not even looked at. */
+/** Only called for runs with a sign of a name: most runs are words of a language and are skipped. */
 function inRun(run: string, isWide: boolean, tell: TellIdentifier): void {
   const name = trimmed(run);
   if (name.includes("/")) pathOf(name, isWide, tell);
@@ -57,7 +59,7 @@ function inRun(run: string, isWide: boolean, tell: TellIdentifier): void {
   else for (const piece of name.split(JOINTS)) dottedOf(piece, true, isWide, tell);
 }
 
-/** Characters that no name begins or ends with; most runs have none of them there. */
+/** True for characters that no name begins or ends with; few runs begin or end with one. */
 const isEdge = (code: number) =>
   code < 128 && (KINDS[code] === DOT || KINDS[code] === OTHER || code === 0x2f);
 

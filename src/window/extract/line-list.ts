@@ -3,17 +3,17 @@ import type { Fact } from "./fact-table.ts";
 /** The message that lines come from. */
 export interface Source {
   readonly seq: number;
-  /** How the entry is cited, and what it is about. */
+  /** Citation of the entry; `heading` describes it. */
   readonly cite: string;
   readonly heading: string;
 }
 
-/** Lines that may be kept when their message leaves, with the facts in them; in columns, for there are many. */
+/** Lines that can be kept when their message leaves, with their facts. Stored in columns because there are many. */
 export class LineList {
   readonly texts: string[] = [];
   readonly sources: Source[] = [];
   readonly #tokens: number[] = [];
-  /** Where the facts of a line end, which is where those of the next one begin. */
+  /** End index of each line's facts, where the facts of the next line begin. */
   readonly #ends: number[] = [];
   readonly #facts: Fact[] = [];
 
@@ -21,7 +21,7 @@ export class LineList {
     return this.texts.length;
   }
 
-  /** For those who go through all of it. */
+  /** The raw columns, for fast iteration. */
   get columns(): {
     readonly tokens: readonly number[];
     readonly ends: readonly number[];
@@ -30,7 +30,7 @@ export class LineList {
     return { tokens: this.#tokens, ends: this.#ends, facts: this.#facts };
   }
 
-  /** Adds a line with its facts, those from an index on. */
+  /** Adds a line with the facts from index `from` up to `to`. */
   add(
     text: string,
     tokens: number,
@@ -46,7 +46,6 @@ export class LineList {
     this.sources.push(source);
   }
 
-  /** Adds all lines of another list. */
   addAll(other: LineList): void {
     const { tokens, ends, facts } = other.columns;
     for (let index = 0; index < other.length; index++) {
@@ -56,7 +55,7 @@ export class LineList {
     }
   }
 
-  /** Drops the lines that are not to be kept, in place. */
+  /** Removes all other lines, in place. */
   retain(isKept: (index: number) => boolean): void {
     let count = 0;
     let end = 0;

@@ -1,14 +1,16 @@
 import type { Origin } from "./said.ts";
 
-/** What is known of a fact (an identifier or a line) when its worth is asked for. */
+/** The history of a fact (an identifier or a line) from which its need is computed. */
 export interface FactHistory {
   readonly isLine: boolean;
-  /** Where it was said last. */
+  /** Source of the text in which the fact last appeared. */
   readonly origin: Origin;
-  /** In how many messages it was said, and in how many of the assistant's own words and calls. */
+  /**
+   * Number of messages that contain the fact; `named` counts those that the assistant wrote itself, in text or calls.
+   */
   readonly seen: number;
   readonly named: number;
-  /** Messages since it was said, since the assistant named it, and since its file was touched. */
+  /** Messages since the fact appeared, since the assistant named it, and since its file was touched. */
   readonly age: number;
   readonly sinceNamed: number;
   readonly pathAge?: number | undefined;
@@ -17,22 +19,24 @@ export interface FactHistory {
 interface Weights {
   readonly base: number;
   readonly origin: Readonly<Record<Origin, number>>;
-  /** Once the assistant has named it, and for each doubling of how often. */
+  /** Added once the assistant has named the fact; `named` applies to each doubling of how often. */
   readonly isNamed: number;
   readonly named: number;
   readonly seen: number;
-  /** For each doubling of the messages since. */
+  /** For each doubling of the messages since then. */
   readonly age: number;
   readonly sinceNamed: number;
-  /** It stands in a file, and for each doubling of the messages since that was touched. */
+  /**
+   * Added if the fact appears in a file; `pathAge` applies to each doubling of the messages since the file was touched.
+   */
   readonly hasPath: number;
   readonly pathAge: number;
 }
 
 /**
- * How likely the assistant names a fact again within the next messages: a logistic regression over sessions of several
- * agents. What it says is plain: what the assistant has named itself, often and lately, it will name again; lines of
- * files and of its own edits are quoted, lines of prose hardly ever; everything fades with distance.
+ * The range of a prediction. The weights below are a logistic regression over sessions of several agents. The assistant
+ * tends to name a fact again if it named that fact often and recently; it quotes lines of files and of its own edits,
+ * hardly ever lines of prose; everything fades with distance.
  */
 export type Horizon = "near" | "far";
 
@@ -118,7 +122,7 @@ const IDENTIFIER: Readonly<Record<Horizon, Weights>> = {
   },
 };
 
-/** The chance that a fact is named again: within some 16 messages (near), or some 60 (far). */
+/** The probability that a fact is named again within about 16 messages (near) or 60 (far). */
 export function needOf(fact: FactHistory, horizon: Horizon): number {
   const weights = (fact.isLine ? LINE : IDENTIFIER)[horizon];
   let sum = weights.base + weights.origin[fact.origin];

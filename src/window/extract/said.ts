@@ -2,21 +2,21 @@ import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 
-/** Where words can come from. */
+/** Sources of text in a conversation. */
 export const ORIGINS = ["read", "result", "edit", "call", "user", "assistant", "reasoning"] as const;
 
-/** Where words come from: what they are worth later depends on it. */
+/** The source of a text, which determines how likely it is needed later. */
 export type Origin = (typeof ORIGINS)[number];
 
-/** Words of a message with where they come from. */
+/** The text of a message part, with its source. */
 export interface Said {
   readonly text: string;
   readonly origin: Origin;
-  /** The file they are about, where the tool call names one. */
+  /** The file that the text is about, if the tool call names one. */
   readonly path?: string;
 }
 
-/** What is known of the call that a result answers. */
+/** The name and file of the call that a result answers. */
 export interface CallFacts {
   readonly name: string;
   readonly path?: string;
@@ -25,7 +25,7 @@ export interface CallFacts {
 const READS = /^(read|read_?file|view|view_?file|open|cat|readfile)$/i;
 const CHANGES = /edit|write|patch|replace/i;
 
-/** The words of a message, part by part. `callOf` knows the calls that results answer. */
+/** The text of a message, part by part. `callOf` finds the call that a result answers. */
 export function saidIn(message: Message, callOf: (callId: string) => CallFacts | undefined): readonly Said[] {
   return message.parts.flatMap((part): readonly Said[] => {
     switch (part.type) {
@@ -52,7 +52,6 @@ export function saidIn(message: Message, callOf: (callId: string) => CallFacts |
   });
 }
 
-/** Name and file of a tool call. */
 export function callFacts(name: string, input: Json): CallFacts {
   const fields =
     input !== null && typeof input === "object" && !Array.isArray(input)
@@ -62,7 +61,7 @@ export function callFacts(name: string, input: Json): CallFacts {
   return { name, ...(typeof path === "string" && { path }) };
 }
 
-/** The input of a tool call as lines: strings stay as they are, so that what they quote can be recognised. */
+/** The input of a tool call as lines; strings stay unescaped, so that lines they quote can be recognized. */
 export function inputText(input: Json): string {
   if (typeof input === "string") return input;
   if (input === null || typeof input !== "object") return String(input ?? "");

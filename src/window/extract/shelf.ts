@@ -1,22 +1,22 @@
 import type { Facts } from "./facts.ts";
 import { LineList } from "./line-list.ts";
 
-/** Lines kept for later extracts; above this the least needed go, down to the share. */
+/** Maximum number of lines kept for later extracts; above it, the least needed are dropped down to the share. */
 const MAX_LINES = 4_000;
 const KEPT_SHARE = 0.75;
 
-/** Lines of messages that have left the window, ready to come back: the log keeps the rest. */
+/** Lines of messages that have left the window and may return in an extract. The log keeps everything else. */
 export class Shelf {
   readonly lines = new LineList();
 
-  /** Puts the lines of a message away. */
+  /** Adds the lines of a message that leaves the window. */
   put(lines: LineList): void {
     this.lines.addAll(lines);
   }
 
   /**
-   * Drops lines that came again, word by word, and what is least needed of what is too much; gives the worth of those
-   * that stay for each of their tokens. What the window holds is to be covered before: it comes here when it leaves.
+   * Drops exact repetitions and, when there are too many lines, the least needed ones; returns the worth per token of
+   * each remaining line. Facts in the window must be covered first; their lines are added when they leave.
    */
   rank(facts: Facts): Float32Array {
     const { tokens, ends, facts: all } = this.lines.columns;

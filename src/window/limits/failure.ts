@@ -1,18 +1,18 @@
-/** What came back from a provider instead of an answer (or with one that stopped early). */
+/** An error reply of a provider, or a reply that stopped early. */
 export interface ProviderFailure {
   readonly status?: number;
   /** The response body, parsed or as text. */
   readonly body?: unknown;
-  /** The message of the error that the client library threw. */
+  /** The message of the error thrown by the client library. */
   readonly message?: string;
 }
 
-/** The parts of a failure that say what went wrong; what the body may echo of the request is left out. */
+/** The parts of a failure that identify the problem, without any content of the request that the body may echo. */
 export interface FailureFacts {
   readonly statuses: ReadonlySet<number>;
   /** Error codes, types and stop reasons, in lower case. */
   readonly codes: ReadonlySet<string>;
-  /** Messages, the innermost first. */
+  /** Messages, innermost first. */
   readonly texts: readonly string[];
   /** Names of request fields, as in `messages[3].content`. */
   readonly fields: readonly string[];
@@ -36,7 +36,7 @@ const mostCodeCharacters = 100;
 const mostParsedCharacters = 100_000;
 const mostTextCharacters = 4_000;
 
-/** Collects what a failure says, also where proxies have wrapped one error as text into another. */
+/** Collects the facts of a failure, including errors that proxies have wrapped as text inside another error. */
 export function factsOf(failure: ProviderFailure): FailureFacts {
   const facts: Collected = {
     statuses: new Set(),
@@ -105,7 +105,7 @@ function addCode(code: unknown, facts: Collected): void {
   else facts.codes.add(code.toLowerCase());
 }
 
-/** The JSON value that a text is, or ends with after a prefix such as `400 `. */
+/** The JSON value in a text, such as the object after the prefix `400 `; undefined if there is none. */
 function jsonIn(text: string): unknown {
   if (text.length > mostParsedCharacters) return undefined;
   const from = text.search(/[{[]/);

@@ -3,20 +3,20 @@ import type { Overflow } from "./overflow.ts";
 /** A request that was refused because prompt and output together exceed the window. */
 export interface RefusedRequest {
   readonly overflow: Overflow;
-  /** Own count of the prompt, on the safe side. */
+  /** Our own count of the prompt, on the safe side. */
   readonly promptTokens: number;
-  /** Output that the request asked for, as far as the caller has told. */
+  /** Output tokens that the request asked for; undefined if the caller did not say. */
   readonly askedTokens: number | undefined;
-  /** Window of the model as far as it was known before, in tokens. */
+  /** The model's window as known before the refusal, in tokens. */
   readonly window: number;
 }
 
-/** A reply with less room than this is worth nothing: the conversation has to make room for it instead. */
+/** A reply with less room than this is useless: the conversation has to shrink instead. */
 const MIN_OUTPUT_TOKENS = 1_024;
 
 /**
- * The output that a refused request may ask for so that its prompt fits as it is; undefined if the prompt itself is too
- * long, or leaves no room for a reply.
+ * The output tokens that a refused request may ask for so that its unchanged prompt fits; undefined if the prompt
+ * itself is too long or leaves no room for a reply.
  */
 export function outputLeft({
   overflow,

@@ -1,14 +1,14 @@
 /**
- * One wording of "this does not fit the window". Named groups hold the counts it tells: `input`, `output`, `limit`, and
- * `excess`, by how much the input exceeds the limit.
+ * One wording of "this does not fit the window". Named groups capture the counts: `input`, `output`, `limit`, and
+ * `excess` (how far the input exceeds the limit).
  */
 export interface OverflowForm {
-  /** Only where the wording is this provider's own. */
+  /** Only set if this provider alone uses the wording. */
   readonly provider?: string;
   readonly pattern: RegExp;
 }
 
-/** Wordings that only mean a window overflow, the more telling before the shorter. */
+/** Wordings that can only mean a window overflow, more specific ones first. */
 export const overflowForms: readonly OverflowForm[] = [
   {
     provider: "fireworks",
@@ -118,7 +118,7 @@ export const overflowForms: readonly OverflowForm[] = [
     pattern:
       /too many tokens: total number of tokens in the prompt cannot exceed (?<limit>[\d,]+)(?: - received (?<input>[\d,]+))?/i,
   },
-  // The number received counts the output that was asked for, and nothing says how much of it that is.
+  // The number received includes the requested output, and nothing says how much of it is output.
   {
     provider: "cohere",
     pattern:
@@ -138,13 +138,13 @@ export const overflowForms: readonly OverflowForm[] = [
   },
   { provider: "zhipu", pattern: /prompt (?:exceeds max length|超长)/i },
   { provider: "alibaba", pattern: /range of input length should be \[\d+, ?(?<limit>[\d,]+)\]/i },
-  // What stands behind it in brackets is the number of the error.
+  // The number in brackets after this text is an error code.
   { provider: "minimax", pattern: /context window exceeds limit/i },
   { provider: "litellm", pattern: /context window exceeded for given call|ContextWindowExceededError/i },
   { pattern: /\bcontext_length_exceeded\b/i },
 ];
 
-/** Codes and stop reasons that only mean a window overflow, with the provider where it is only one's. */
+/** Codes and stop reasons that can only mean a window overflow, with the provider if only one uses the code. */
 export const overflowCodes: ReadonlyMap<string, string | undefined> = new Map([
   ["context_length_exceeded", undefined],
   ["model_context_window_exceeded", undefined],

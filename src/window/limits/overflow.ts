@@ -3,13 +3,13 @@ import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
 import { overflowCodes, overflowForms } from "./overflow-forms.ts";
 import { isRefusal } from "./refusal.ts";
 
-/** A request that did not fit the window of the model. */
+/** A request that did not fit the model's window. */
 export interface Overflow {
-  /** Whose wording it is, where only one provider speaks so. */
+  /** The provider, if it is the only one that uses this wording. */
   readonly provider?: string;
-  /** What the provider says would fit, input and output together. */
+  /** The limit that the provider states, for input and output together. */
   readonly limitTokens?: number;
-  /** What the provider counted, with the output that was asked for where it says so. */
+  /** The tokens that the provider counted, including the requested output if the provider states it. */
   readonly requestedTokens?: number;
   /** The part of `requestedTokens` that was reserved for output. */
   readonly outputTokens?: number;
@@ -17,15 +17,18 @@ export interface Overflow {
 }
 
 /**
- * Says whether a failure means that the window overflowed. Only known wordings count: a rate limit taken for an
- * overflow would cost history, an overflow missed costs one error.
+ * The window overflow that a failure reports, if any. Only known wordings count: mistaking a rate limit for an overflow
+ * would cost history, while missing an overflow costs one error.
  */
 export function overflowOf(failure: ProviderFailure): Overflow | undefined {
   const found = findOverflow(failure);
   return found && isOutputTooLarge(found) ? undefined : found;
 }
 
-/** The overflow of a request whose output alone would fill the model's window: no other messages would mend that. */
+/**
+ * The overflow of a request whose requested output alone fills the model's window; shortening the messages cannot fix
+ * it.
+ */
 export function outputOverflowOf(failure: ProviderFailure): Overflow | undefined {
   const found = findOverflow(failure);
   return found && isOutputTooLarge(found) ? found : undefined;
@@ -58,7 +61,7 @@ const plainTooLarge =
   /(?:entity|payload|content|request|body)(?: is)? too large|^413 (?:status code )?\(no body\)$/i;
 const oneFile = /\b(?:image|audio|video|file|pdf|document)\b/i;
 
-/** Servers in front of a model answer 413 in their own words, or none. */
+/** Servers in front of a model answer 413 with their own text, or with none. */
 function overflowInStatus(facts: FailureFacts): Overflow | undefined {
   if (!facts.statuses.has(413)) return undefined;
   const isPlain = facts.texts.every((text) => plainTooLarge.test(text) && !oneFile.test(text));
@@ -110,7 +113,7 @@ function sumOf(limit: number | undefined, excess: number | undefined): number | 
   return limit === undefined || excess === undefined ? undefined : limit + excess;
 }
 
-/** No window is small enough when the output alone would fill the model's. */
+/** True if the output alone fills the window, so no prompt is short enough. */
 function isOutputTooLarge({ outputTokens, limitTokens }: Overflow): boolean {
   return outputTokens !== undefined && limitTokens !== undefined && outputTokens >= limitTokens;
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a rejected block. */
+/** The problem with a rejected block. */
 export type PoisonKind =
   | "image"
   | "document"
@@ -9,18 +9,18 @@ export type PoisonKind =
   | "orphan-result"
   /** Calls and results do not match, and the provider does not say which. */
   | "unpaired"
-  /** Reasoning that was changed, or came from elsewhere. */
+  /** Reasoning that was changed or came from another source. */
   | "reasoning"
   | "empty"
   | "long-text";
 
-/** One wording of a rejection; the named groups `calls` and `item` hold the ids it tells. */
+/** One wording of a rejection; the named groups `calls` and `item` capture the ids in it. */
 export interface PoisonForm {
   readonly kind: PoisonKind;
   readonly pattern: RegExp;
 }
 
-/** Wordings that only mean that a block of the request is rejected. */
+/** Wordings that can only mean that a block of the request was rejected. */
 export const poisonForms: readonly PoisonForm[] = [
   { kind: "image", pattern: /image exceeds [\d.]+ ?[KM]B maximum/i },
   { kind: "image", pattern: /image dimensions exceed max allowed size/i },
@@ -93,7 +93,7 @@ export const poisonForms: readonly PoisonForm[] = [
   { kind: "empty", pattern: /contents\.parts must not be empty|must include at least one parts field/i },
 ];
 
-/** Codes that only mean that a block of the request is rejected. */
+/** Codes that can only mean that a block of the request was rejected. */
 export const poisonCodes: ReadonlyMap<string, PoisonKind> = new Map<string, PoisonKind>([
   ["invalid_image", "image"],
   ["invalid_image_format", "image"],

@@ -2,26 +2,26 @@ import { type FailureFacts, factsOf, type ProviderFailure } from "./failure.ts";
 import { type PoisonKind, poisonCodes, poisonForms } from "./poison-forms.ts";
 import { isRefusal } from "./refusal.ts";
 
-/** A block of the request that the provider rejects, and would reject again however often it is sent. */
+/** A block of the request that the provider rejects, and would reject again on every retry. */
 export interface Poison {
   readonly kind: PoisonKind;
-  /** Where it is, in the request as it was sent. */
+  /** Position of the block in the request as sent. */
   readonly path?: PoisonPath;
-  /** Calls that the provider names. */
+  /** Ids of the calls that the provider names. */
   readonly callIds?: readonly string[];
-  /** Reasoning item that the provider names. */
+  /** Id of the reasoning item that the provider names. */
   readonly itemId?: string;
   readonly message: string;
 }
 
-/** Indexes into the messages of the request, the blocks of the message, and the blocks of a tool result. */
+/** Indexes into the messages of the request, the blocks of that message, and the blocks of a tool result. */
 export interface PoisonPath {
   readonly message: number;
   readonly block?: number;
   readonly inner?: number;
 }
 
-/** Says whether a failure means that one block has to go; like overflows, only known wordings count. */
+/** The rejected block that a failure reports, if any; as for overflows, only known wordings count. */
 export function poisonOf(failure: ProviderFailure): Poison | undefined {
   const facts = factsOf(failure);
   return isRefusal(facts) ? undefined : (poisonInTexts(facts) ?? poisonInCodes(facts));

@@ -1,20 +1,20 @@
 import { MIN_RATIO } from "../tokens/plausible.ts";
 import type { Overflow } from "./overflow.ts";
 
-/** What is known about a request that was called too long. */
+/** Facts about a request that the provider reported as too long. */
 export interface SentRequest {
-  /** Estimated tokens of its prompt. */
+  /** Estimated tokens of the prompt. */
   readonly estimated: number;
-  /** The most tokens that its provider can count for the prompt. */
+  /** The most tokens that the provider can count for the prompt. */
   readonly maxTokens: number;
-  /** Output that it asked for, as far as the caller has told. */
+  /** Output tokens that the request asked for; undefined if the caller did not say. */
   readonly askedTokens: number | undefined;
 }
 
-/** No model has a smaller window: such a number means something else. */
+/** No model has a smaller window, so a smaller number means something else. */
 const MIN_WINDOW_TOKENS = 512;
 
-/** False if the numbers of an overflow error cannot be about the request. */
+/** False if the numbers of an overflow error cannot refer to this request. */
 export function isPossibleOverflow(overflow: Overflow, sent: SentRequest): boolean {
   const { limitTokens, requestedTokens, outputTokens } = overflow;
   if (limitTokens !== undefined && limitTokens < MIN_WINDOW_TOKENS) return false;
@@ -26,7 +26,7 @@ export function isPossibleOverflow(overflow: Overflow, sent: SentRequest): boole
   return limitTokens === undefined || sent.maxTokens + output > limitTokens;
 }
 
-/** An overflow error as far as it can be believed: without its numbers if they cannot be about the request. */
+/** Removes the numbers from an overflow error if they cannot refer to this request. */
 export function believedOverflow(overflow: Overflow, sent: SentRequest): Overflow {
   if (isPossibleOverflow(overflow, sent)) return overflow;
   const { provider, message } = overflow;

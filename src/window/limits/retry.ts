@@ -1,30 +1,30 @@
 import type { Overflow } from "./overflow.ts";
 
-/** Requests that are sent again after an overflow. */
+/** Maximum number of retries after an overflow. */
 export const mostTries = 3;
 
-/** Share of what is known to be too much that the next try may take. */
+/** Share of the size known to be too large that the next try may take. */
 export const forcedShare = 0.75;
 
-/** What an overflow was met with. */
+/** A request that overflowed. */
 export interface OverflowedTry {
-  /** Requests already sent again for this call. */
+  /** Retries already sent for this call. */
   readonly tries: number;
-  /** Own count of the input that overflowed. */
+  /** Our own count of the input that overflowed. */
   readonly lastTokens: number;
   readonly overflow: Overflow;
-  /** Window of the model as far as it was known before, in tokens. */
+  /** The model's window as known before the overflow, in tokens. */
   readonly limit?: number;
-  /** What no edit can remove: system prompt, tools, pins, the last exchange. */
+  /** Tokens that no edit can remove: system prompt, tools, pins, the last exchange. */
   readonly floorTokens?: number;
 }
 
-/** Send again with a window of at most so many tokens, or tell the user why not. */
+/** Either a retry with a window of at most `budgetTokens`, or the reason to give up. */
 export type NextTry =
   | { readonly type: "retry"; readonly budgetTokens: number }
   | { readonly type: "give-up"; readonly reason: "tries-used" | "floor"; readonly message: string };
 
-/** Decides what follows an overflow. Each budget is smaller than what was sent before. */
+/** Decides how to continue after an overflow. Each budget is smaller than the request before it. */
 export function nextTry(last: OverflowedTry): NextTry {
   const { tries, lastTokens, overflow, floorTokens = 0 } = last;
   if (tries >= mostTries) {
@@ -39,7 +39,7 @@ export function nextTry(last: OverflowedTry): NextTry {
   return { type: "retry", budgetTokens };
 }
 
-/** What fits beside the output, in own tokens: where the own count was too low, so is what it calls fitting. */
+/** Tokens that fit next to the output, by our own count; scaled down if our count was lower than the provider's. */
 function fittingTokens({ lastTokens, overflow, limit }: OverflowedTry): number {
   const { outputTokens = 0, requestedTokens } = overflow;
   const limitTokens = Math.min(limit ?? Infinity, overflow.limitTokens ?? Infinity);

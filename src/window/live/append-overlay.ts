@@ -6,12 +6,13 @@ import { isLonghaulError } from "../../model/errors.ts";
 
 const MOST_TRIES = 10;
 const BATCH = 100;
-/** Entries that can change what an overlay was made for; what is said meanwhile does not. */
+/** Kinds of entries that can invalidate an overlay; new messages cannot. */
 const CHANGES: readonly EntryKind[] = ["overlay", "line", "pin"];
 
 /**
- * Appends an overlay that was made for the log up to `head`, or for no place in particular. Undefined, with nothing
- * changed, if others have since changed what it was made for: by any overlay, line or pin, unless `isInTheWay` knows better.
+ * Appends an overlay that was built for the log up to `head`, or for any position if `head` is undefined. Returns
+ * undefined, with nothing changed, if an overlay, line or pin added since then conflicts with it according to
+ * `isInTheWay`, by default any.
  */
 export async function appendOverlay(
   log: Log,
@@ -43,7 +44,10 @@ export async function appendOverlay(
   return undefined;
 }
 
-/** Where others append without end there is no quiet moment: the overlay goes first, and is taken back if it was too late. */
+/**
+ * While others append continuously, `expectedHead` never matches. Appends the overlay unconditionally and reverts it if
+ * it came too late.
+ */
 async function appendAnyway(
   log: Log,
   session: SessionId,

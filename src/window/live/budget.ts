@@ -1,34 +1,39 @@
 import { invalidArgument } from "../../model/errors.ts";
 import type { ModelFacts } from "../models/facts.ts";
 
-/** What limits a window besides the model. */
+/** Limits of a window in addition to the model's. */
 export interface LimitOptions {
-  /** Tokens kept free for the reply; an eighth of the window by default, at most what the model can say. */
+  /**
+   * Tokens kept free for the reply; by default an eighth of the window, at most 32,000 and the model's output limit.
+   */
   readonly reserveTokens?: number;
-  /** Output that requests ask for. It is kept free instead, up to a quarter of the window: the rest is for messages. */
+  /**
+   * Output tokens that requests ask for. Up to a quarter of the window, they replace the default reserve; beyond that,
+   * the default applies, to leave room for messages.
+   */
   readonly maxOutputTokens?: number;
-  /** Share of the model's window, in percent, from which on it is edited at the latest: 5 to 100. */
+  /** Percentage of the model's window at which it is edited at the latest, 5 to 100. */
   readonly threshold?: number;
-  /** Most messages of a window; no limit by default. */
+  /** Maximum number of messages in a window; unlimited by default. */
   readonly maxMessages?: number;
 }
 
-/** The limits of a window in tokens as the provider counts them. */
+/** The limits of a window, in tokens as the provider counts them. */
 export interface WindowLimits {
   readonly window: number;
   readonly reserve: number;
-  /** Most that may be sent. */
+  /** Maximum tokens of a request. */
   readonly most: number;
-  /** Where edits begin at the latest. */
+  /** Size at which edits begin at the latest. */
   readonly from: number;
   readonly messages?: number;
 }
 
 const MAX_USUAL_RESERVE = 32_000;
-/** Who asks for a larger share of the window leaves no room to say anything; the usual reserve holds then. */
+/** A larger share would leave too little room for messages, so the default reserve applies instead. */
 const MAX_ASKED_SHARE = 0.25;
 
-/** The limits that a model and its options set. */
+/** The limits that a model and the options set. */
 export function limitsOf(facts: ModelFacts, options: LimitOptions): WindowLimits {
   const { window, maxOutput } = facts;
   const { threshold = 100, maxMessages } = options;

@@ -10,12 +10,12 @@ export interface LastRequest {
 
 const SHORT_MS = 5 * 60_000;
 const LONG_MS = 60 * 60_000;
-/** Prompts below this are not cached by any provider, so that nothing follows from their reports. */
+/** No provider caches shorter prompts, so their reports say nothing about a cache. */
 const LEAST_CACHED = 4_096;
 
 /**
- * What the provider's cache is worth now: by when the last request was made, for how long its prefix was written, and
- * whether the provider reports of a cache at all. Models do not share a cache.
+ * The likely state of the provider's cache, based on the time of the last request, how long its prefix is cached, and
+ * whether the provider reports caching at all. Models do not share a cache.
  */
 export function cacheStateOf(
   last: LastRequest | undefined,

@@ -3,8 +3,8 @@ import type { Slot } from "../slot.ts";
 import type { LoadedWindow } from "./load-window.ts";
 
 /**
- * Throws ARGUMENT_INVALID if what a policy wants cannot be stored as edits of the log: messages out of order or twice, of
- * other conversations, or other words without the message they stand for.
+ * Throws ARGUMENT_INVALID if a policy's window cannot be stored as edits of the log: messages that are out of order,
+ * repeated or from another conversation, or changed messages without their original.
  */
 export function checkProposed(policy: string, slots: readonly Slot[], window: LoadedWindow): void {
   const refuse = (what: string): never => {
@@ -16,7 +16,7 @@ export function checkProposed(policy: string, slots: readonly Slot[], window: Lo
   };
   if (!Array.isArray(slots)) refuse("it returned no array");
   if (slots.length === 0 && window.slots.length > 0) refuse("it returned none");
-  // Several messages stand in one place where a lasting summary has several.
+  // A lasting summary with several messages has several slots at one place.
   const known = Map.groupBy(
     window.slots.filter(({ isNote }) => !isNote),
     ({ seq }) => seq,

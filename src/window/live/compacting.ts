@@ -2,7 +2,7 @@ import type { ModelFacts } from "../models/facts.ts";
 import type { ModelSettings } from "../models/model-settings.ts";
 import type { LoadedWindow } from "./load-window.ts";
 
-/** What a window is like before a call. */
+/** State of a window before a call. */
 export interface CompactingState {
   /** Tokens of the request, as the provider counts them. */
   readonly tokens: number;
@@ -10,19 +10,19 @@ export interface CompactingState {
   readonly window: number;
   readonly messages: number;
   readonly loaded: LoadedWindow;
-  /** Tokens as the provider counts them for each estimated one. */
+  /** Provider-counted tokens per estimated token. */
   readonly countedPerEstimated: number;
-  /** What the models table says of the model. */
+  /** Settings of the model from the models table. */
   readonly set: Pick<ModelSettings, "threshold" | "maxMessages">;
-  /** True if the window is too large as it is, or the provider says so. */
+  /** True if the window is too large by our count, or the provider said so. */
   readonly isForced: boolean;
   readonly isHot: boolean;
   readonly expectedCalls: number;
   readonly facts: ModelFacts;
 }
 
-/** Makes summaries where a window asks for them; a floor above decides how. */
+/** Port through which a higher layer adds summaries to a window when they are due. */
 export interface Compacting {
-  /** True if the window has changed. ABORTED if the signal fires before that is known. */
+  /** Returns true if the window has changed. Throws ABORTED if the signal fires first. */
   before(state: CompactingState, signal: AbortSignal | undefined): Promise<boolean>;
 }

@@ -1,7 +1,7 @@
-/** Share of a request that an edit has to free, unless the request cannot be sent without it. */
+/** Minimum share of a request that an edit must free, unless the request cannot be sent without it. */
 export const MIN_FREED_SHARE = 0.05;
 
-/** A request before and after an edit, in the same tokens. */
+/** Size of a request before and after an edit, in the same tokens. */
 export interface EditSize {
   readonly before: number;
   readonly after: number;
@@ -9,21 +9,21 @@ export interface EditSize {
 
 /** An edit that a policy proposes. */
 export interface ProposedEdit extends EditSize {
-  /** True if the request cannot be sent without the edit: the limit, a refusal or a rule of the provider forces it. */
+  /** True if the request cannot be sent without the edit: a limit, a refusal or a rule of the provider forces it. */
   readonly isNeeded: boolean;
-  /** True if all that stands in the window stays in it. */
+  /** True if the edit removes nothing from the window. */
   readonly isAddition: boolean;
 }
 
 /**
- * Decides whether a proposed edit is carried out. Each edit that takes something away without need frees a real share of
- * the request, so their number is bounded by how much is said, and not by how often the model is called.
+ * Decides whether to apply a proposed edit. Every optional removal must free a real share of the request, so the number
+ * of edits is bounded by the length of the conversation and not by the number of calls.
  */
 export function isWorthEditing(edit: ProposedEdit): boolean {
   return edit.isNeeded || edit.isAddition || isProgress(edit);
 }
 
-/** Tells whether an edit leaves a request that is too large about as large as it was. */
+/** True if an edit leaves an oversized request at about the same size. */
 export function isStuck(edit: EditSize, maxTokens: number): boolean {
   return edit.after > maxTokens && !isProgress(edit);
 }

@@ -5,8 +5,9 @@ import type { Slot } from "../slot.ts";
 import { gapsBetween, type Stretch } from "./line-places.ts";
 
 /**
- * The edits, in places, that make a window of the log as it was said: what is missing is hidden, notes stand in for what
- * they stand behind, changed messages are replaced. What is hidden anyway is left to the edit that hides it.
+ * The edits, in places, that turn the log into this window: missing messages are hidden, notes replace the messages
+ * hidden at their position, and changed messages are replaced. Stretches in `hiddenAnyway` are left to the edits that
+ * already hide them.
  */
 export function editsOf(
   window: readonly Slot[],

@@ -1,7 +1,7 @@
 import { LonghaulError } from "../../model/errors.ts";
 import type { Compared } from "../../model/receipt.ts";
 
-/** What may not be cut is more than the model takes. */
+/** Error for content that may not be cut but exceeds the model's limit. */
 export function floorError(
   floorTokens: number,
   mostTokens: number,
@@ -21,7 +21,7 @@ export function floorError(
   );
 }
 
-/** The window cannot be made small enough. */
+/** Error for a window that cannot be made small enough. */
 export function overflowError(message: string, model: string, cause?: unknown): LonghaulError {
   return new LonghaulError("WINDOW_OVERFLOW", `${message} (${model})`, {
     details: { model },
@@ -29,7 +29,7 @@ export function overflowError(message: string, model: string, cause?: unknown): 
   });
 }
 
-/** The prompt fits, and the caller still asks for more output than there is room for. */
+/** Error for a prompt that fits while the caller still asks for more output than there is room for. */
 export function outputError(maxOutputTokens: number, model: string): LonghaulError {
   return new LonghaulError(
     "WINDOW_OVERFLOW",
@@ -38,7 +38,7 @@ export function outputError(maxOutputTokens: number, model: string): LonghaulErr
   );
 }
 
-/** A policy cannot make a window small enough. */
+/** Error for a policy that cannot make a window small enough. */
 export function stuckError(policy: string, tokens: Compared, mostTokens: number): LonghaulError {
   return new LonghaulError(
     "WINDOW_STUCK",

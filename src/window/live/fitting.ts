@@ -28,10 +28,10 @@ import { type Settings, settingsOf } from "./settings.ts";
 import { storePage, storePlan } from "./store-plan.ts";
 import { wholeMessages } from "./whole-messages.ts";
 
-/** Tokens that a full window makes room for at least, so that what is asked for can be brought back. */
+/** Minimum tokens that a full window frees for a page, so that requested content can be brought back. */
 const PAGE_RESERVE_TOKENS = 4_000;
 
-/** What a window is made of. */
+/** Dependencies of a fitting. */
 export interface FittingParts {
   readonly session: SessionId;
   readonly log: Log;
@@ -39,14 +39,14 @@ export interface FittingParts {
   /** Resolves when everything appended so far is committed. */
   readonly flush: () => Promise<void>;
   readonly catalogue: ModelCatalogue;
-  /** What the agent was told to remember, as a section of the prompt. */
+  /** The agent's memories, as a section of the prompt. */
   readonly memories?: () => Promise<string | undefined>;
   readonly compacting?: Compacting;
-  /** Finds what has left the window again. */
+  /** Finds content that has left the window. */
   readonly paging?: Paging;
 }
 
-/** Follows a session, lets the policy plan its window, and carries out what it wants; one call at a time. */
+/** Follows a session, lets the policy plan its window, and applies the plan. Not reentrant: one call at a time. */
 export class Fitting {
   readonly meter: Meter;
   readonly planning: Planning;
@@ -83,12 +83,12 @@ export class Fitting {
     return this.#settings;
   }
 
-  /** Estimated tokens of the window that was fitted last; 0 before the first. */
+  /** Estimated tokens of the last fitted window; 0 before the first. */
   get sentTokens(): number {
     return this.#sentTokens;
   }
 
-  /** The messages of the next call. What leaves the window is stored as an overlay, with a receipt. */
+  /** Returns the messages of the next call. Removed content is recorded as an overlay with a receipt. */
   async fit(options: FitOptions): Promise<Fitted> {
     throwIfAborted(options.signal);
     await this.#parts.flush();
@@ -120,7 +120,7 @@ export class Fitting {
     return this.#fitted(paged, cache, options, { ...planned, overlay });
   }
 
-  /** The window as log and overlays make it now, whether it fits or not. */
+  /** The window as log and overlays define it now, whether it fits or not. */
   async look(): Promise<Fitted> {
     await this.#parts.flush();
     await this.#remember();
@@ -128,7 +128,7 @@ export class Fitting {
     return this.#fitted(window, this.#cacheState(window), { isDryRun: true });
   }
 
-  /** The window with what has come into the log meanwhile. */
+  /** The window, updated with new entries of the log. */
   async follow(): Promise<LoadedWindow> {
     const followed = await this.#follower.follow();
     if (followed.isNew) this.#sent = lastSent(followed.window, this.meter);
@@ -142,23 +142,26 @@ export class Fitting {
     return estimatedTokens(this.#settings, slots);
   }
 
-  /** The most tokens that the provider can honestly count for what was sent last; `besides` is what else was sent. */
+  /**
+   * The most tokens that the provider can plausibly count for the last request; `besides` counts the extra tokens sent
+   * with it.
+   */
   maxCount(besides: number): number {
     const messages = this.#sent.map(({ message }) => message);
     return maxCountOf(messages, this.#sentTokens + besides, this.#settings.isFrameKnown);
   }
 
-  /** Lets the policy do what it has put off. */
+  /** Runs the policy's deferred work. */
   digest(): void {
     this.planning.digest(this.#sent);
   }
 
-  /** Lets the next look at the log begin anew. */
+  /** Makes the next `follow` load the window from scratch. */
   readAnew(): void {
     this.#follower.forget();
   }
 
-  /** Forgets what was read, planned and sent. */
+  /** Drops all state about the window, its plan and the last request. */
   forget(): void {
     this.#follower.forget();
     this.planning.forget();
@@ -166,13 +169,13 @@ export class Fitting {
     this.#sent = [];
   }
 
-  /** Tokens to leave free for a page: only what has left can be asked for. */
+  /** Tokens to leave free for a page; 0 unless content has left the window. */
   #pageTokens(window: LoadedWindow): number {
     if (!this.#pager || window.overlays.length === 0) return 0;
     return Math.min(PAGE_RESERVE_TOKENS, this.#pager.wantedTokens(window.slots));
   }
 
-  /** The window with what its newest message asks for and what had left it, stored as an overlay. */
+  /** Adds the content that the newest message asks for and that has left the window, stored as an overlay. */
   async #pagedIn(
     window: LoadedWindow,
     cache: CacheState,
@@ -199,12 +202,12 @@ export class Fitting {
     return { ...window, slots, page: { ...planned, overlay } };
   }
 
-  /** Puts a summary in place because the provider says that the window is too large, whatever was estimated. */
+  /** Adds a summary because the provider says that the window is too large, regardless of estimates. */
   async forceSummary(window: LoadedWindow): Promise<void> {
     await this.#summarize(window, this.#cacheState(window), true, undefined);
   }
 
-  /** The window after a summary, where one was due. */
+  /** The window after a summary, if one was due. */
   async #compacted(window: LoadedWindow, cache: CacheState, { signal }: FitOptions): Promise<LoadedWindow> {
     return (await this.#summarize(window, cache, false, signal)) ? this.follow() : window;
   }
@@ -244,7 +247,9 @@ export class Fitting {
     });
   }
 
-  /** Counts are in doubt after a refusal, and the number of tries is limited: then every smaller window is worth a try. */
+  /**
+   * Skipped after a refusal: counts are then in doubt and tries are limited, so every smaller window is worth a try.
+   */
   #checkProgress({ receipt: { tokens } }: Planned): void {
     const { limits, policy } = this.#settings;
     if (this.refusals.forcedTokens !== undefined) return;
@@ -271,7 +276,7 @@ export class Fitting {
     return { reason, receipt };
   }
 
-  /** What is remembered goes with every request; it counts, and is not for policies to cut. */
+  /** Memories are sent with every request; they count toward its size, and policies cannot cut them. */
   async #remember(): Promise<void> {
     const { memories } = this.#parts;
     if (!memories) return;

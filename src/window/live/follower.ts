@@ -7,42 +7,42 @@ import type { Slot } from "../slot.ts";
 import { type LoadedWindow, loadWindow, slotOf } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 
-/** What a window is read from. */
+/** Dependencies of a follower. */
 export interface FollowerParts {
   readonly session: SessionId;
   readonly entries: EntryStore;
   readonly lines: Lines;
   readonly tokensOf: TokensOf;
   readonly meter: Meter;
-  /** Tokens that a window may have; the same for every handle, whatever it has learned, or they would not see the same. */
+  /** Tokens that a window may have. Must not depend on learned counts, or handles would see different windows. */
   readonly mostTokens: number;
 }
 
-/** What changed since the last look. */
+/** Changes since the last call of `follow`: either a newly loaded window or the messages that arrived. */
 export type Followed =
   | { readonly isNew: true; readonly window: LoadedWindow }
   | { readonly isNew: false; readonly window: LoadedWindow; readonly arrived: readonly Slot[] };
 
-/** More than a window can hold, so that what is read is surely cut by a plan. */
+/** Number of windows to read: more than a window can hold, so that a plan is certain to cut the result. */
 const READ_WINDOWS = 3;
 const PAST_TOKENS = 300_000;
 const BATCH = 500;
 const REPORTS = 24;
 const REPORTS_WITHIN = 2_000;
 
-/** Keeps the window of a session up to date with its log, whoever writes to it. */
+/** Keeps the window of a session up to date with its log, no matter which process writes to it. */
 export class Follower {
   readonly #parts: FollowerParts;
   #window: LoadedWindow | undefined;
   #hasLearned = false;
-  /** Overlays that this handle wrote and has carried out itself. */
+  /** Overlays that this handle wrote and has already applied. */
   readonly #own = new Set<number>();
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
   }
 
-  /** Looks what is new. */
+  /** Reads new entries and updates the window. */
   async follow(): Promise<Followed> {
     const known = this.#window;
     if (!known) return { isNew: true, window: await this.#load() };
@@ -75,19 +75,19 @@ export class Follower {
     return { isNew: false, window: this.#window, arrived };
   }
 
-  /** Takes over what a plan of ours has made of the window. */
+  /** Applies a plan that this handle stored. */
   carriedOut(overlay: number, slots: readonly Slot[]): void {
     this.#own.add(overlay);
     if (this.#window) this.#window = { ...this.#window, slots, past: [], unread: undefined };
   }
 
-  /** Takes over a page of ours at the end of the window. */
+  /** Applies a page that this handle stored at the end of the window. */
   pagedIn(overlay: number, slots: readonly Slot[]): void {
     this.#own.add(overlay);
     if (this.#window) this.#window = { ...this.#window, slots };
   }
 
-  /** Reads everything anew next time. */
+  /** Makes the next `follow` load the window from scratch. */
   forget(): void {
     this.#window = undefined;
     this.#own.clear();
@@ -112,7 +112,7 @@ export class Follower {
     return this.#window;
   }
 
-  /** Learns from the latest reports of the session. */
+  /** Learns from the latest usage reports of the session. */
   async #learn(): Promise<void> {
     this.#hasLearned = true;
     const { session, entries, meter } = this.#parts;

@@ -14,7 +14,6 @@ import type { Fitting } from "./fitting.ts";
 import { storedEdit } from "./place-edit.ts";
 import { stubForPoison } from "./poisoned.ts";
 
-/** What a window needs to be readied for another try. */
 export interface HealingParts {
   readonly session: SessionId;
   readonly log: Log;
@@ -23,7 +22,10 @@ export interface HealingParts {
 /** Errors that end healing: the window cannot be made small enough. */
 const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
 
-/** An overflow error as far as it can be believed of what was sent last; `besides` is what else was sent. */
+/**
+ * Removes the numbers from an overflow error if they cannot refer to the last request; `besides` counts the extra
+ * tokens sent with it.
+ */
 export function believed(fitting: Fitting, overflow: Overflow, besides: number): Overflow {
   const { sentTokens, settings } = fitting;
   if (sentTokens === 0) return overflow;
@@ -35,8 +37,8 @@ export function believed(fitting: Fitting, overflow: Overflow, besides: number):
 }
 
 /**
- * The same window with less output to ask for; undefined if the output was not what exceeded the model's window.
- * WINDOW_OVERFLOW if the caller was told so before and has not asked for less.
+ * Returns the same window with a lower output limit; undefined if the output was not the cause of the overflow. Throws
+ * WINDOW_OVERFLOW if the caller was given a lower limit before and still asked for more.
  */
 export async function lowerOutput(
   fitting: Fitting,
@@ -61,8 +63,9 @@ export async function lowerOutput(
 }
 
 /**
- * A smaller window for another try; `besides` is what else was sent. WINDOW_OVERFLOW when all has been tried: what was
- * cut for it comes back then, and the same window is not tried again before something was answered.
+ * Fits a smaller window for another try; `besides` counts the extra tokens sent. Throws WINDOW_OVERFLOW when all tries
+ * are used up: the cuts made for them are then reverted, and the same window is not tried again until a request
+ * succeeds.
  */
 export async function fitSmaller(
   fitting: Fitting,
@@ -91,7 +94,7 @@ export async function fitSmaller(
   }
 }
 
-/** Forces the next fit to a smaller window. WINDOW_OVERFLOW when all has been tried. */
+/** Forces the next fit to a smaller window. Throws WINDOW_OVERFLOW when all tries are used up. */
 async function makeRoom(fitting: Fitting, overflow: Overflow, besides: number): Promise<void> {
   const { settings, meter, planning, refusals } = fitting;
   const window = await fitting.follow();
@@ -115,7 +118,7 @@ async function makeRoom(fitting: Fitting, overflow: Overflow, besides: number): 
   fitting.readAnew();
 }
 
-/** Takes back what was cut for tries that were all refused: it was cut for nothing. */
+/** Reverts the edits made for tries that were all refused, because they were in vain. */
 async function takeBack(fitting: Fitting, sentTokens: number, { session, log }: HealingParts): Promise<void> {
   const { refusals } = fitting;
   for (const overlay of refusals.overlays.toReversed()) {
@@ -128,8 +131,8 @@ async function takeBack(fitting: Fitting, sentTokens: number, { session, log }: 
 }
 
 /**
- * Puts a stub in place of the block that the provider rejected; false if it cannot be found. Once for each request: a
- * second rejection is not for us to guess at.
+ * Replaces the block that the provider rejected with a stub; returns false if it cannot be found. Done once per
+ * request: after a second rejection, the cause is a guess.
  */
 export async function takeOut(
   fitting: Fitting,

@@ -7,7 +7,7 @@ import type { LinePlaces } from "./line-places.ts";
 
 const BATCH = 64;
 
-/** Which overlays of a line hold; reads no further back than it has to. */
+/** Finds the overlays of a line that are in effect, reading back no further than necessary. */
 export async function holdingOverlays(
   entries: EntryStore,
   line: readonly SeqRange[],
@@ -29,7 +29,7 @@ export async function holdingOverlays(
   return inEffect;
 }
 
-/** Overlays or pins of a line, newest first; damaged ones are left out. */
+/** Overlays or pins of a line, newest first; damaged entries are skipped. */
 export async function* marks(
   entries: EntryStore,
   line: readonly SeqRange[],

@@ -8,14 +8,15 @@ export interface PlacedOverlay {
   readonly entry: Entry<OverlayBody>;
 }
 
-/** An overlay that holds, with those of its edits that were not taken back; none for one that takes another back. */
+/** An overlay in effect, with its edits that were not reverted; a revert has none. */
 export interface HoldingOverlay extends PlacedOverlay {
   readonly edits: readonly SingleEdit[];
 }
 
 /**
- * Decides which overlays hold. They are told newest first, for only later ones can take one back; once one holds that was
- * made from the log, those before it matter only if it names them.
+ * Decides which overlays are in effect. Overlays are added newest first, because only later ones can revert earlier
+ * ones. Once an overlay with `isWhole` is in effect, older ones matter only if it names them: it was computed from the
+ * log and supersedes them.
  */
 export class InEffect {
   readonly #holding: HoldingOverlay[] = [];
@@ -29,17 +30,17 @@ export class InEffect {
     this.#placeOf = placeOf;
   }
 
-  /** Those that hold, oldest first. */
+  /** The overlays in effect, oldest first. */
   get holding(): readonly HoldingOverlay[] {
     return this.#holding.toSorted((one, other) => one.place - other.place);
   }
 
-  /** Overlays that still have to be told once `add` has said that no other matters; newest first. */
+  /** Overlays still to be passed to `addLasting` once `add` has returned false; newest first. */
   get lasting(): readonly Place[] {
     return this.#lasting;
   }
 
-  /** Takes in one that was named as lasting; returns those that it had named itself, if it was taken back. */
+  /** Adds an overlay that was named as lasting; if it was itself reverted, returns the overlays that it named. */
   addLasting(overlay: PlacedOverlay): readonly Place[] {
     if (this.#told.has(overlay.place)) return [];
     this.#told.add(overlay.place);
@@ -51,7 +52,7 @@ export class InEffect {
     return isFromLog(edit) ? (edit.lasting ?? []) : [];
   }
 
-  /** Takes in the next older overlay; false if those before it do not matter, but for `lasting`. */
+  /** Adds the next older overlay; returns false if no older ones matter except those in `lasting`. */
   add(overlay: PlacedOverlay): boolean {
     if (this.#isReverted(overlay)) return true;
     const { edit, session } = overlay.entry;

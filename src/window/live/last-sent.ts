@@ -2,7 +2,7 @@ import type { Slot } from "../slot.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 
-/** What the last request was sent, of a session that was opened again: all that stood before the reply to it. */
+/** The last request of a session that was reopened: all slots before the reply to it. */
 export function lastSent({ slots }: LoadedWindow, { last }: Meter): readonly Slot[] {
   if (!last) return [];
   const reply = slots.findLastIndex(({ at, message }) => at <= last.at && message.role === "assistant");

@@ -5,8 +5,8 @@ import { gapsBetween, type LinePlaces, type Stretch } from "./line-places.ts";
 import { hiddenBy, placedEdit } from "./place-edit.ts";
 
 /**
- * The lasting overlays that an overlay made from the log has to name, newest first. Left out are those that a later summary
- * covers and names itself, so that the list stays short however often a session is summarised.
+ * The lasting overlays that a new overlay with `isWhole` has to name, newest first. Skips overlays that a later summary
+ * covers and names itself, so the list stays short no matter how often a session is summarized.
  */
 export function lastingToName(overlays: readonly HoldingOverlay[], places: LinePlaces): readonly Place[] {
   const covered: Stretch[] = [];
@@ -26,7 +26,7 @@ function isWithin(edit: SingleEdit, covered: readonly Stretch[]): boolean {
   return isStretchWithin({ from: edit.target.seq, to: edit.target.seq }, covered);
 }
 
-/** One that ends before it begins hides nothing, and stands where it begins. */
+/** An empty stretch hides nothing and counts as its start. */
 function isStretchWithin({ from, to }: Stretch, covered: readonly Stretch[]): boolean {
   return gapsBetween(covered, { from, to: Math.max(from, to) }).length === 0;
 }

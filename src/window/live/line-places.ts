@@ -14,8 +14,8 @@ interface PlacedRange {
 }
 
 /**
- * Numbers the entries of a line from one end to the other: 1, 2, 3… In a session that was never rewound or forked an
- * entry's place is its seq. Places stay what they are while the line only grows.
+ * Numbers the entries of a line consecutively: 1, 2, 3… In a session that was never rewound or forked, an entry's place
+ * is its seq. Places stay the same while the line only grows.
  */
 export class LinePlaces {
   readonly #ranges: readonly PlacedRange[];
@@ -44,14 +44,14 @@ export class LinePlaces {
     return undefined;
   }
 
-  /** Ranges of entries as stretches of the line; what is not on the line is left out. */
+  /** Converts ranges of entries to stretches of the line; entries that are not on the line are dropped. */
   stretchesOf(ranges: readonly SeqRange[]): readonly Stretch[] {
     return ranges
       .flatMap((wanted) => (wanted.to < wanted.from ? this.#emptyStretch(wanted) : this.#parts(wanted)))
       .sort((a, b) => a.from - b.from);
   }
 
-  /** A stretch of the line as ranges of entries; one that ends before it begins stays so. */
+  /** Converts a stretch of the line to ranges of entries; an empty stretch becomes an empty range. */
   rangesOf({ from, to }: Stretch): readonly SeqRange[] {
     if (to < from) {
       const place = this.at(from);
@@ -81,7 +81,7 @@ export class LinePlaces {
   }
 }
 
-/** What lies between stretches, from one place to another; the stretches may overlap. */
+/** The gaps between stretches within `whole`; the stretches may overlap. */
 export function gapsBetween(stretches: readonly Stretch[], whole: Stretch): readonly Stretch[] {
   const gaps: Stretch[] = [];
   let next = whole.from;

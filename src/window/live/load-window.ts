@@ -12,45 +12,45 @@ import type { HoldingOverlay } from "./in-effect.ts";
 import { gapsBetween, LinePlaces, type Stretch } from "./line-places.ts";
 import { hiddenBy, placedEdit } from "./place-edit.ts";
 
-/** What has to be read for a window, and how much at most. */
+/** Input and limits for loading a window. */
 export interface LoadOptions {
   readonly session: SessionId;
   readonly entries: EntryStore;
   readonly lines: Lines;
   readonly tokensOf: TokensOf;
-  /** Tokens of messages that are read at most; older ones count as having left. */
+  /** Maximum tokens of messages to read; older ones count as having left the window. */
   readonly mostTokens: number;
-  /** Tokens of messages read that have left the window. */
+  /** Maximum tokens of messages to read that have left the window. */
   readonly pastTokens: number;
-  /** True to see only lasting edits: what was said, as far as a policy may know. */
+  /** True to apply only lasting edits, which yields the conversation as policies see it before their own edits. */
   readonly isAsSaid?: boolean;
 }
 
-/** A session's window as the log and its overlays make it. */
+/** A session's window as its log and overlays define it. */
 export interface LoadedWindow {
-  /** Seq of the last entry that was looked at, and of the line that was followed. */
+  /** Seq of the last entry that was read; `lineSeq` is the seq of the active line. */
   readonly head: number;
   readonly lineSeq: number;
   readonly places: LinePlaces;
   readonly line: Stretch;
   readonly slots: readonly Slot[];
-  /** Messages that have left it, oldest first. */
+  /** Messages that have left the window, oldest first. */
   readonly past: readonly Slot[];
-  /** Messages that were too many to be read: they have to leave with the next plan. */
+  /** Stretch of messages that were too many to read; the next plan must remove them. */
   readonly unread: Stretch | undefined;
   readonly overlays: readonly HoldingOverlay[];
-  /** What lasting edits hide. */
+  /** Stretches that lasting edits hide. */
   readonly lastingHidden: readonly Stretch[];
   readonly pins: ReadonlySet<number>;
   /** Places of lasting summaries. */
   readonly summaries: ReadonlySet<number>;
 }
 
-/** Messages looked through for the first one of the user. */
+/** Maximum number of messages searched for the first user message. */
 const OPENING = 200;
 const BATCH = 64;
 
-/** Reads a window. Takes as much memory as the window, however long the session is. */
+/** Loads a window. Memory use depends on the window, not on the length of the session. */
 export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
   const { session, entries, lines, tokensOf } = options;
   const { seq: head } = await entries.head(session);
@@ -95,7 +95,7 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
   };
 }
 
-/** What lasting edits leave is what policies take as said. */
+/** Policies treat the result of lasting edits as the original messages. */
 function asSaid(slots: readonly Slot[]) {
   const summaries = new Set(slots.flatMap(({ isNote, seq }) => (isNote ? [seq] : [])));
   const plain = slots.map(
@@ -140,7 +140,7 @@ class LineReader {
     this.#replacing = replacing;
   }
 
-  /** The messages of stretches; where they are too many, the newest and what the user said first. */
+  /** The messages of stretches; if there are too many, the newest ones and the opening up to the first user message. */
   async shown(stretches: readonly Stretch[]) {
     const { slots, isCut } = await this.newest(stretches, this.#options.mostTokens);
     const newest = isCut ? slots.slice(endOfCutGroup(slots)) : slots;
@@ -151,7 +151,7 @@ class LineReader {
     return { said: [...opening, ...newest], unread: { from, to: first.seq - 1 } };
   }
 
-  /** The newest messages of stretches, oldest first, until they are too many tokens. */
+  /** The newest messages of stretches, oldest first, until they exceed `mostTokens`. */
   async newest(stretches: readonly Stretch[], mostTokens: number) {
     const slots: Slot[] = [];
     let tokens = 0;
@@ -165,7 +165,7 @@ class LineReader {
     return { slots: slots.reverse(), isCut: false };
   }
 
-  /** What comes before a place, through the first message of the user. */
+  /** The messages before a place, up to and including the first user message. */
   async #opening(stretches: readonly Stretch[], before: number): Promise<readonly Slot[]> {
     const opening: Slot[] = [];
     for (const { from, to } of stretches) {
@@ -197,7 +197,7 @@ class LineReader {
     }
   }
 
-  /** What counts is what is left of a message: a window may hold many large results of which only stubs are shown. */
+  /** Counts a message after its edits: a window may contain many large results that are reduced to stubs. */
   #shownTokens(slot: Slot): number {
     const edits = this.#replacing(slot);
     if (edits.length === 0) return slot.tokens;
@@ -209,7 +209,9 @@ class LineReader {
   }
 }
 
-/** Index behind the last of the oldest messages that answers a call which was not read: calls and results go together. */
+/**
+ * Index after the last of the oldest messages that answers an unread call, because calls and results belong together.
+ */
 function endOfCutGroup(slots: readonly Slot[]): number {
   const called = new Set<string>();
   let end = 0;
@@ -220,7 +222,7 @@ function endOfCutGroup(slots: readonly Slot[]): number {
   return end;
 }
 
-/** Finds the edits that replace something of a slot. */
+/** Returns a function that finds the edits replacing parts of a slot. */
 function replacements(edits: readonly SingleEdit[]): (slot: Slot) => readonly SingleEdit[] {
   const byPlace = new Map<number | string, SingleEdit[]>();
   for (const edit of edits) {
@@ -234,7 +236,7 @@ function replacements(edits: readonly SingleEdit[]): (slot: Slot) => readonly Si
   return ({ seq, message }) => [seq, ...answeredBy(message)].flatMap((key) => byPlace.get(key) ?? []);
 }
 
-/** A message of the line as a slot. */
+/** Converts a message entry of the line to a slot. */
 export function slotOf(
   { session, seq, at, message }: Entry<MessageBody>,
   places: LinePlaces,

@@ -4,7 +4,7 @@ import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 import { namesLeft } from "./names-left.ts";
 
-/** What a receipt is made from; windows in estimated tokens. */
+/** Input of a receipt; windows are in estimated tokens. */
 export interface Bill {
   readonly model: string;
   readonly facts: ModelFacts;
@@ -14,17 +14,17 @@ export interface Bill {
   readonly expectedCalls: number;
   /** Tokens of system prompt and tools. */
   readonly system: number;
-  /** The last request, and the next one without and with the edit. */
+  /** The last request; `before` and `after` are the next one without and with the edit. */
   readonly sent: readonly Slot[];
   readonly before: readonly Slot[];
   readonly after: readonly Slot[];
-  /** Messages that left besides, because they were too many to be looked at. */
+  /** Number of further messages that left because they were too many to read. */
   readonly unread: number;
-  /** Estimated tokens as the provider counts them. */
+  /** Converts estimated tokens to the provider's count. */
   readonly counted: (estimated: number) => number;
 }
 
-/** Says what an edit costs, saves and takes away. */
+/** Computes the cost and savings of an edit and the names it removes. */
 export function makeReceipt(bill: Bill): Receipt {
   const { facts, cache, counted } = bill;
   const tokens = {
@@ -63,7 +63,7 @@ export function makeReceipt(bill: Bill): Receipt {
   };
 }
 
-/** Further calls after which the dearer call has paid for itself. */
+/** Number of further calls after which a more expensive call has paid for itself; null if it never does. */
 function breakEven(thisCall: Compared, nextCalls: Compared): number | null {
   const extra = thisCall.with - thisCall.without;
   if (extra <= 0) return 0;
@@ -71,7 +71,7 @@ function breakEven(thisCall: Compared, nextCalls: Compared): number | null {
   return saved > 0 ? Math.ceil(extra / saved) : null;
 }
 
-/** Tokens that the next request shares with the last one from the beginning on. */
+/** Tokens of the prefix that the next request shares with the last one. */
 function sharedTokens({ system, sent }: Bill, slots: readonly Slot[]): number {
   let shared = system;
   for (const [index, slot] of slots.entries()) {

@@ -5,7 +5,7 @@ import type { Meter } from "./meter.ts";
 import { partsOf } from "./parts.ts";
 import type { Settings } from "./settings.ts";
 
-/** The size of a window, and what it is made of. */
+/** The size of a window and its breakdown by kind. */
 export function measured(
   { slots, pins, summaries }: LoadedWindow,
   settings: Settings,

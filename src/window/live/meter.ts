@@ -7,7 +7,7 @@ import { type LearnedCounts, learnCount } from "../tokens/plausible.ts";
 import { startFactor } from "../tokens/start-factor.ts";
 import type { LastRequest } from "./cache-state.ts";
 
-/** How estimates and a provider's counts of one model compare, learned from the reports in the log. */
+/** Relates estimates to a provider's counts for one model, learned from the reports in the log. */
 export class Meter {
   readonly #model: string;
   #learned: LearnedCounts;
@@ -18,22 +18,22 @@ export class Meter {
     this.#learned = { gauge: gauge({ calibration: untaught(startFactor(model)) }) };
   }
 
-  /** The latest request of any model, as far as reported. */
+  /** The latest reported request of any model. */
   get last(): LastRequest | undefined {
     return this.#last;
   }
 
-  /** Estimated tokens as the provider would count them. */
+  /** Converts estimated tokens to the provider's count. */
   counted(estimated: number): number {
     return this.#learned.gauge.counted(estimated);
   }
 
-  /** The most that may be estimated so that the provider surely counts no more than `tokens`. */
+  /** The largest estimate for which the provider is certain to count at most `tokens`. */
   estimatedWithin(tokens: number): number {
     return this.#learned.gauge.estimatedWithin(tokens);
   }
 
-  /** Learns from a report in the log; oldest first. */
+  /** Learns from a report in the log; call it oldest first. */
   learn({ at, usage, model, meta }: Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">): void {
     const own = ownMeta(meta);
     if (own?.isSummary) return;
@@ -43,38 +43,38 @@ export class Meter {
     if (model === undefined || model === this.#model) this.learnCount(estimatedTokens, promptTokens(usage));
   }
 
-  /** Learns what a provider counted without a report, as in an overflow error, if it can be true. */
+  /** Learns a count that came without a report, as in an overflow error, if it is plausible. */
   learnCount(estimated: number, counted: number): void {
     this.#learned = learnCount(this.#learned, { estimated, counted });
   }
 }
 
 /**
- * Meta of a usage entry: the tokens that were estimated for its request, so that others can learn from it, and whether
- * the report is unreliable, so that nobody does.
+ * Metadata of a usage entry: the estimated tokens of its request, from which other handles learn, and a mark that keeps
+ * them from learning from an unreliable report.
  */
 export function remark(estimatedTokens: number, isUnreliable = false): Pick<UsageBody, "meta"> {
   if (!(estimatedTokens > 0)) return {};
   return { meta: { longhaul: { estimatedTokens, ...(isUnreliable && { isUnreliable }) } } };
 }
 
-/** Marks usage of a call that made a summary: it says nothing of the session's own window and its cache. */
+/** Marks the usage of a call that made a summary, which says nothing about the session's own window and cache. */
 export const SUMMARY_REMARK = { longhaul: { isSummary: true } } as const;
 
-/** The same for a summary that was refused because it would not have made the window smaller. */
+/** Marks the usage of a summary that was rejected because it would not have made the window smaller. */
 export const REFUSED_SUMMARY_REMARK = { longhaul: { isSummary: true, isRefused: true } } as const;
 
-/** True for usage of a call that made a summary. */
+/** True for the usage of a call that made a summary. */
 export function isSummaryUsage({ meta }: { readonly meta?: UsageBody["meta"] | undefined }): boolean {
   return ownMeta(meta)?.isSummary === true;
 }
 
-/** True for usage of a call that made a summary which was refused. */
+/** True for the usage of a call whose summary was rejected. */
 export function isRefusedSummary({ meta }: { readonly meta?: UsageBody["meta"] | undefined }): boolean {
   return ownMeta(meta)?.isRefused === true;
 }
 
-/** Tokens of a prompt, wherever they were read from; NaN where a count cannot be one. */
+/** Total prompt tokens, cached or not; NaN if a count is invalid. */
 export function promptTokens({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number {
   const counts = [inputTokens, cacheReadTokens, cacheWriteTokens];
   const areCounts = counts.every((count) => Number.isFinite(count) && count >= 0);

@@ -3,13 +3,13 @@ import { identifiersOf } from "../extract/identifiers.ts";
 import { saidIn } from "../extract/said.ts";
 import type { Slot } from "../slot.ts";
 
-/** Names listed in a receipt, and how many are looked for in the window at most. */
+/** Maximum number of names listed in a receipt, and of names looked up in the window. */
 const MOST_NAMED = 50;
 const MOST_CHECKED = 60;
 
 /**
- * Identifiers that the agent or the user had named and that are in the window no more, the most used first. What only
- * tools said is not counted: nobody has missed it yet.
+ * Identifiers that the agent or the user named and that are no longer in the window, most used first. Names found only
+ * in tool output do not count, because nobody has used them yet.
  */
 export function namesLeft(
   before: readonly Slot[],

@@ -24,7 +24,7 @@ import { marks } from "./holding-overlays.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { hiddenBy, placedEdit } from "./place-edit.ts";
 
-/** What a pager works with. */
+/** Dependencies of a pager. */
 export interface PagerParts {
   readonly session: SessionId;
   readonly log: Log;
@@ -33,43 +33,47 @@ export interface PagerParts {
   readonly windowTokens: number;
 }
 
-/** What is brought back into a window. */
+/** Content brought back into a window. */
 export interface Page {
-  /** Place of the message that asked for it. */
+  /** Place of the message that asked for the page. */
   readonly after: number;
   readonly slot: Slot;
   readonly edit: SingleEdit;
   readonly reason: string;
 }
 
-/** Longest text that is quoted whole; of longer ones the stretch around the hit. */
+/** Longest text that is quoted in full; longer texts are cut to the part around the hit. */
 const MAX_QUOTED_CHARACTERS = 8_000;
 const MAX_OUTPUT_CHARACTERS = 1_600;
 const MAX_STRETCHES = 80;
-/** What the work itself asks for may take less than what a person asks for, and must name more. */
+/**
+ * A page for a plan or an error gets a smaller budget than one for a person's question, and needs a more specific cue.
+ */
 const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
-/** A search that takes longer is given up: the request goes out without a page. */
+/** A search that takes longer is abandoned, and the request is sent without a page. */
 const MAX_SEARCH_MS = 4_000;
 const PAGED_IN = "brought back";
 
-/** Brings back what has left a session's window when its newest message asks for it; once for each message. */
+/**
+ * Brings back content that has left a session's window when its newest message asks for it; at most once per message.
+ */
 export class Pager {
   readonly #parts: PagerParts;
-  /** Place of the message that was looked at last. */
+  /** Place of the last message that was searched for. */
   #seen = 0;
 
   constructor(parts: PagerParts) {
     this.#parts = parts;
   }
 
-  /** Tokens that a page for the end of this window may need; 0 if nothing asks for one. */
+  /** Tokens that a page at the end of this window may need; 0 if nothing asks for one. */
   wantedTokens(slots: readonly Slot[]): number {
     const cue = this.#cueOf(slots);
     return cue ? this.#budgetOf(cue) : 0;
   }
 
-  /** The page for the newest message of a window that something has left, within so many tokens; undefined if there is none. */
+  /** Finds the page for the newest message of a window, within `roomTokens`; undefined if there is none. */
   async find(window: LoadedWindow, roomTokens: number, signal?: AbortSignal): Promise<Page | undefined> {
     const { slots } = window;
     const cue = this.#cueOf(slots);
@@ -84,7 +88,7 @@ export class Pager {
     return pageOf(asking, texts, cue);
   }
 
-  /** Looks at the newest message again the next time. */
+  /** Makes the next call consider the newest message again. */
   forget(): void {
     this.#seen = 0;
   }
@@ -101,7 +105,7 @@ export class Pager {
     return kind === "question" ? budget : budget * WORK_SHARE;
   }
 
-  /** True if a page was made for a message before, also if it was taken back: it is not made twice. */
+  /** True if a message already had a page, even if it was reverted; a page is never built twice. */
   async #wasPaged({ places, head, line }: LoadedWindow, place: number): Promise<boolean> {
     const { entries } = this.#parts.log.store;
     for (const range of places.rangesOf({ from: place, to: line.to }).toReversed()) {
@@ -130,13 +134,13 @@ export class Pager {
       return specificity < least || certainty < MIN_CERTAINTY ? [] : stretches;
     } catch (error) {
       throwIfAborted(signal);
-      // A page is a help: where memory fails or takes too long, the request goes out without one.
+      // A page is optional: if memory fails or takes too long, the request is sent without one.
       if (timeout.aborted || isLonghaulError(error)) return [];
       throw error;
     }
   }
 
-  /** True for words of a message, and not for what it thinks or calls tools with. */
+  /** True if the text is part of a message's text, and not of its reasoning or tool calls. */
   async #isSaid({ session, seq }: Place, text: string): Promise<boolean> {
     const stored = await this.#parts.log.store.entries.get(session, seq);
     if (stored?.kind !== "message") return false;
@@ -189,12 +193,12 @@ export class Pager {
   }
 }
 
-/** True for an overlay that brings something back. */
+/** True for an overlay that stores a page. */
 export function isPageOverlay({ reason, edit }: Pick<Entry<OverlayBody>, "reason" | "edit">): boolean {
   return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGED_IN);
 }
 
-/** What people and clients have taken out of a window themselves: that is not for us to bring back. */
+/** Stretches that people or clients removed from the window themselves; pages must not bring them back. */
 function hiddenByOthers({ overlays, places }: LoadedWindow): readonly { from: number; to: number }[] {
   return overlays.flatMap(({ entry, edits }) =>
     entry.author === "longhaul"

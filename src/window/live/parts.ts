@@ -1,6 +1,6 @@
 import type { Slot } from "../slot.ts";
 
-/** Tokens of a request by what they are for; together with `free` they fill the model's window. */
+/** Tokens of a request by purpose; together with `free` they fill the model's window. */
 export interface WindowParts {
   readonly system: number;
   readonly tools: number;
@@ -12,10 +12,10 @@ export interface WindowParts {
   readonly free: number;
 }
 
-/** Marks a message that holds what was recalled from memory. */
+/** Marks a message with content recalled from memory. */
 export const RECALLED = "recalled";
 
-/** Adds up what a window holds. */
+/** Adds up the tokens of a window by purpose. */
 export function partsOf(
   slots: readonly Slot[],
   besides: {

@@ -4,8 +4,8 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { LinePlaces, Stretch } from "./line-places.ts";
 
 /**
- * An edit in places of the line instead of seqs, as the window's pure functions want it; undefined if nothing of what it
- * is about is on the line. `session` is that of the overlay.
+ * Converts an edit from seqs to places of the line, as the pure window functions expect; undefined if none of its
+ * targets is on the line. `session` is the session of the overlay.
  */
 export function placedEdit(edit: SingleEdit, session: SessionId, places: LinePlaces): SingleEdit | undefined {
   if (edit.type === "replace") {
@@ -30,7 +30,7 @@ export function placedEdit(edit: SingleEdit, session: SessionId, places: LinePla
   };
 }
 
-/** The way back: an edit in places as it is stored in the log of `session`. */
+/** Converts an edit from places back to the form stored in the log of `session`. */
 export function storedEdit(edit: SingleEdit, session: SessionId, places: LinePlaces): SingleEdit {
   if (edit.type === "replace") {
     if ("callId" in edit.target) return edit;
@@ -46,7 +46,7 @@ export function storedEdit(edit: SingleEdit, session: SessionId, places: LinePla
   return { ...edit, ranges, parts: edit.parts.map((part) => ({ ...part, ranges: stored(part.ranges) })) };
 }
 
-/** What edits in places hide. */
+/** The stretches that edits in places hide. */
 export function hiddenBy(edits: readonly SingleEdit[]): readonly Stretch[] {
   return edits.flatMap((edit): readonly Stretch[] => {
     if (edit.type === "replace") return [];

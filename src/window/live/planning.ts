@@ -15,7 +15,7 @@ import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import { cachePricesOf, type Settings } from "./settings.ts";
 
-/** A window as a policy wants it. */
+/** A window as a policy proposes it. */
 export interface Proposed {
   readonly slots: readonly Slot[];
   readonly isEdited: boolean;
@@ -25,22 +25,22 @@ export interface Proposed {
 }
 
 const LARGE_CHANGE = 0.1;
-/** Most conversations end before their window is so full; nothing need be known of them then. */
+/** Most conversations end before their window is this full, so deferred work would be wasted on them. */
 const DIGESTED_SHARE = 0.3;
 
-/** A policy at work on one session. */
+/** Runs a policy on one session. */
 export class Planning {
   readonly #settings: Settings;
   readonly #meter: Meter;
   readonly #session: string;
-  /** Read anew by the policy at every fit: what fits depends on what the provider has reported. */
+  /** Mutable, and read by the policy on every fit: the budget depends on the provider's reports. */
   readonly #budget: { -readonly [Key in keyof Budget]: Budget[Key] };
   #run: PolicyRun | undefined;
   #calls = 0;
   #startedWith = 0;
-  /** True once something has left the window since it was read: only the policy at work knows of it. */
+  /** True once content has left the window since it was loaded; only the running policy knows about it. */
   #hasEdited = false;
-  /** Why the policy wants an edit that was not worth carrying out yet. */
+  /** Why the policy wants an edit that was not worth applying yet. */
   #deferredReason: string | undefined;
 
   constructor(settings: Settings, meter: Meter, session: string) {
@@ -72,36 +72,39 @@ export class Planning {
     this.#budget.system = tokens;
   }
 
-  /** Takes in what is new. */
+  /** Passes new messages to the policy, or restarts it for a newly loaded window. */
   take(followed: Followed): void {
     if (followed.isNew) this.forget();
     else for (const slot of followed.arrived) this.#run?.observe(slot);
   }
 
-  /** Tells the policy of a message that was put at the end of the window. */
+  /** Tells the policy about a message that was appended to the window. */
   observe(slot: Slot): void {
     this.#run?.observe(slot);
   }
 
-  /** Does what the policy has put off, if the window is large enough for that to be needed some day. */
+  /** Runs the policy's deferred work if the window is large enough to need it. */
   digest(slots: readonly Slot[]): void {
     if (this.#budget.system + sizeOf(slots) <= DIGESTED_SHARE * this.#budget.tokens) return;
     try {
       this.#run?.digest?.();
     } catch {
-      // Nobody waits who could be told; what is wrong with it comes up again when it begins anew.
+      // No caller is waiting for this error; it will recur when the policy restarts.
       this.#run = undefined;
     }
   }
 
-  /** True if the policy has to begin anew and would know nothing of what has left: the window is to be read again first. */
+  /**
+   * True if the policy must restart and would not know which messages have left, so the window has to be reloaded
+   * first.
+   */
   isForgetful(window: LoadedWindow, forcedTokens?: number): boolean {
     if (!this.#hasEdited) return false;
     this.#setBudget(window, forcedTokens);
     return !this.#run || this.#hasChanged();
   }
 
-  /** Throws WINDOW_FLOOR if what may not be cut does not fit. */
+  /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
   fit(window: LoadedWindow, cache: CacheState, forcedTokens?: number, pageTokens = 0): Proposed {
     const { slots } = window;
     this.#setBudget(window, forcedTokens);
@@ -126,7 +129,7 @@ export class Planning {
     return { slots: isEdited ? next : slots, isEdited, isForced, reason: reasons.join(", ") };
   }
 
-  /** The policy keeps what it wants in mind, so that an edit that is put off is carried out once it frees enough. */
+  /** The policy remembers its proposals, so a deferred edit is applied once it frees enough. */
   #isWorthEditing(
     { slots, unread }: LoadedWindow,
     next: readonly Slot[],
@@ -151,8 +154,8 @@ export class Planning {
   }
 
   /**
-   * Estimated tokens of what may not be cut. Where the rest may be clipped that is only what is pinned, summarised or of the
-   * system, the newest question and the latest reply; results of tools that came with the question can be clipped.
+   * Estimated tokens of content that may not be cut. With clipping, these are only pins, summaries, system messages,
+   * the newest question and the latest reply; tool results sent with the question can be clipped.
    */
   floorTokens({ slots, pins, summaries }: LoadedWindow): number {
     const { isClipping, tokensOf } = this.#settings;
@@ -169,7 +172,7 @@ export class Planning {
     return tokens;
   }
 
-  /** Estimated tokens of what no edit may hide. */
+  /** Estimated tokens of messages that no edit may hide. */
   #protectedTokens({ slots, pins, summaries }: LoadedWindow): number {
     const kept = protectedSeqs(slots, new Set([...pins, ...summaries]));
     let tokens = this.#budget.system;
@@ -177,13 +180,13 @@ export class Planning {
     return tokens;
   }
 
-  /** A policy plans with the budget that it began with; with another one it has to begin anew. */
+  /** A policy plans with the budget it started with; a very different budget requires a restart. */
   #hasChanged(): boolean {
     const change = this.#budget.tokens / this.#startedWith;
     return change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE;
   }
 
-  /** Begins anew with the next fit. */
+  /** Restarts the policy on the next fit. */
   forget(): void {
     this.#run = undefined;
     this.#hasEdited = false;
@@ -206,11 +209,14 @@ export class Planning {
     return this.#run;
   }
 
-  /** The margin for uncertain estimates may go, the floor may not, nor what no edit may hide as long as it fits. */
+  /**
+   * Sets the budget. It gives up the safety margin for uncertain estimates rather than exclude the floor, or the
+   * protected messages as long as they fit.
+   */
   #setBudget(window: LoadedWindow, forcedTokens: number | undefined): void {
     const { limits, isClipping, model } = this.#settings;
     const floor = this.floorTokens(window);
-    // What a report holds beyond the estimate cannot be told from what can be clipped.
+    // A report may include unestimated tokens, which cannot be told apart from clippable ones.
     const counted = isClipping ? floor : this.#meter.counted(floor);
     if (counted > limits.most) throw floorError(counted, limits.most, model, isClipping);
     const whole = isClipping ? this.#protectedTokens(window) : floor;
@@ -220,7 +226,7 @@ export class Planning {
     if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
   }
 
-  /** What a policy wants, if it can be had; results without their calls as words, for providers refuse them. */
+  /** Validates the policy's window and converts results without their calls to text, because providers refuse them. */
   #whole(window: LoadedWindow, fitted: readonly Slot[]): readonly Slot[] {
     if (Array.isArray(fitted) && isSameWindow(window.slots, fitted)) return fitted;
     checkProposed(this.#settings.policy.name, fitted, window);

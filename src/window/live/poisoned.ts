@@ -5,7 +5,7 @@ import type { PoisonKind } from "../limits/poison-forms.ts";
 import type { Slot } from "../slot.ts";
 import { sizeOfBytes, sizeOfOutput, sizeOfText, stubPart } from "../stub.ts";
 
-/** Where a block is that the provider rejects. */
+/** Position of a block that the provider rejects. */
 interface Found {
   readonly slot: Slot;
   readonly part: number;
@@ -13,8 +13,8 @@ interface Found {
 }
 
 /**
- * A lasting edit that puts a stub in place of the block that a provider rejects; undefined if it cannot be found. Where the
- * provider does not say which, it is the newest one that can be meant.
+ * A lasting edit that replaces the block rejected by a provider with a stub; undefined if it cannot be found. If the
+ * provider does not name the block, it is the newest candidate.
  */
 export function stubForPoison(
   poison: Poison,
@@ -32,7 +32,7 @@ export function stubForPoison(
   };
 }
 
-/** What stands in place of a block. Reasoning goes without a word: it is whole or not there. */
+/** The parts that replace a block. Reasoning is removed without a stub, because partial reasoning is invalid. */
 function standIns({ slot, part: index, inner }: Found, kind: PoisonKind, session: string): readonly Part[] {
   const part = slot.message.parts[index] as Part;
   if (part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning")) return [];
@@ -52,7 +52,7 @@ function standIns({ slot, part: index, inner }: Found, kind: PoisonKind, session
   return isUnpaired(kind) ? [words] : [{ ...part, output: [words] }];
 }
 
-/** A call or result that the provider names. */
+/** Finds a call or result that the provider names. */
 function byCall({ callIds }: Poison, slots: readonly Slot[]): Found | undefined {
   if (!callIds) return undefined;
   return findNewest(
@@ -61,7 +61,7 @@ function byCall({ callIds }: Poison, slots: readonly Slot[]): Found | undefined 
   );
 }
 
-/** By number: what the provider counts are the messages of the request. */
+/** Finds a block by its index: the provider counts the messages of the request. */
 function byPath({ path, kind }: Poison, slots: readonly Slot[]): Found | undefined {
   const slot = path && slots[path.message];
   if (!slot || slot.isNote) return undefined;
@@ -94,7 +94,7 @@ const LONG_TEXT = 100_000;
 const isMedia = (part: Part) => part.type === "blob" && part.of === undefined;
 const isImage = (part: Part) => isMedia(part) && part.type === "blob" && part.mime.startsWith("image/");
 
-/** What each kind of rejection can be about. */
+/** The parts that each kind of rejection can refer to. */
 const MEANT: Readonly<Record<PoisonKind, (part: Part) => boolean>> = {
   image: isImage,
   document: (part) => isMedia(part) && !isImage(part),

@@ -1,6 +1,6 @@
 import type { Slot } from "../slot.ts";
 
-/** What was done about refusals of one request by its provider. */
+/** Tracks a provider's refusals of one request and the measures taken. */
 export class Refusals {
   #overflows = 0;
   #rejections = 0;
@@ -10,12 +10,12 @@ export class Refusals {
   #overlays: readonly number[] = [];
   #inVain: number | undefined;
 
-  /** How often the window was made smaller because it had been too large. */
+  /** Number of times the window was shrunk, or the output lowered, after an overflow. */
   get overflows(): number {
     return this.#overflows;
   }
 
-  /** True if a block was replaced already: a second rejection is not for us to guess at. */
+  /** True if a block was already replaced; after a second rejection, the cause is a guess. */
   get isRejected(): boolean {
     return this.#rejections > 0;
   }
@@ -25,17 +25,17 @@ export class Refusals {
     return this.#forcedTokens;
   }
 
-  /** The output that the next try may ask for, once it was lowered. */
+  /** Maximum output that the next try may ask for, once it was lowered. */
   get maxOutput(): number | undefined {
     return this.#maxOutput;
   }
 
-  /** Overlays that have made the window smaller, the oldest first. */
+  /** Overlays that have made the window smaller, oldest first. */
   get overlays(): readonly number[] {
     return this.#overlays;
   }
 
-  /** True if a window of no more estimated tokens was refused although all had been tried. */
+  /** True if a window of this size or smaller was refused after all tries were used up. */
   isInVain(estimated: number): boolean {
     return this.#inVain !== undefined && estimated >= this.#inVain;
   }
@@ -56,7 +56,7 @@ export class Refusals {
     this.#overlays = [...this.#overlays, overlay];
   }
 
-  /** All has been tried, down to a window of so many estimated tokens. */
+  /** Records that all tries failed for a window of `estimated` tokens. */
   gaveUp(estimated: number): void {
     const inVain = Math.min(estimated, this.#inVain ?? estimated);
     this.answered();
@@ -68,7 +68,7 @@ export class Refusals {
     this.#refusedAt = place;
   }
 
-  /** A reply behind the place that was refused: the request has gone through, and the next one is another. */
+  /** Resets after a reply that follows the refused position: that request has succeeded, and the next one is new. */
   seen(slots: readonly Slot[]): void {
     const last = slots.findLast(({ message, isNote }) => message.role === "assistant" && !isNote);
     if (last && last.seq > this.#refusedAt) this.answered();

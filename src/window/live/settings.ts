@@ -13,22 +13,22 @@ import { startFactor } from "../tokens/start-factor.ts";
 import { limitsOf, type WindowLimits } from "./budget.ts";
 import type { WindowOptions } from "./options.ts";
 
-/** Options of a window, checked and looked up. */
+/** Validated options of a window, with all lookups resolved. */
 export interface Settings {
   readonly model: string;
   readonly facts: ModelFacts;
-  /** What the models tables say of the model. */
+  /** Settings of the model from the models tables. */
   readonly set: ModelSettings;
   readonly limits: WindowLimits;
-  /** Output that requests ask for, as far as the caller has told. */
+  /** Output tokens that requests ask for; undefined if the caller did not say. */
   readonly askedTokens: number | undefined;
   readonly policy: Policy;
   /** Estimated tokens. */
   readonly system: number;
   readonly tools: number;
-  /** True if the caller has told both, so that nothing goes before the messages that is not estimated. */
+  /** True if the caller has given both, so everything before the messages is estimated. */
   readonly isFrameKnown: boolean;
-  /** Of remembered facts that go with the system prompt; changes as they do. */
+  /** Estimated tokens of memories sent with the system prompt; changes along with them. */
   readonly memories: number;
   readonly images: ImageBudget;
   readonly isClipping: boolean;
@@ -37,8 +37,8 @@ export interface Settings {
 }
 
 /**
- * Checks options and looks up what they leave open: what is set for a model wins over what is set for all. A window with
- * summaries leaves a model's threshold to them.
+ * Validates options and resolves defaults; settings of a model override general options. If the window has summaries,
+ * the model's threshold applies to them and not to the policy.
  */
 export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue, hasSummaries = false): Settings {
   if (typeof given?.model !== "string" || given.model === "")
@@ -65,7 +65,7 @@ export function settingsOf(given: WindowOptions, catalogue: ModelCatalogue, hasS
   };
 }
 
-/** A policy by name. */
+/** Resolves a policy name; throws ARGUMENT_INVALID if it is unknown. */
 export function policyOf(policy: string | Policy): Policy {
   if (typeof policy !== "string") {
     if (typeof policy?.start === "function" && typeof policy.name === "string") return policy;
@@ -89,13 +89,13 @@ function checkedImages(images: ImageBudget): ImageBudget {
   return images;
 }
 
-/** Prices of the provider's cache beside plain input; undefined where nothing is known of them. */
+/** Cache prices relative to plain input; undefined if unknown. */
 export function cachePricesOf({ prices, arePricesAssumed }: ModelFacts): CachePrices | undefined {
   if (arePricesAssumed || prices.input <= 0) return undefined;
   return { read: prices.cacheRead / prices.input, write: prices.cacheWrite / prices.input };
 }
 
-/** Numbers are as the provider counts, everything else here is as we estimate. */
+/** A number is in the provider's count, so convert it to an estimate like all other tokens here. */
 function tokensOfSetting(name: string, value: Json | undefined, model: string): number {
   if (value === undefined) return 0;
   if (typeof value === "string") return estimateText(value);

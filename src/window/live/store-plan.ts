@@ -9,7 +9,10 @@ import { lastingToName } from "./lasting-to-name.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { storedEdit } from "./place-edit.ts";
 
-/** Stores as one overlay what makes other slots of a window; its seq, or undefined if others have edited it meanwhile. */
+/**
+ * Stores the edits that produce `slots` as one overlay. Returns its seq, or undefined if others have edited the window
+ * meanwhile.
+ */
 export function storePlan(
   log: Log,
   session: SessionId,
@@ -36,7 +39,7 @@ export function storePlan(
   return appendOverlay(log, session, body, window.head);
 }
 
-/** Stores what was brought back at the end of a window; its seq, or undefined if others have edited the window meanwhile. */
+/** Stores a page at the end of a window. Returns its seq, or undefined if others have edited the window meanwhile. */
 export function storePage(
   log: Log,
   session: SessionId,

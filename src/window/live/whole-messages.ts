@@ -5,7 +5,7 @@ import type { BlobPart, Part, ToolResultPart } from "../../model/part.ts";
 import { clipText } from "../clip.ts";
 import type { Slot } from "../slot.ts";
 
-/** The messages of a window with parts that were too large for the log in their place again; media stay references. */
+/** The messages of a window with text stored as blobs restored; media remain references. */
 export async function wholeMessages(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
   const messages: Message[] = [];
   for (const { message } of slots) messages.push(isWhole(message) ? message : await whole(message, blobs));
@@ -37,7 +37,7 @@ async function whole(message: Message, blobs: Blobs): Promise<Message> {
   return { ...message, parts };
 }
 
-/** What cannot be loaded whole shows its head and tail. */
+/** A part that is too large to load is replaced by its preview of head and tail. */
 async function restored(part: Part, blobs: Blobs): Promise<Part> {
   if (!isSpilled(part)) return part;
   try {

@@ -10,16 +10,16 @@ import { believed, fitSmaller, lowerOutput, takeOut } from "./healing.ts";
 import { promptTokens, remark } from "./meter.ts";
 import type { FitOptions, WindowOptions } from "./options.ts";
 
-/** What a caller knows about a report besides its counts. */
+/** Facts that a caller knows about a usage report in addition to its counts. */
 export interface ReportOptions {
   /** The provider's id of the request. */
   readonly request?: string;
   readonly model?: string;
-  /** True if the provider ran tools of its own for the reply: its count then covers more than what was sent. */
+  /** True if the provider ran its own tools for the reply, so its count covers more than the request. */
   readonly ranServerTools?: boolean;
 }
 
-/** What a session's next call to one model is sent. One thing is done after the other, whoever asks. */
+/** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
 export class SessionWindow {
   readonly #parts: FittingParts;
   readonly #fitting: Fitting;
@@ -31,30 +31,33 @@ export class SessionWindow {
     this.#fitting = new Fitting(parts, options);
   }
 
-  /** The messages of the next call, within the model's window. What leaves it is stored as an overlay, with a receipt. */
+  /**
+   * Returns the messages of the next call, within the model's window. Removed content is recorded as an overlay with a
+   * receipt.
+   */
   fit(options: FitOptions = {}): Promise<Fitted> {
     const fitted = this.#inTurn(async () => {
       checkFields("options", options, { signal: "signal?", isDryRun: "boolean?" });
       this.#besidesTokens = 0;
       return this.#fitting.fit(options);
     });
-    // The caller waits for its provider then, and not for this.
+    // Runs while the caller waits for its provider, so it delays nobody.
     const digest = () => setImmediate(() => this.#fitting.digest()).unref();
     fitted.then(digest, () => undefined);
     return fitted;
   }
 
-  /** The window as log and overlays make it now, whether it fits or not; nothing is decided or changed. */
+  /** The window as log and overlays define it now, whether it fits or not; changes nothing. */
   look(): Promise<Fitted> {
     return this.#inTurn(() => this.#fitting.look());
   }
 
-  /** Says what goes out with the window that was fitted last, in estimated tokens: the provider counts it too. */
+  /** Sets the estimated tokens sent in addition to the last fitted window, which the provider counts as well. */
   sendsBesides(tokens: number): void {
     this.#besidesTokens = tokens;
   }
 
-  /** Stores what the provider reported for the request that was fitted last, and learns from it if it can be true. */
+  /** Stores the provider's usage report for the last fitted request, and learns from it if it is plausible. */
   report(usage: Usage, options: ReportOptions = {}): Promise<Entry<UsageBody>> {
     return this.#inTurn(async () => {
       checkFields("usage", usage);
@@ -64,7 +67,10 @@ export class SessionWindow {
     });
   }
 
-  /** The same report for whoever stores it himself, as a task does: learned from when it is in the log. */
+  /**
+   * Builds the same report for callers that store it themselves, such as tasks; it is learned from once it is in the
+   * log.
+   */
   reportOf(usage: Usage, options: ReportOptions = {}): Omit<UsageBody, "kind"> {
     const {
       model = this.#fitting.settings.model,
@@ -79,7 +85,7 @@ export class SessionWindow {
     return { usage, model, ...(request !== undefined && { request }), ...remark(estimated, isUnreliable) };
   }
 
-  /** An overflow error without its numbers where they cannot be true of what was fitted last. */
+  /** Removes the numbers from an overflow error if they cannot refer to the last fitted request. */
   believed(overflow: Overflow): Overflow {
     checkFields("overflow", overflow, {
       message: "text",
@@ -91,9 +97,9 @@ export class SessionWindow {
   }
 
   /**
-   * The window for another try after a provider has refused the last one: smaller after an overflow, the same with
-   * `maxOutputTokens` where only the output was too much, without the block that it rejected. Undefined if the failure
-   * has nothing to do with the window; WINDOW_OVERFLOW when all has been tried.
+   * Returns a window for another try after a provider has refused the last one: smaller after an overflow, the same
+   * with `maxOutputTokens` if only the output was too large, or without the block that was rejected. Undefined if the
+   * failure is unrelated to the window. Throws WINDOW_OVERFLOW when all tries are used up.
    */
   heal(failure: ProviderFailure): Promise<Fitted | undefined> {
     return this.#inTurn(async () => {
@@ -108,7 +114,7 @@ export class SessionWindow {
     });
   }
 
-  /** Forgets what was read; for changes that leave no entry, as redaction does. */
+  /** Drops all cached state; needed after changes that leave no entry, such as redaction. */
   forget(): void {
     this.#fitting.forget();
   }

@@ -1,9 +1,9 @@
 import type { ModelFacts, Prices } from "./facts.ts";
 
-// Prices from platform.claude.com/docs (pricing, model pages); windows, output limits and the tiers of Haiku 5.5 also from
-// the MIT package @earendil-works/pi-ai 1.5.0, November 2026.
+// Prices are from platform.claude.com/docs (pricing, model pages). Windows, output limits and the tiers of Haiku 5.5
+// are also from the MIT package @earendil-works/pi-ai 1.5.0, November 2026.
 
-/** Models of Anthropic by the beginning of their id. */
+/** Anthropic's models by id prefix. */
 export const ANTHROPIC_MODELS: Readonly<Record<string, ModelFacts>> = {
   "claude-fable-5-1": claude(1_000_000, 128_000, 10, 50, 0.25),
   "claude-fable-5": claude(1_000_000, 128_000, 10, 50),
@@ -46,7 +46,10 @@ function claude(
   return { window, maxOutput, prices: claudePrices(input, output, cacheRead) };
 }
 
-/** A read costs a tenth of the input unless the price list says otherwise, a write 1.25 times, one for an hour twice. */
+/**
+ * By default a cache read costs a tenth of the input price; a write costs 1.25 times the input price, and a one-hour
+ * write twice.
+ */
 function claudePrices(input: number, output: number, cacheRead = input / 10): Prices {
   return { input, output, cacheRead, cacheWrite: input * 1.25, cacheWriteHour: input * 2 };
 }

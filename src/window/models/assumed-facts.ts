@@ -1,6 +1,6 @@
 import type { ModelFacts, Prices } from "./facts.ts";
 
-/** What is assumed of a model nobody knows: a small window, a short output, and a cache that saves nothing. */
+/** Assumptions for an unknown model: a small window, a short output, and a cache that saves nothing. */
 export const ASSUMED_FACTS: ModelFacts = {
   window: 128_000,
   maxOutput: 8_000,
@@ -9,7 +9,7 @@ export const ASSUMED_FACTS: ModelFacts = {
   isWindowAssumed: true,
 };
 
-/** Prices of a cache that saves nothing. */
+/** Prices with a cache that saves nothing. */
 export function flatPrices(input: number, output: number): Prices {
   return { input, output, cacheRead: input, cacheWrite: input, cacheWriteHour: input };
 }

@@ -4,7 +4,7 @@ import type { ModelFacts } from "./facts.ts";
 
 const PER = 1_000_000;
 
-/** What a request cost in US dollars by the prices of its model. */
+/** Cost of a request in US dollars at its model's prices. */
 export function costOfUsage(usage: Usage, facts: ModelFacts): number {
   checkFields("usage", usage);
   checkFields("facts", facts, { prices: "object" });

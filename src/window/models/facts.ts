@@ -4,20 +4,20 @@ export interface Prices {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** Of what is written to be kept for an hour. */
+  /** Price of a cache write that is kept for an hour. */
   readonly cacheWriteHour: number;
 }
 
-/** What has to be known of a model to plan a window and to count its cost. */
+/** Limits and prices of a model, used to plan windows and compute costs. */
 export interface ModelFacts {
   /** Tokens of prompt and output together. */
   readonly window: number;
   readonly maxOutput: number;
   readonly prices: Prices;
-  /** Prices of a whole request whose prompt is longer than `above` tokens. */
+  /** Prices of the whole request when its prompt is longer than `above` tokens. */
   readonly longPrompt?: { readonly above: number; readonly prices: Prices };
-  /** Set where prices are a guess: good for comparing plans, not for telling what was spent. */
+  /** Set if prices are a guess: good enough to compare plans, not to report spending. */
   readonly arePricesAssumed?: true;
-  /** Set where the window is a guess. */
+  /** Set if the window is a guess. */
   readonly isWindowAssumed?: true;
 }

@@ -11,14 +11,14 @@ import { findKnown, type NamedFacts, withAskedWindow } from "./known-models.ts";
 import type { Catalogue } from "./model-facts.ts";
 import { plainModelId } from "./model-id.ts";
 
-/** Asks the package for a model; null where it has none. */
+/** Looks up a model in the package; null if the package does not know it. */
 type Ask = (id: string, providerId?: string) => PriceCalculation | null;
 
 let calcPrice: typeof CalcPrice | undefined;
 
 /**
- * The catalogue of the package @pydantic/genai-prices, loaded when a model is looked up for the first time: windows and
- * prices as they are today, of several hundred models. Output limits, and what the package lacks, come from our own table.
+ * Catalogue of the package @pydantic/genai-prices, loaded on the first lookup: current windows and prices of several
+ * hundred models. Output limits, and facts that the package lacks, come from our own table.
  */
 export function genaiPrices(): Catalogue {
   return (id) => {
@@ -27,20 +27,23 @@ export function genaiPrices(): Catalogue {
   };
 }
 
-/** Looked up in the midst of synchronous decisions, so the package cannot be awaited. */
+/** Lookups happen inside synchronous decisions, so the package cannot be loaded with `await`. */
 const ask: Ask = (id, providerId) => {
   calcPrice ??= createRequire(import.meta.url)("@pydantic/genai-prices").calcPrice as typeof CalcPrice;
   return calcPrice({}, id, providerId === undefined ? {} : { providerId });
 };
 
-/** By its plain name, whoever serves it; else as a router lists it, with its vendor. */
+/** Finds a model by its plain name, or else by vendor and name as OpenRouter lists it. */
 function find(ask: Ask, id: string): PriceCalculation | undefined {
   const { name } = plainModelId(id);
   const route = id.trim().toLowerCase().split("/").slice(-2);
   return ask(name) ?? (route.length === 2 ? ask(route.join("/"), "openrouter") : undefined) ?? undefined;
 }
 
-/** The more particular name wins, for the package counts "claude-sonnet-5-5" as a "claude-sonnet-5"; else the package. */
+/**
+ * Prefers our own facts if their name is more specific, because the package treats "claude-sonnet-5-5" as
+ * "claude-sonnet-5"; otherwise prefers the package.
+ */
 function merged(listed: PriceCalculation | undefined, known: NamedFacts | undefined): ModelFacts | undefined {
   if (!listed || listed.model_price.input_mtok === undefined) return known?.facts;
   const listedName = plainModelId(listed.model.id).name.replace(/-latest$/, "");
@@ -57,7 +60,7 @@ function merged(listed: PriceCalculation | undefined, known: NamedFacts | undefi
   };
 }
 
-/** Prices of a prompt of so many tokens. What is not listed costs what other input does. */
+/** Prices for a prompt of `promptTokens`. Unlisted cache prices default to the input price. */
 function pricesOf(listed: ModelPrice, promptTokens: number): Prices {
   const at = (price: number | TieredPrices | undefined) => priceAt(price, promptTokens);
   const input = at(listed.input_mtok) ?? 0;

@@ -1,11 +1,11 @@
 import type { ModelFacts, Prices } from "./facts.ts";
 
-// Facts from the MIT packages @pydantic/genai-prices 0.1.8 and @earendil-works/pi-ai 1.5.0, November 2026.
+// Facts are from the MIT packages @pydantic/genai-prices 0.1.8 and @earendil-works/pi-ai 1.5.0, November 2026.
 
 const WINDOW = 1_048_576;
 const LONG_PROMPT = 200_000;
 
-/** Models of Google by the beginning of their id. */
+/** Google's models by id prefix. */
 export const GOOGLE_MODELS: Readonly<Record<string, ModelFacts>> = {
   "gemini-4-argon": gemini(32_768, prices(2, 10, 0.1)),
   "gemini-3.8-flash": gemini(65_536, prices(0.75, 3.75, 0.075)),
@@ -28,7 +28,7 @@ function gemini(maxOutput: number, base: Prices, long?: Prices): ModelFacts {
   return long ? { ...facts, longPrompt: { above: LONG_PROMPT, prices: long } } : facts;
 }
 
-/** What goes into the implicit cache costs what input costs. */
+/** Writing to the implicit cache costs the input price. */
 function prices(input: number, output: number, cacheRead: number): Prices {
   return { input, output, cacheRead, cacheWrite: input, cacheWriteHour: input };
 }

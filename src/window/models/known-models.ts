@@ -4,7 +4,7 @@ import { GOOGLE_MODELS } from "./google-models.ts";
 import { plainModelId } from "./model-id.ts";
 import { OPENAI_MODELS } from "./openai-models.ts";
 
-/** Facts, and the name they go by. */
+/** The facts of a model, and the name they are listed under. */
 export interface NamedFacts {
   readonly name: string;
   readonly facts: ModelFacts;
@@ -16,30 +16,30 @@ const KNOWN: readonly NamedFacts[] = Object.entries({
   ...GOOGLE_MODELS,
 })
   .map(([name, facts]) => ({ name, facts }))
-  // Longest first, so that the most particular name wins.
+  // Longest first, so that the most specific name wins.
   .sort((one, other) => other.name.length - one.name.length);
 
-/** The window that some tools ask for by ending a model's id in "[1m]". */
+/** The window that some tools request with a model id ending in "[1m]". */
 const MILLION = 1_000_000;
 
-/** The facts of a common model, whoever serves it and whatever date or variant its id ends in. */
+/** The facts of a common model, regardless of the serving provider and of the date or variant at the end of the id. */
 export function knownModel(id: string): ModelFacts | undefined {
   const known = findKnown(id);
   return known && withAskedWindow(known.facts, id);
 }
 
-/** The entry of our table for a model, without what its id asks for. */
+/** The table entry for a model, ignoring any window that the id requests. */
 export function findKnown(id: string): NamedFacts | undefined {
   const { name } = plainModelId(id);
   return KNOWN.find((known) => name.startsWith(known.name) && isVariant(name.slice(known.name.length)));
 }
 
-/** Facts with the window that an id asks for. */
+/** Widens the window if the id requests a million tokens. */
 export function withAskedWindow(facts: ModelFacts, id: string): ModelFacts {
   return plainModelId(id).isMillion ? { ...facts, window: Math.max(facts.window, MILLION) } : facts;
 }
 
-/** A date, a tag or a word may follow; a short number may not, for it names another version. */
+/** A date, a tag or a word may follow the name; a short number may not, because it denotes another version. */
 function isVariant(rest: string): boolean {
   return /^(?:$|[-@:](?!\d{1,2}(?:\D|$)))/.test(rest);
 }

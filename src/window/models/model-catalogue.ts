@@ -3,28 +3,31 @@ import type { ModelFacts } from "./facts.ts";
 import { type Catalogue, modelFacts } from "./model-facts.ts";
 import { checkModelTable, type ModelSettings, type ModelTable, overridesFor } from "./model-settings.ts";
 
-/** Where a kernel's knowledge of models comes from. */
+/** Sources of a kernel's model facts and settings. */
 export interface ModelCatalogueOptions {
-  /** The table that comes with us if there is none. */
+  /** Defaults to the built-in table. */
   readonly catalogue?: Catalogue;
-  /** What the user knows better, and wants otherwise, by model. */
+  /** The user's own facts and settings, by model. */
   readonly models?: ModelTable;
-  /** Called with a sentence for people, once for each model whose window had to be assumed. */
+  /** Called once per model whose window had to be assumed, with a message for people. */
   readonly onWarning?: (warning: string) => void;
 }
 
-/** What is known of models, and set for them. */
+/** Facts and settings of models. */
 export interface ModelCatalogue {
   factsOf(id: string): ModelFacts;
   settingsOf(id: string): ModelSettings;
 }
 
 const REMEMBERED_FACTS = 256;
-/** Some prices change with the day and the hour. */
+/** Some prices change by day and hour. */
 const FACTS_AGE_MS = 600_000;
 const REMEMBERED_WARNINGS = 1_024;
 
-/** A catalogue that warns once; it remembers the latest thousand models it warned of. */
+/**
+ * Creates a catalogue that caches facts for ten minutes and warns once per model; it remembers the last 1,024 models it
+ * warned about.
+ */
 export function modelCatalogue({
   catalogue,
   models = {},

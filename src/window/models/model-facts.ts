@@ -5,21 +5,20 @@ import { knownModel } from "./known-models.ts";
 
 export { ASSUMED_FACTS } from "./assumed-facts.ts";
 
-/** Where facts come from: a maintained package, a provider's list, or the table that comes with us. */
+/** A source of facts: a maintained package, a provider's list, or the built-in table. */
 export type Catalogue = (id: string) => ModelFacts | undefined;
 
-/** Facts that the caller knows better. */
+/** Facts supplied by the caller. */
 export interface FactsOverrides {
   readonly window?: number;
   readonly maxOutput?: number;
   readonly prices?: Partial<Prices>;
 }
 
-/** How facts are looked up. */
 export interface ModelFactsOptions {
   readonly catalogue?: Catalogue;
   readonly overrides?: FactsOverrides;
-  /** Called with a sentence for people when facts had to be assumed. */
+  /** Called with a message for people when facts had to be assumed. */
   readonly onUnknown?: (warning: string) => void;
 }
 
@@ -40,7 +39,7 @@ function warningOf(id: string, found: ModelFacts | undefined): string {
     : `Model "${id}" is not in the catalogue: a window of ${window} and an output of ${maxOutput} tokens are assumed. Set its window, output limit and prices to be exact.`;
 }
 
-/** Facts with what the caller knows better. */
+/** Applies the caller's overrides to facts. */
 export function factsWith(facts: ModelFacts, overrides: FactsOverrides): ModelFacts {
   const withPrices = overrides.prices ? priced(facts, overrides.prices) : facts;
   const { window, maxOutput = facts.maxOutput } = overrides;
@@ -49,7 +48,7 @@ export function factsWith(facts: ModelFacts, overrides: FactsOverrides): ModelFa
   return { ...known, window, maxOutput };
 }
 
-/** Prices that are set by hand hold for prompts of any length. */
+/** Overridden prices apply to prompts of any length. */
 function priced(facts: ModelFacts, prices: Partial<Prices>): ModelFacts {
   const { longPrompt: _, arePricesAssumed, ...rest } = facts;
   const base = arePricesAssumed

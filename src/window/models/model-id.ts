@@ -1,11 +1,11 @@
-/** A model's id without what providers and tools put around it. */
+/** A model id without prefixes and suffixes added by providers and tools. */
 export interface PlainModelId {
   readonly name: string;
-  /** True for an id that asks for the window of a million tokens. */
+  /** True for an id that requests a window of a million tokens. */
   readonly isMillion: boolean;
 }
 
-/** Takes routes, regions and vendors off an id and writes a Claude's version the way its maker does. */
+/** Strips routes, regions and vendors from an id and writes Claude versions the way Anthropic does. */
 export function plainModelId(id: string): PlainModelId {
   const last = id.trim().toLowerCase().split("/").at(-1) ?? "";
   const name = last.replace(/\[1m\]$/, "").replace(/^(?:[a-z-]+\.)*(?=claude-)/, "");

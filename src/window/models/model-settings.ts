@@ -3,22 +3,22 @@ import { invalidArgument } from "../../model/errors.ts";
 import type { FactsOverrides } from "./model-facts.ts";
 import { plainModelId } from "./model-id.ts";
 
-/** What can be set for one model or several. */
+/** Settings for one model or several. */
 export interface ModelSettings extends FactsOverrides {
-  /** Share of the window, in percent, from which on it is edited at the latest: 5 to 100. */
+  /** Percentage of the window at which it is edited at the latest, 5 to 100. */
   readonly threshold?: number;
   /** Tokens kept free for the reply. */
   readonly reserveTokens?: number;
-  /** Most messages of a window. */
+  /** Maximum number of messages in a window. */
   readonly maxMessages?: number;
   /** Name of the policy. */
   readonly policy?: string;
 }
 
-/** Settings by model id; a key that ends in "*" holds for every id that begins so. */
+/** Settings by model id; a key that ends in "*" matches every id with that prefix. */
 export type ModelTable = Readonly<Record<string, ModelSettings>>;
 
-/** The settings of a model. Where several keys match, the longest that sets a field decides it; a whole id beats a "*". */
+/** The settings of a model. If several keys match, the longest key that sets a field wins; a whole id beats a "*". */
 export function overridesFor(id: string, table: ModelTable): ModelSettings {
   const names = new Set([id.trim().toLowerCase(), plainModelId(id).name]);
   const matching = Object.entries(table)
@@ -27,7 +27,7 @@ export function overridesFor(id: string, table: ModelTable): ModelSettings {
   return Object.assign({}, ...matching.map(([, settings]) => settings));
 }
 
-/** Returns the table if everything in it can be, else throws ARGUMENT_INVALID. */
+/** Returns the table if it is valid, else throws ARGUMENT_INVALID. */
 export function checkModelTable(table: ModelTable): ModelTable {
   checkFields("models", table);
   for (const [key, settings] of Object.entries(table)) {

@@ -1,12 +1,12 @@
 import type { ModelFacts, Prices } from "./facts.ts";
 
-// Facts from developers.openai.com/api/docs (models, pricing) and the MIT packages @pydantic/genai-prices 0.1.8 and
+// Facts are from developers.openai.com/api/docs (models, pricing) and the MIT packages @pydantic/genai-prices 0.1.8 and
 // @earendil-works/pi-ai 1.5.0, November 2026.
 
-/** Beyond this prompt input costs twice and output 1.5 times as much, for models of the larger window. */
+/** For models with the larger window, longer prompts cost twice as much for input and 1.5 times as much for output. */
 const LONG_PROMPT = 272_000;
 
-/** Models of OpenAI by the beginning of their id. */
+/** OpenAI's models by id prefix. */
 export const OPENAI_MODELS: Readonly<Record<string, ModelFacts>> = {
   "gpt-6.1-sol": long(1_050_000, 128_000, prices(2, 10, 0.1, 1.25)),
   "gpt-6.1-terra": long(1_050_000, 128_000, prices(1, 5, 0.05, 1.25)),
@@ -49,7 +49,7 @@ export const OPENAI_MODELS: Readonly<Record<string, ModelFacts>> = {
   "o1-pro": { window: 200_000, maxOutput: 100_000, prices: prices(150, 600, 150) },
 };
 
-/** Writing to the cache is free of surcharge before GPT-5.6. */
+/** Models before GPT-5.6 charge no surcharge for cache writes. */
 function prices(input: number, output: number, cacheRead: number, writeFactor = 1): Prices {
   const cacheWrite = input * writeFactor;
   return { input, output, cacheRead, cacheWrite, cacheWriteHour: cacheWrite };

@@ -1,19 +1,20 @@
 import type { CachePrices } from "../policy.ts";
 
-/** Anthropic's: reads cost a tenth of an input token, writes a quarter more than one. */
+/** Anthropic's prices: a cache read costs 0.1 of an input token, a cache write 1.25. */
 export const DEFAULT_CACHE_PRICES: CachePrices = { read: 0.1, write: 1.25 };
 
-/** An edit of a window whose beginning the provider has in its cache. */
+/** An edit to a window whose beginning is in the provider's cache. */
 export interface EditSizes {
   readonly removedTokens: number;
-  /** What stays behind the edit, which has to be written to the cache anew. */
+  /** Tokens after the edit, which have to be written to the cache again. */
   readonly survivingTokens: number;
   readonly prices: CachePrices;
 }
 
 /**
- * After how many further calls an edit has paid for itself: what is removed is no longer read, what stays behind it is
- * written once more. 0 or less where the first call pays already; Infinity where nothing ever does.
+ * Number of further calls after which an edit has paid for itself: each call saves reading the removed tokens, and the
+ * tokens after the edit are written once more. 0 or less if the first call already pays; Infinity if the edit never
+ * pays.
  */
 export function breakEvenCalls({ removedTokens, survivingTokens, prices }: EditSizes): number {
   const savedByCall = removedTokens * prices.read;
@@ -22,7 +23,7 @@ export function breakEvenCalls({ removedTokens, survivingTokens, prices }: EditS
   return writtenAnew > 0 || removedTokens <= 0 ? Number.POSITIVE_INFINITY : 0;
 }
 
-/** How many calls are still to come: as many as there were, for nothing else is known of a session's end. */
+/** Expected number of remaining calls: as many as so far, because nothing else is known about the end of a session. */
 export function expectedCalls(callsSoFar: number): number {
   return callsSoFar;
 }

@@ -1,35 +1,38 @@
-/** A stretch that could be shown, with what that takes. */
+/** A stretch of the log that a page could show, with its cost. */
 export interface Stretch {
   readonly score: number;
   readonly characters: number;
   readonly tokens: number;
-  /** True if the window shows it anyway. */
+  /** True if the window already shows it. */
   readonly isShown: boolean;
 }
 
-/** Questions that name less than this are about nothing in particular. */
+/** Less specific questions are about nothing in particular. */
 export const MIN_SPECIFICITY = 5;
-/** Where less of a question is found, what is found is about something else. */
+/** If less of a question is found than this, the hits are about something else. */
 export const MIN_CERTAINTY = 0.35;
-/** Stretches count down to this share of the best score; */
+/** Stretches count as related down to this share of the best score. */
 const RELATED_SHARE = 0.3;
-/** if the window shows the best one, the others must come close to it; */
+/** If the window already shows the best stretch, the others must reach this share of its score. */
 const CLOSE_SHARE = 0.6;
-/** and beyond so many tokens only the clearly related count. */
+/** Beyond this many tokens, only clearly related stretches are added. */
 const BROAD_TOKENS = 4_000;
 const CLEAR_SHARE = 0.5;
-/** Long stretches have to be related more closely, by this power of their length. */
+/** Longer stretches must be more closely related: their score is divided by this power of their length. */
 const LENGTH_POWER = 0.25;
 const LENGTH_OFFSET = 100;
 
-/** The score below which a stretch is not worth a look; `best` is the best of all, with what the window shows. */
+/**
+ * The minimum score of a stretch worth reading; `best` is the best of all, including stretches that the window shows.
+ */
 export function leastScore(best: Pick<Stretch, "score" | "isShown">): number {
   return best.score * (best.isShown ? CLOSE_SHARE : RELATED_SHARE);
 }
 
 /**
- * Indexes of the stretches that are worth their tokens, within a budget. What the window shows is not shown again, and
- * if it shows the best, a question is taken to be about what never left.
+ * Chooses the stretches that are worth their tokens, within a budget, and returns their indexes. Stretches in the
+ * window are not shown again; if the window shows the best one, the question is assumed to be about content that never
+ * left.
  */
 export function chooseStretches(stretches: readonly Stretch[], maxTokens: number): readonly number[] {
   const best = stretches.reduce<Stretch | undefined>(

@@ -1,10 +1,10 @@
-/** Windows up to this size give a quarter of themselves to one page, those from the large size on an eighth. */
+/** One page may take a quarter of a window up to the small size, and an eighth of a window from the large size up. */
 const SMALL = { window: 32_000, share: 1 / 4 } as const;
 const LARGE = { window: 200_000, share: 1 / 8 } as const;
-/** A page that has to be smaller than this is not worth its frame. */
+/** A smaller page is not worth its frame. */
 export const MIN_PAGE_TOKENS = 120;
 
-/** Tokens that one page may take of a window. */
+/** Maximum tokens of one page in a window. */
 export function pageBudget(window: number): number {
   const position = Math.log(window / SMALL.window) / Math.log(LARGE.window / SMALL.window);
   const share = SMALL.share + (LARGE.share - SMALL.share) * Math.min(1, Math.max(0, position));

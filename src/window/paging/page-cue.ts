@@ -5,26 +5,26 @@ import { newestQuestion } from "../protected.ts";
 import type { Slot } from "../slot.ts";
 import { ownText } from "../told-output.ts";
 
-/** What asks for a page. */
+/** A request for a page. */
 export interface PageCue {
-  /** Index of the slot that the page is placed after. */
+  /** Index of the slot after which the page is placed. */
   readonly index: number;
-  /** What is looked for. */
+  /** The text to search for. */
   readonly question: string;
-  /** Who asks: a person, or the work itself, by a plan or by a tool that failed. */
+  /** The source of the request: a person's question, the agent's plan, or a tool error. */
   readonly kind: "question" | "plan" | "error";
 }
 
 const PLAN_TOOLS = /^(?:todo_?write|update_?plan|write_?todos|update_todo_list|manage_todo_list)$/i;
 const MAX_ERROR_CHARACTERS = 600;
 const MAX_PLAN_CHARACTERS = 1_000;
-/** A command is carried out and asks for nothing. */
+/** A command is executed and asks for nothing. */
 const COMMAND = /^\/[a-z][\w:-]*(?:\s|$)/i;
 const DONE = /^(?:completed|done|cancelled)$/i;
 
 /**
- * What the end of a window asks for: a new message of a person, a tool that failed, or a plan that the agent has just
- * written. Undefined if it asks for nothing.
+ * The request at the end of a window: a new message by a person, a tool error, or a plan that the agent has just
+ * written. Undefined if there is none.
  */
 export function pageCueOf(slots: readonly Slot[]): PageCue | undefined {
   const index = slots.findLastIndex(({ isNote }) => !isNote);
@@ -47,7 +47,7 @@ function textOf({ output }: ToolResultPart): string {
   return output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** The open steps of a plan, first those that have been begun. */
+/** The open steps of a plan: those in progress, or else the first three. */
 function planIn({ parts }: Message, answered: ReadonlySet<string>): string {
   const isPlan = (part: Message["parts"][number]): part is ToolCallPart =>
     part.type === "tool-call" && answered.has(part.callId) && PLAN_TOOLS.test(part.name);

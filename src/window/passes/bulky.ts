@@ -13,17 +13,17 @@ import { linesThatMatter } from "./lines-that-matter.ts";
 import { NameSet } from "./name-set.ts";
 import { troubleIn } from "./trouble.ts";
 
-/** Which results are too bulky, and what is left of them. */
+/** Defines bulky results and how far to reduce them. */
 export interface BulkyOptions {
-  /** Texts longer than this are reduced; 4,000 characters unless given. */
+  /** Texts longer than this are reduced; default 4,000 characters. */
   readonly maxLength?: number;
-  /** What they are reduced to; a quarter of that unless given. */
+  /** Length of a reduced text; default a quarter of `maxLength`. */
   readonly reducedLength?: number;
-  /** How many of the latest results stay as they are; 5 unless given. */
+  /** Number of latest results that stay unchanged; default 5. */
   readonly keep?: number;
 }
 
-/** Reduces long old tool results to their head, their tail and the lines that matter. */
+/** Reduces long, old tool results to their head, their tail and the lines that matter. */
 export function bulky({
   maxLength = 4_000,
   reducedLength = Math.floor(maxLength / 4),
@@ -41,7 +41,7 @@ export function bulky({
     const named = new NameSet();
     let next = slots.length;
     const proposals = found.toReversed().flatMap((answer): readonly Proposal[] => {
-      // Going backwards, the names that later messages use grow as we go.
+      // Going backwards, the set of names used by later messages only grows.
       for (; next > answer.slot; next--)
         for (const name of namesIn((slots[next - 1] as Slot).message)) named.add(name);
       const slot = slots[answer.slot] as Slot;
@@ -67,10 +67,10 @@ function isBulky(content: Content, maxLength: number): boolean {
   return content.type === "blob" && content.of === "text" && content.sizeBytes > maxLength;
 }
 
-/** Like messages, what they hold never changes. */
+/** Cache: contents of messages are immutable. */
 const troubles = new WeakMap<Content, readonly number[]>();
 
-/** Of a text that lies outside the log, its preview is all we have. */
+/** Only the preview is available for text stored as a blob. */
 function reducedText(content: Content, maxLength: number, named: NameSet): string {
   const text =
     content.type === "text" ? content.text : content.type === "blob" ? (content.preview ?? "") : "";
@@ -79,10 +79,10 @@ function reducedText(content: Content, maxLength: number, named: NameSet): strin
   return linesThatMatter(text, maxLength, named, trouble);
 }
 
-/** Messages never change, and every call asks about the same ones. */
+/** Cache: messages are immutable, and every call asks about the same ones. */
 const known = new WeakMap<Message, readonly string[]>();
 
-/** What the assistant says and calls tools with; names in results do not count, as everything is named there. */
+/** Names in the assistant's text and calls. Names in results do not count, because results name everything. */
 function namesIn(message: Message): readonly string[] {
   if (message.role !== "assistant") return [];
   const found = known.get(message);

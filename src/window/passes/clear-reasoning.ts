@@ -4,7 +4,7 @@ import type { Pass, Proposal } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import type { Slot } from "../slot.ts";
 
-/** Takes the reasoning of all but the latest turns that have any out of the window, whole. */
+/** Removes all reasoning, except that of the latest `keepTurns` turns that have any. */
 export function clearReasoning({ keepTurns }: { readonly keepTurns: number }): Pass {
   return (slots, { tokensOf, pins }) => {
     const turns = turnsOf(slots);
@@ -15,7 +15,7 @@ export function clearReasoning({ keepTurns }: { readonly keepTurns: number }): P
       const { seq, message, isNote, tokens } = slot;
       if (isNote || kept.has(turns[index] as number) || spared.has(seq)) return [];
       const parts = message.parts.filter((part) => !isReasoning(part));
-      // A message without a word would be refused.
+      // Providers refuse an empty message.
       if (parts.length === message.parts.length || parts.length === 0) return [];
       const freedTokens = tokens - tokensOf({ ...message, parts });
       return [{ edit: { type: "replace", target: { seq }, parts }, reason: "old reasoning", freedTokens }];
@@ -23,7 +23,7 @@ export function clearReasoning({ keepTurns }: { readonly keepTurns: number }): P
   };
 }
 
-/** The turn of each slot. One begins where the user says something; what answers calls goes on with the turn. */
+/** The turn number of each slot. A turn begins with a user message; messages with tool results continue it. */
 export function turnsOf(slots: readonly Slot[]): readonly number[] {
   let turn = 0;
   return slots.map(({ message, original = message, isNote }) => {
@@ -32,7 +32,7 @@ export function turnsOf(slots: readonly Slot[]): readonly number[] {
   });
 }
 
-/** Tells whether a model's thoughts are in a message. */
+/** True if a message contains reasoning. */
 export function hasReasoning({ parts }: Message): boolean {
   return parts.some(isReasoning);
 }

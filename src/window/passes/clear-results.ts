@@ -8,24 +8,24 @@ import type { Slot } from "../slot.ts";
 import { hasStub, isStub, placeOf, sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
 import { windowIndex } from "../window-index.ts";
 
-/** From when on results are cleared: so many tokens of the whole request, or so many tool calls with a result. */
+/** Threshold for clearing: tokens of the whole request, or tool calls with a result. */
 export type ClearTrigger = { readonly tokens: number } | { readonly calls: number };
 
-/** What Anthropic's `clear_tool_uses` can be told, and which results are meant. */
+/** Options of Anthropic's `clear_tool_uses`, plus a filter for results. */
 export interface ClearOptions {
-  /** At once unless given. Nothing is cleared up to and including it. */
+  /** Nothing is cleared up to and including this threshold; by default clearing starts at once. */
   readonly trigger?: ClearTrigger;
-  /** How many of the latest calls keep their results; 3 unless given. */
+  /** Number of latest calls that keep their results; default 3. */
   readonly keep?: number;
-  /** Nothing is cleared if that would not give back so many tokens. */
+  /** Clears nothing if it would free fewer tokens than this. */
   readonly clearAtLeast?: number;
-  /** Tools whose results are never cleared; they do not count among those that are kept. */
+  /** Tools whose results are never cleared; they do not count toward `keep`. */
   readonly excludeTools?: readonly string[];
-  /** Clears what the tools were called with as well: of all of them, or of these. */
+  /** Also clears tool inputs: of all tools, or of the named ones. */
   readonly clearInputs?: boolean | readonly string[];
-  /** Clears no more, oldest first, once so many tokens are given back. */
+  /** Stops clearing, oldest first, once this many tokens are freed. */
   readonly enough?: number;
-  /** Further results that stay as they are. */
+  /** Further results that stay unchanged. */
   readonly isSpared?: (answer: Answer) => boolean;
 }
 
@@ -73,7 +73,7 @@ function isTriggered(
   return new Set(answers.map((answer) => answer.to ?? answer)).size > trigger.calls;
 }
 
-/** Converts estimated tokens that leave a window into those that options name. */
+/** Converts freed tokens from estimates to the unit that the options use. */
 function freedCounter(
   slots: readonly Slot[],
   { systemTokens = 0, counted = same }: PassContext,
@@ -86,7 +86,9 @@ function same(tokens: number): number {
   return tokens;
 }
 
-/** The calls that were answered last, or their answers where the call is not there; results of one call count once. */
+/**
+ * The calls answered last, or the answers themselves if their call is missing; several results of one call count once.
+ */
 function latestCalls(answers: readonly Answer[], count: number): ReadonlySet<Call | Answer> {
   const latest = new Set<Call | Answer>();
   for (const answer of answers.toReversed()) {

@@ -5,7 +5,7 @@ import type { Showing } from "../touch/showing.ts";
 import { windowIndex } from "../window-index.ts";
 import { leaveOutShowings } from "./leave-out-showings.ts";
 
-/** Replaces every read of a file that a later read shows again: the whole of it, or at least the same lines. */
+/** Stubs every file read that a later read repeats, either in full or for at least the same lines. */
 export const duplicateReads: Pass = (slots, context) => {
   const kept = protectedSeqs(slots, context.pins);
   const { showings } = windowIndex(slots);

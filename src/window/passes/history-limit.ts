@@ -3,7 +3,10 @@ import type { Pass } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import { windowIndex } from "../window-index.ts";
 
-/** The most messages for windows up to so many tokens; a "k" is read generously, as catalogues mean 1,000 or 1,024. */
+/**
+ * Maximum number of messages by window size in tokens. The limits are generous, because catalogues use "k" for both
+ * 1,000 and 1,024.
+ */
 const LIMITS = [
   { upTo: 15_999, messages: 20 },
   { upTo: 64 * 1_024, messages: 50 },
@@ -11,12 +14,12 @@ const LIMITS = [
   { upTo: Number.POSITIVE_INFINITY, messages: 200 },
 ] as const;
 
-/** How many messages a window of so many tokens may hold. */
+/** Maximum number of messages for a window of this many tokens. */
 export function historyLimitOf(windowTokens: number): number {
   return LIMITS.find(({ upTo }) => windowTokens <= upTo)?.messages ?? 200;
 }
 
-/** Hides the oldest exchanges until no more than so many messages are left. */
+/** Hides the oldest exchanges until at most `messages` remain. */
 export function historyLimit(messages: number): Pass {
   return (slots, context) => {
     if (slots.length <= messages) return [];

@@ -3,7 +3,7 @@ import type { Pass } from "../pass.ts";
 import { protectedSeqs } from "../protected.ts";
 import { windowIndex } from "../window-index.ts";
 
-/** Hides all but the first message of the user and so many of the latest messages, in whole groups. */
+/** Hides all groups between the first user message and the `latest` messages. */
 export function keepEnds(latest: number): Pass {
   return (slots, context) => {
     const kept = protectedSeqs(slots, context.pins);

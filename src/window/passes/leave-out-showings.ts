@@ -5,7 +5,10 @@ import type { Slot } from "../slot.ts";
 import { placeOf, sizeOfOutput, sizeOfText, stubPart, stubText } from "../stub.ts";
 import type { Showing } from "../touch/showing.ts";
 
-/** Proposes a stub for contents that are not needed any more; of a result that shows several files, only if none is. */
+/**
+ * Proposes stubs for file contents that are no longer needed. A whole result that shows several files is stubbed only
+ * if none of them is needed.
+ */
 export function leaveOutShowings(
   slots: readonly Slot[],
   showings: readonly Showing[],

@@ -1,16 +1,16 @@
 import type { NameSet } from "./name-set.ts";
 import { troubleIn } from "./trouble.ts";
 
-/** Lines at each end that are looked at, which may take half of the room. */
+/** Number of lines considered at each end; together they may take half of the room. */
 const END_LINES = 8;
 const MAX_LINE_LENGTH = 300;
 const GAP_LENGTH = 24;
-/** With less room than this there is no use in looking further. */
+/** With less room than this, no further line is worth trying. */
 const LEAST_ROOM = GAP_LENGTH + 8;
 
 /**
- * The head, the tail and the lines that matter of a long text, in about so many characters: lines that tell of trouble,
- * and lines that name what is named elsewhere. Gaps say how many lines they are.
+ * Reduces a long text to about `maxLength` characters: its head, its tail, lines that report trouble, and lines with
+ * names used elsewhere. Each gap states how many lines it covers.
  */
 export function linesThatMatter(
   text: string,

@@ -1,4 +1,4 @@
-/** Characters that words are made of, and those that join words to paths and dotted names. */
+/** Character classes: those that form words, and those that join words to paths and dotted names. */
 const WORD = 1;
 const JOINT = 2;
 const KINDS = new Uint8Array(128);
@@ -10,7 +10,7 @@ for (const letter of "./-") KINDS[letter.charCodeAt(0)] = JOINT;
 const MIN_LENGTH = 4;
 const BUCKETS = 1 << 16;
 
-/** Names that can be found in a text by one look at each of its characters. */
+/** A set of names that finds its members in a text with a single scan. */
 export class NameSet {
   readonly #names = new Set<string>();
   readonly #buckets = new Uint8Array(BUCKETS);
@@ -23,7 +23,7 @@ export class NameSet {
     this.#buckets[hash & (BUCKETS - 1)] = 1;
   }
 
-  /** Tells whether a stretch of a text has one of the names in it: as a word, or as a path or dotted name. */
+  /** True if a range of a text contains one of the names, as a word or as a path or dotted name. */
   isIn(text: string, from: number, to: number): boolean {
     let word = 0;
     let wordFrom = from;

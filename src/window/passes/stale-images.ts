@@ -5,18 +5,18 @@ import { replacePart } from "../replace-part.ts";
 import type { Slot } from "../slot.ts";
 import { placeOf, sizeOfBytes, stubPart } from "../stub.ts";
 
-/** What the images of a window may take together. */
+/** Limits for all images of a window together. */
 export interface ImageBudget {
-  /** 20 MB unless given, which as base64 stays within what providers accept in a request. */
+  /** Default 20 MB, which as base64 stays within the request limits of providers. */
   readonly maxBytes?: number;
-  /** 100 unless given. */
+  /** Default 100. */
   readonly maxCount?: number;
 }
 
-/** Share of the budget that is left in use once images have had to go. */
+/** Share of the budget that remains in use after images were removed. */
 const LEFT_IN_USE = 0.8;
 
-/** Replaces the oldest images when all together exceed the budget, until they take no more than 80% of it. */
+/** Stubs the oldest images when all images together exceed the budget, until they use at most 80 % of it. */
 export function staleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageBudget = {}): Pass {
   return (slots, context) => {
     let { bytes, count } = imagesOf(slots);
@@ -54,7 +54,7 @@ function withoutImages(
   return [replacePart(slot, index, other, "images beyond the budget", context)];
 }
 
-/** How many images a window holds; looked at with every call, where mostly there are none. */
+/** Counts the images of a window. Runs on every call and mostly finds none, so it allocates nothing per part. */
 function imagesOf(slots: readonly Slot[]): { bytes: number; count: number } {
   let bytes = 0;
   let count = 0;

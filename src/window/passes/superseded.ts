@@ -10,12 +10,15 @@ import { touchesOf } from "../touch/touch-of.ts";
 import { windowIndex } from "../window-index.ts";
 import { leaveOutShowings } from "./leave-out-showings.ts";
 
-/** Answers of tools that did not do what they were asked to. */
+/** Matches answers of tools that refused or were interrupted. */
 const REFUSED = /reject|denied|interrupt|cancel|does(?:n't| not) want/i;
 const MAX_REFUSAL_LENGTH = 600;
 const MAX_SHOWN_COMMAND = 80;
 
-/** Replaces what later events have made worthless: output of a command that ran again, reads of a file since rewritten. */
+/**
+ * Stubs results that later events have made obsolete: output of a command that ran again, reads of a file rewritten
+ * since.
+ */
 export const superseded: Pass = (slots, context) => {
   const kept = protectedSeqs(slots, context.pins);
   const isFree = (slot: number) => !kept.has(slots[slot]?.seq ?? -1);
@@ -37,7 +40,7 @@ function touchesBy({ to, result }: Answer): readonly Touch[] {
   return touchesOf(to.call).filter(({ kind }) => kind === "run" || (kind === "write" && !result.isError));
 }
 
-/** For each file, the slot of the last call that wrote all of it and still says what it wrote. */
+/** For each file, the slot of the last call that wrote the whole file and still shows its contents. */
 function lastWrites(touches: ReadonlyMap<Answer, readonly Touch[]>): ReadonlyMap<string, number> {
   const writes = new Map<string, number>();
   for (const [{ to, result }, touched] of touches) {
@@ -52,7 +55,7 @@ function lastWrites(touches: ReadonlyMap<Answer, readonly Touch[]>): ReadonlyMap
   return writes;
 }
 
-/** The answers of commands that have an answer of a later run as well. */
+/** The answers of commands that ran again later and were answered then. */
 function earlierRuns(touches: ReadonlyMap<Answer, readonly Touch[]>): readonly (readonly [Answer, string])[] {
   const seen = new Set<string>();
   return [...touches].toReversed().flatMap(([answer, [touch]]) => {

@@ -7,16 +7,16 @@ import type { Slot } from "../slot.ts";
 import { hasStub, placeOf, sizeOfText, stubText } from "../stub.ts";
 import { windowIndex } from "../window-index.ts";
 
-/** Which results are trimmed, and to how many characters of head and tail. */
+/** Selects the results to trim, and the number of characters to keep at head and tail. */
 export interface TrimOptions {
   readonly longerThan: number;
   readonly head: number;
   readonly tail: number;
-  /** Results that stay as they are. */
+  /** Results that stay unchanged. */
   readonly isSpared?: (answer: Answer) => boolean;
 }
 
-/** Trims long results of words alone to their head and tail. */
+/** Trims long text-only results to their head and tail. */
 export function trimResults(options: TrimOptions): Pass {
   return (slots, context) => {
     const kept = protectedSeqs(slots, context.pins);
@@ -31,7 +31,7 @@ export function trimResults(options: TrimOptions): Pass {
   };
 }
 
-/** All that a result says, if it is words alone. */
+/** The text of a result; undefined if it contains anything other than text. */
 export function wordsOfResult({ output }: ToolResultPart): string | undefined {
   const texts = output.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.length === output.length ? texts.join("\n") : undefined;

@@ -1,10 +1,10 @@
-/** Words that tell of trouble. Searched one by one, which is many times faster than one expression for all. */
+/** Words that indicate trouble. Searching for each word separately is many times faster than one regular expression. */
 const WORDS = [
   ...["error", "fail", "exception", "panic", "fatal", "traceback", "assert", "undefined", "cannot", "denied"],
   ...["not found", "warning", "✗", "✘", "×"],
 ];
 
-/** Indexes of the lines of a text that tell of trouble, in order. */
+/** Indexes of the lines of a text that indicate trouble, in order. */
 export function troubleIn(text: string): readonly number[] {
   const lower = text.toLowerCase();
   const places: number[] = [];
@@ -18,7 +18,7 @@ export function troubleIn(text: string): readonly number[] {
   return linesAt(lower, places);
 }
 
-/** The rest of a line that has one of a kind is of no interest. */
+/** Skips the rest of a line in which the word was found. */
 function nextLine(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end < 0 ? text.length : end;

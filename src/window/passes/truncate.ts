@@ -5,17 +5,16 @@ import { protectedSeqs } from "../protected.ts";
 import type { Slot } from "../slot.ts";
 import { windowIndex } from "../window-index.ts";
 
-/** How much of what follows the head stays. */
+/** Share of the messages after the head that stays. */
 export type Keep = "half" | "quarter";
 
-/** What is never cut off at the beginning: the first exchange, or only the first message of the user. */
+/** The part of the beginning that always stays: the first exchange, or only the first user message. */
 export type Head = "exchange" | "message";
 
-/** How a window is truncated. */
 export interface TruncateOptions {
-  /** "exchange" unless given: then whole exchanges leave, else whole groups. */
+  /** Default "exchange", which drops whole exchanges; "message" drops whole groups. */
   readonly head?: Head;
-  /** Cuts at least something off, where anything can be. */
+  /** Drops at least one group or exchange if any can leave. */
   readonly isForced?: boolean;
 }
 
@@ -25,7 +24,7 @@ const REASONS: Readonly<Record<Keep, string>> = {
   quarter: "truncated to a quarter",
 };
 
-/** Hides the oldest half or three quarters of what follows the head, an even number of messages where that can be. */
+/** Hides the oldest half or three quarters of the messages after the head, an even number if possible. */
 export function truncate(keep: Keep, { head = "exchange", isForced = false }: TruncateOptions = {}): Pass {
   return (slots, context) => {
     const { fixed, stretches } = partsOf(slots, head);
@@ -40,7 +39,7 @@ export function truncate(keep: Keep, { head = "exchange", isForced = false }: Tr
   };
 }
 
-/** How many slots make up the head, and the stretches behind it. */
+/** The number of slots in the head, and the stretches after it. */
 function partsOf(
   slots: readonly Slot[],
   head: Head,
@@ -52,7 +51,7 @@ function partsOf(
   return { fixed: stretches[0]?.from ?? slots.length, stretches };
 }
 
-/** The longest beginning that has an even number of slots; all of them if there is none. */
+/** The longest prefix with an even number of slots; all units if there is none. */
 function evenPart(units: readonly (readonly number[])[]): readonly (readonly number[])[] {
   let count = 0;
   let even = 0;

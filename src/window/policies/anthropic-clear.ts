@@ -4,12 +4,12 @@ import { editPolicy } from "./edit-policy.ts";
 
 const TRIGGER_SHARE = 0.5;
 
-/** What Anthropic's `clear_tool_uses` can be told. */
+/** Options of Anthropic's `clear_tool_uses`. */
 export type AnthropicClearOptions = Omit<ClearOptions, "enough" | "isSpared">;
 
 /**
- * Anthropic's clear_tool_uses: from half the window on, unless told otherwise, the results of all but the last three
- * calls are cleared. Messages leave only where that is not enough.
+ * Anthropic's clear_tool_uses: by default, clears the results of all but the last three calls once half of the window
+ * is used. Messages leave only if that is not enough.
  */
 export function anthropicClear(options: AnthropicClearOptions = {}): Policy {
   return editPolicy("anthropic-clear", {

@@ -3,9 +3,8 @@ import { truncate } from "../passes/truncate.ts";
 import type { Policy } from "../policy.ts";
 import { editPolicy, type StepContext } from "./edit-policy.ts";
 
-/** What Cline can be told otherwise. */
 export interface ClineOptions {
-  /** From how many tokens on it cuts; by the size of the window unless given. */
+  /** Number of tokens at which it cuts; by default depends on the window size. */
   readonly maxAllowed?: number;
 }
 
@@ -19,8 +18,8 @@ const DEFAULT_SHARE = 0.8;
 const ENOUGH_SAVED = 0.3;
 
 /**
- * Cline's truncation: from the buffer on, repeated reads of a file leave first; where that does not save 30 %, so does
- * half of what follows the first exchange, or three quarters if half of the tokens would still be too many.
+ * Cline's truncation: at the threshold, repeated reads of a file leave first. If that saves less than 30 %, half of the
+ * messages after the first exchange leave, or three quarters if half of the tokens would still be too many.
  */
 export function cline({ maxAllowed }: ClineOptions = {}): Policy {
   const allowedIn = ({ limits }: StepContext) => maxAllowed ?? maxAllowedTokens(limits.window);
@@ -39,7 +38,7 @@ export function cline({ maxAllowed }: ClineOptions = {}): Policy {
   });
 }
 
-/** From how many tokens on Cline cuts. */
+/** The number of tokens at which Cline cuts. */
 export function maxAllowedTokens(window: number): number {
   const buffer = BUFFERS.get(window);
   if (buffer !== undefined) return window - buffer;

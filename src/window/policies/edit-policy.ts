@@ -18,31 +18,31 @@ import type { Slot } from "../slot.ts";
 import { withoutLostCalls } from "./lost-calls.ts";
 import { withinBudget } from "./within-budget.ts";
 
-/** What a step of a policy may decide by. */
+/** Input for the decision of a policy step. */
 export interface StepContext extends Moment {
-  /** The model's limits; they and all tokens here are as the provider counts. */
+  /** The model's limits; these and all token counts here are as the provider counts. */
   readonly limits: Pick<ProviderLimits, "window" | "tokens">;
   readonly pins: ReadonlySet<number>;
   /** Tokens of the whole request before the first step. */
   readonly tokensBefore: number;
   /** Tokens of a request with these messages. */
   readonly tokensWith: (slots: readonly Slot[]) => number;
-  /** True if the window was beyond its budget before the first step. */
+  /** True if the window exceeded its budget before the first step. */
   readonly isOverBudget: boolean;
 }
 
-/** One step of a policy: the pass that is to be carried out on the window as it is now, if any. */
+/** One step of a policy: returns the pass to run on the current window, if any. */
 export type Step = (slots: readonly Slot[], context: StepContext) => Pass | undefined;
 
-/** A policy as data: passes, when they are carried out, and what is kept at the beginning whatever happens. */
+/** A policy as data: its steps, and the part of the conversation's beginning that always stays. */
 export interface EditRules {
   readonly head: Head;
   readonly steps: readonly Step[];
 }
 
 /**
- * A policy that edits the window it sent last, with what has come since; edits therefore hold for good. Where its steps
- * are not enough for the budget, the oldest leave until it is kept. Slots that are not changed stay the very same objects.
+ * A policy that edits the last window plus the messages since, so its edits are permanent. If its steps do not meet the
+ * budget, the oldest messages leave until the window fits. Unchanged slots remain the same objects.
  */
 export function editPolicy(name: string, rules: EditRules): Policy {
   return { name, start: (budget, tokensOf, course = {}) => startRun(rules, budget, tokensOf, course) };
@@ -54,12 +54,12 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: 
   const counted = (estimated: number) => limits.counted(estimated);
   let window = course.window ?? [];
   let arrived: Slot[] = [];
-  /** A window that was taken over may hold messages that no step has seen. */
+  /** A window taken over from elsewhere may contain messages that no step has seen. */
   let isUnseen = window.length > 0;
   let reason: string | undefined;
 
   function fit(moment: Moment): readonly Slot[] {
-    // Tokens of the system prompt may change from call to call.
+    // The tokens of the system prompt may change from call to call.
     const passContext: PassContext = { session: "", tokensOf, pins, systemTokens: budget.system, counted };
     const given = [...window, ...arrived];
     const reasons = new Set<string>();
@@ -97,7 +97,7 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokensOf, course: 
 
   return {
     observe(slot) {
-      // A page goes out with the window that was just fitted: it is no reason to edit that.
+      // A page is sent with the window that was just fitted, so it does not trigger an edit of that window.
       if (isPage(slot) && arrived.length === 0) window = [...window, slot];
       else arrived.push(slot);
     },

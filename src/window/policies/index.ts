@@ -6,5 +6,5 @@ import { none } from "./none.ts";
 import { openclaw } from "./openclaw.ts";
 import { roo } from "./roo.ts";
 
-/** Every policy there is, the default first. */
+/** All policies, the default first. */
 export const POLICIES: readonly Policy[] = [longhaul(), none(), cline(), roo(), openclaw(), anthropicClear()];

@@ -5,8 +5,8 @@ import { LonghaulRun } from "./longhaul/run.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions } from "./longhaul/options.ts";
 
 /**
- * The default: few, large rebuilds, where they pay. What is old leaves as a whole and comes back as an extract: verbatim
- * lines, each fact once, chosen by how likely the assistant needs them again for each token they take.
+ * The default policy: few, large rebuilds, done where they pay. Old messages leave as a whole and return as an extract:
+ * verbatim lines, each fact once, chosen by the probability per token that the assistant needs them again.
  */
 export function longhaul(options: Partial<LonghaulOptions> = {}): Policy {
   const settled = { ...LONGHAUL_OPTIONS, ...options };

@@ -7,8 +7,8 @@ import type { Slot } from "../slot.ts";
 const NOTICE: Part = { type: "text", text: "[Result of an earlier call]" };
 
 /**
- * The window with results whose call has left it as plain words: a result may come long after its call, and providers
- * refuse one without the other.
+ * Converts results whose call has left the window to plain text: a result may arrive long after its call, and providers
+ * refuse a result without its call.
  */
 export function withoutLostCalls(slots: readonly Slot[], tokensOf: TokensOf): readonly Slot[] {
   const lost = answersOf(slots).filter(({ to }) => !to);

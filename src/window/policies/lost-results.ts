@@ -4,8 +4,8 @@ import type { TokensOf } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
 
 /**
- * The window with calls whose result was recorded but has left it as plain words: a result may come long after its call,
- * in a group of its own. Calls that were never answered stay as they are.
+ * Converts calls whose recorded result has left the window to plain text: a result may arrive long after its call, in
+ * its own group. Calls that were never answered stay unchanged.
  */
 export function withoutLostResults(
   slots: readonly Slot[],

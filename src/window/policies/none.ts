@@ -1,6 +1,6 @@
 import type { Policy } from "../policy.ts";
 
-/** Everything is sent, whether it fits or not. */
+/** Sends everything, whether it fits or not. */
 export function none(): Policy {
   return {
     name: "none",

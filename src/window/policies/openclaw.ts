@@ -9,27 +9,26 @@ import { windowIndex } from "../window-index.ts";
 import { editPolicy } from "./edit-policy.ts";
 import { percentOf } from "./percent.ts";
 
-/** What OpenClaw can be told otherwise. */
 export interface OpenclawOptions {
-  /** From this percentage of the window on half of the messages leave, 5 to 100; 80 unless given. */
+  /** Percentage of the window at which half of the messages leave, 5 to 100; default 80. */
   readonly threshold?: number;
-  /** Most messages; by the size of the window unless given. */
+  /** Maximum number of messages; by default depends on the window size. */
   readonly messages?: number;
 }
 
-/** Results that come before so many of the latest replies may be pruned, */
+/** Only results before this many of the latest replies may be pruned. */
 const KEPT_REPLIES = 3;
-/** the long ones to head and tail from this share of the window on, */
+/** Share of the window from which long results are trimmed to head and tail. */
 const TRIM_SHARE = 0.3;
 const TRIM = { longerThan: 4_000, head: 1_500, tail: 1_500 } as const;
-/** the oldest to a notice until no more than this share is taken, */
+/** Share of the window that clearing the oldest results aims for. */
 const CLEAR_SHARE = 0.5;
-/** unless there are fewer characters than this to win. */
+/** Clearing is skipped if it could remove fewer characters than this. */
 const LEAST_CLEARED_CHARACTERS = 50_000;
 
 /**
- * OpenClaw's: a limit of messages by the size of the window; old tool results are pruned when the provider's cache has
- * run out anyway; from 80 % on a compaction, which without a model is that half of the messages leave.
+ * OpenClaw's policy: limits the number of messages by the window size, prunes old tool results once the provider's
+ * cache has expired, and compacts at 80 %; without a model, compaction means that half of the messages leave.
  */
 export function openclaw({ threshold = 80, messages }: OpenclawOptions = {}): Policy {
   const share = percentOf("threshold", threshold);
@@ -61,7 +60,7 @@ export function openclaw({ threshold = 80, messages }: OpenclawOptions = {}): Po
   return { ...policy, maxMessages: (window) => messages ?? historyLimitOf(window) };
 }
 
-/** Only results of words between the first message of the user and the latest replies may be pruned. */
+/** Only text results between the first user message and the latest replies may be pruned. */
 function notPrunable(slots: readonly Slot[]): (answer: Answer) => boolean {
   const replies = slots.flatMap(({ message }, index) => (message.role === "assistant" ? [index] : []));
   const end = replies.length < KEPT_REPLIES ? -1 : (replies.at(-KEPT_REPLIES) ?? -1);

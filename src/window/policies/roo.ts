@@ -4,19 +4,18 @@ import type { Policy, ProviderLimits } from "../policy.ts";
 import { editPolicy } from "./edit-policy.ts";
 import { percentOf } from "./percent.ts";
 
-/** What Roo can be told otherwise. */
 export interface RooOptions {
-  /** Condenses before truncation has to; not unless given. */
+  /** Condenses before truncation becomes necessary; off by default. */
   readonly condense?: CondenseOptions;
 }
 
-/** When and how Roo condenses. Without a model to summarise it, what is condensed just leaves. */
+/** When and how Roo condenses. Without a model to summarize them, condensed messages simply leave. */
 export interface CondenseOptions {
-  /** From this percentage of what is allowed on, 5 to 100; 50 unless given. */
+  /** Percentage of the allowed tokens at which it condenses, 5 to 100; default 50. */
   readonly threshold?: number;
-  /** From more than so many messages on; 200 unless given. */
+  /** Condenses when there are more messages than this; default 200. */
   readonly messages?: number;
-  /** How many of the latest messages stay beside the first; 3 unless given. */
+  /** Number of latest messages that stay in addition to the first; default 3. */
   readonly keep?: number;
 }
 
@@ -24,8 +23,8 @@ const BUFFER_SHARE = 0.1;
 const CONDENSE = { threshold: 50, messages: 200, keep: 3 } as const;
 
 /**
- * Roo's sliding window: over nine tenths of the window less the reply, half of what follows the first message leaves. If
- * told so it condenses earlier: all but the first message and the last three leave.
+ * Roo's sliding window: when a request exceeds nine tenths of the window minus the reply, half of the messages after
+ * the first leave. With `condense`, all but the first message and the last three leave earlier.
  */
 export function roo({ condense }: RooOptions = {}): Policy {
   const { threshold, messages, keep } = { ...CONDENSE, ...condense };
@@ -45,7 +44,7 @@ export function roo({ condense }: RooOptions = {}): Policy {
   });
 }
 
-/** Tokens that Roo lets a request take. */
+/** Maximum tokens that Roo allows for a request. */
 export function allowedTokens({ window, tokens }: Pick<ProviderLimits, "window" | "tokens">): number {
   const reserved = window - tokens;
   return window * (1 - BUFFER_SHARE) - reserved;

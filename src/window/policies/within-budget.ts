@@ -6,9 +6,9 @@ import { sizeOf } from "../size.ts";
 import type { Slot } from "../slot.ts";
 
 /**
- * The window in at most so many tokens: half of it leaves again and again, then all of the beginning but what the user
- * said first, then the oldest notes; what still is too much is clipped, what is protected only if nothing else helps, and
- * pins, the newest question and the latest reply never.
+ * Shrinks a window to at most `most` tokens: repeatedly drops half of it, then the whole head except the user's first
+ * message, then the oldest notes. Clips whatever is still too large; protected messages are clipped only if nothing
+ * else helps, and pins, the newest question and the latest reply never are.
  */
 export function withinBudget(
   slots: readonly Slot[],
@@ -35,7 +35,7 @@ export function withinBudget(
   });
 }
 
-/** Without as many of the oldest notes as have to leave. */
+/** Drops the oldest notes until the window fits. */
 function withoutNotes(slots: readonly Slot[], kept: ReadonlySet<number>, most: number): readonly Slot[] {
   let excess = sizeOf(slots) - most;
   return slots.filter(({ isNote, seq, tokens }) => {

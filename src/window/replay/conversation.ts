@@ -5,7 +5,7 @@ import type { Message } from "../../model/message.ts";
 import { partsOf } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 
-/** A message with when and where it was said. */
+/** A message with its position and time. */
 export interface SaidMessage {
   readonly seq: number;
   readonly at: number;
@@ -15,8 +15,9 @@ export interface SaidMessage {
 const NO_RESULT = "[no result recorded]";
 
 /**
- * A recorded conversation as an API would have been sent it: what the assistant said in one go is one message, the
- * results of its calls one more behind it, calls without a result get a word for it, results without a call are left out.
+ * Converts a recorded conversation to the form an API would have received: consecutive assistant messages become one
+ * message, the results of its calls one message after it. A call without a result gets a placeholder; a result without
+ * a call is dropped.
  */
 export function* asConversation(messages: Iterable<SaidMessage>): Generator<SaidMessage> {
   let reply: SaidMessage | undefined;

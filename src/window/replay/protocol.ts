@@ -3,20 +3,23 @@ import { partsOf } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import { inputText } from "../extract/said.ts";
 
-/** How a replay counts and what it charges; tokens are characters/4, so that everyone can count along. */
+/** Counting and pricing rules of a replay. Tokens are characters/4, so that anyone can reproduce the numbers. */
 export interface Protocol {
   /** Tokens of system prompt and tools, in every request. */
   readonly systemTokens: number;
   /** Tokens of the window reserved for the reply. */
   readonly reserveTokens: number;
-  /** Price of a token read from the cache and written to it, in input tokens. */
+  /**
+   * Price of a token read from the cache, relative to an uncached input token; `writePrice` is that of a token written
+   * to it.
+   */
   readonly readPrice: number;
   readonly writePrice: number;
-  /** How long the provider's cache holds. */
+  /** Lifetime of the provider's cache. */
   readonly cacheMs: number;
 }
 
-/** Anthropic's cache: reads a tenth, writes a quarter more, for five minutes. */
+/** Anthropic's cache: reads cost a tenth, writes a quarter more, and entries live for five minutes. */
 export const PROTOCOL: Protocol = {
   systemTokens: 12_000,
   reserveTokens: 8_000,
@@ -28,7 +31,7 @@ export const PROTOCOL: Protocol = {
 const CALL_TOKENS = 50;
 const IMAGE_TOKENS = 1_500;
 
-/** Tokens of a message by the protocol. */
+/** Tokens of a message as the protocol counts them. */
 export function protocolTokens(message: Message): number {
   return partsOf(message).reduce((sum, part) => sum + partTokens(part), 0);
 }

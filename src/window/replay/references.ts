@@ -3,14 +3,16 @@ import { identifiersOf } from "../extract/identifiers.ts";
 import { saidIn } from "../extract/said.ts";
 import { bareLine, isVerbatim } from "../extract/verbatim-line.ts";
 
-/** What a message offers, or refers to: identifiers, and verbatim lines behind a line break. */
+/** References in a message: identifiers, and verbatim lines prefixed with a line break. */
 export type References = ReadonlySet<string>;
 
-/** Finds references; knows nothing of policies. Remembers what it found as long as the message lives. */
+/**
+ * Finds references, independently of any policy. Caches the references of a message for as long as the message lives.
+ */
 export class ReferenceReader {
   readonly #offered = new WeakMap<Message, References>();
 
-  /** Everything that could be found in a message. */
+  /** All references that a message contains. */
   offeredBy(message: Message): References {
     const known = this.#offered.get(message);
     if (known) return known;
@@ -20,7 +22,7 @@ export class ReferenceReader {
     return offered;
   }
 
-  /** What the assistant's words and calls refer to; its reasoning is its own. */
+  /** The references in the assistant's text and calls; reasoning does not count. */
   usedBy(message: Message): References {
     const used = new Set<string>();
     for (const { text, origin } of saidIn(message, () => undefined))
@@ -29,7 +31,7 @@ export class ReferenceReader {
   }
 }
 
-/** Tells a reference to a line from one to an identifier. */
+/** True for a reference to a line, false for one to an identifier. */
 export function isLineReference(reference: string): boolean {
   return reference.startsWith("\n");
 }

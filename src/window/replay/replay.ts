@@ -6,26 +6,26 @@ import type { SaidMessage } from "./conversation.ts";
 import { PROTOCOL, type Protocol, protocolTokens } from "./protocol.ts";
 import { isLineReference, ReferenceReader } from "./references.ts";
 
-/** References that were still in the window, of those that were used. */
+/** Number of references used, and how many of them were still in the window. */
 export interface Retention {
   readonly used: number;
   readonly kept: number;
 }
 
-/** What a session would have cost and kept under one policy. */
+/** Cost and retention of a session under one policy. */
 export interface ReplayScore {
   readonly requests: number;
-  /** In input tokens: writes and reads at their prices. */
+  /** In input tokens: cache writes and reads at their prices. */
   readonly cost: number;
   readonly sentTokens: number;
   readonly peakTokens: number;
-  /** Requests whose beginning differed from the one before. */
+  /** Requests whose beginning differed from that of the previous request. */
   readonly edits: number;
   readonly identifiers: Retention;
   readonly lines: Retention;
 }
 
-/** One request of a replay, for those who want to look at or score it themselves. */
+/** One request of a replay, for callers that inspect or score it themselves. */
 export interface ReplayedRequest {
   readonly at: number;
   readonly isHot: boolean;
@@ -34,7 +34,7 @@ export interface ReplayedRequest {
   readonly window: readonly Slot[];
 }
 
-/** Replays a conversation under a policy; `window` is the model's, Infinity for none. */
+/** Replays a conversation under a policy; `window` is the size of the model's window in tokens, or Infinity. */
 export function replay(
   conversation: readonly SaidMessage[],
   policy: Policy,
@@ -60,7 +60,7 @@ class Replay {
   readonly #protocol: Protocol;
   readonly #run: PolicyRun;
   readonly #references = new ReferenceReader();
-  /** How many messages of the window offer a reference. */
+  /** Number of messages in the window that contain each reference. */
   readonly #live = new Map<string, number>();
   readonly #said = new Set<string>();
   #previous: readonly Slot[] = [];
@@ -83,7 +83,7 @@ class Replay {
     this.#last = said;
   }
 
-  /** The request before a reply; none before the very first message. */
+  /** The request before a reply; undefined before the very first message. */
   request(reply: SaidMessage): ReplayedRequest | undefined {
     if (!this.#last) return undefined;
     const at = this.#last.at;
@@ -106,7 +106,10 @@ class Replay {
     return { ...this.#score, identifiers: { ...this.#identifiers }, lines: { ...this.#lines } };
   }
 
-  /** What is the same from the beginning on is read from the cache while it is hot; the rest is written. */
+  /**
+   * Charges a request: the prefix it shares with the previous one is read from the cache while it is hot; the rest is
+   * written.
+   */
   #charge(window: readonly Slot[], isHot: boolean): { readonly tokens: number; readonly isEdited: boolean } {
     const { systemTokens, readPrice, writePrice } = this.#protocol;
     let same = 0;
@@ -128,7 +131,7 @@ class Replay {
     return { tokens, isEdited };
   }
 
-  /** Keeps count of what the window offers, by what came and what left. */
+  /** Updates the reference counts for messages that entered or left the window. */
   #follow(window: readonly Slot[]): void {
     const before = new Set(this.#previous.map(({ message }) => message));
     const after = new Set(window.map(({ message }) => message));

@@ -1,40 +1,42 @@
-/** What a calibration has learned; plain JSON. */
+/** The learned state of a calibration; plain JSON. */
 export interface CalibrationState {
   /** Natural logarithm of the factor. */
   readonly level: number;
   /** Typical distance of a report from the level, in logarithms. */
   readonly spread: number;
   readonly reports: number;
-  /** Reports in a row that lay too far off to be believed; the sign says on which side. */
+  /** Number of consecutive reports too far off to be trusted; the sign gives the direction. */
   readonly doubted: number;
 }
 
-/** How far estimates are off for one model, learned from what its provider reports. Values never change: observing returns a new one. */
+/**
+ * The estimation error for one model, learned from its provider's reports. Immutable: observing returns a new value.
+ */
 export interface Calibration {
   readonly state: CalibrationState;
-  /** Multiply an estimate by this. 1, or what it was started with, until something was reported. */
+  /** Factor to multiply an estimate by. Stays at 1, or the starting factor, until the first report. */
   readonly factor: number;
-  /** Learns from one request: what was estimated for it, uncalibrated, and what was reported. */
+  /** Learns from one request: its uncalibrated estimate and the reported count. */
   observe(estimated: number, reported: number): Calibration;
 }
 
-/** Share of the newest report; the first ones weigh more, so that they average. */
+/** Weight of the newest report; the first reports weigh more, so that they average. */
 const NEWEST_SHARE = 0.15;
-/** A report this many spreads away is believed only as far as that. */
+/** A report farther away than this many spreads is clamped to that distance. */
 const BELIEVED_SPREADS = 3;
 const LEAST_SPREAD = 0.02;
 const FIRST_SPREAD = 0.1;
-/** After so many doubted reports on one side the model has changed, and learning starts anew from them. */
+/** After this many doubted reports in one direction, the model must have changed, so learning starts over. */
 const DOUBTS_TO_RELEARN = 4;
-/** Nothing real lies beyond; such a report is of another request. */
+/** Larger factors do not occur; such a report belongs to another request. */
 const LARGEST_FACTOR = 5;
 
-/** The state of a calibration that has learned nothing yet; `factor` is what holds until the first report. */
+/** The state of a calibration without reports; `factor` applies until the first one. */
 export function untaught(factor = 1): CalibrationState {
   return { level: Math.log(factor), spread: FIRST_SPREAD, reports: 0, doubted: 0 };
 }
 
-/** A calibration as it was saved, or one that has learned nothing yet. */
+/** Restores a saved calibration, or starts a new one. */
 export function calibration(state: CalibrationState = untaught()): Calibration {
   return {
     state,

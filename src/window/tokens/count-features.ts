@@ -1,6 +1,6 @@
 import { SCRIPT, scriptOf } from "./script.ts";
 
-/** The features of a text that its number of tokens is estimated from, in the order of the weights. */
+/** The features of a text from which its token count is estimated, in the order of the weights. */
 export const FEATURES = [
   "words",
   "joinedWords",
@@ -28,10 +28,10 @@ const AT = Object.fromEntries(FEATURES.map((name, index) => [name, index])) as R
   Record<(typeof FEATURES)[number], number>
 >;
 
-/** A word this long is mostly one token; letters beyond it count by themselves. */
+/** A word of this length is mostly one token; each further letter counts separately. */
 const COMMON_LENGTH = 7;
 const DIGITS_PER_TOKEN = 3;
-/** Case that changes after so few letters is a key or base64 rather than a name. */
+/** A change of case after so few letters indicates a key or base64 rather than a name. */
 const SCRAMBLED_LENGTH = 2;
 
 const {
@@ -63,7 +63,7 @@ export function countFeatures(text: string, counts = new Float64Array(FEATURES.l
     run = script === before ? run + 1 : 1;
     switch (script) {
       case SCRIPT.lower:
-        // The capital that begins a word has already counted as that word.
+        // The capital letter that begins a word has already been counted as a word.
         if (run === 1 && before === SCRIPT.upper) run = 2;
         else if (run === 1) add(counts, wordAfter(before));
         if (run > COMMON_LENGTH) add(counts, LONG);

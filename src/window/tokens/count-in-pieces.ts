@@ -1,9 +1,9 @@
-/** Runs up to this long are counted as they are. */
+/** Longest run, in characters, that is counted in one piece. */
 const LONGEST_RUN = 256;
 
 /**
- * What tokenizers treat as one word before they merge its bytes: letters, white space, or other signs without a break.
- * Merging takes time by the square of its length.
+ * Runs that tokenizers treat as one word before merging bytes: letters, white space, or other characters without a
+ * break. Merging takes quadratic time in their length.
  */
 const LONG_RUN = new RegExp(
   [
@@ -15,8 +15,8 @@ const LONG_RUN = new RegExp(
 );
 
 /**
- * Counts a text in time proportional to its length, whatever it is: very long runs of one kind are counted in pieces,
- * which is at most a token or two too much for each piece; all else is exact.
+ * Counts any text in linear time. Very long runs of one kind are counted in pieces, which adds at most a token or two
+ * per piece; everything else is exact.
  */
 export function countInPieces(text: string, count: (piece: string) => number): number {
   let tokens = 0;

@@ -5,30 +5,33 @@ import type { BlobPart, Part } from "../../model/part.ts";
 import { estimateText } from "./estimate-text.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
-/** By how much an estimate that no report has calibrated yet is raised before it is held against a limit. */
+/** Factor by which an uncalibrated estimate is raised before it is compared with a limit. */
 export const SAFETY = 1.2;
 
-/** What an image takes, whatever its size: providers scale large ones down. */
+/** Tokens of an image of any size: providers scale large ones down. */
 export const IMAGE_TOKENS = 1_500;
 
-/** What a role and its delimiters take. */
+/** Tokens of a role and its delimiters. */
 const MESSAGE_TOKENS = 4;
-/** What the frame around a tool call or its result takes, its id included. */
+/** Tokens of the frame around a tool call or its result, including its id. */
 const CALL_TOKENS = 12;
-/** Bytes of a text, or of media that providers read as text, per token when nothing of it can be seen. */
+/** Bytes per token of text, or of media that providers read as text, if its content is not available. */
 const BYTES_PER_TOKEN = 4;
-/** Ten to twenty tokens a second, of sound that is packed; more bytes of one that is not. */
+/** Compressed sound takes ten to twenty tokens a second; uncompressed sound has more bytes per token. */
 const SOUND_BYTES_PER_TOKEN = 800;
 
-/** How many tokens a text takes. */
+/** Counts the tokens of a text. */
 type Count = (text: string) => number;
 
-/** How many tokens a message takes of a window, reasoning included. */
+/** Estimated tokens of a message in a window, including reasoning. */
 export function estimateMessage(message: Message): number {
   return sumParts(partsOf(message), MESSAGE_TOKENS, estimateText);
 }
 
-/** The same with its texts counted by a tokenizer; frames, images and what is not in the log are still estimated. */
+/**
+ * Like `estimateMessage`, but counts texts with a tokenizer; frames, images and content outside the log are still
+ * estimated.
+ */
 export function tokensOfMessage(message: Message, tokenizer?: Tokenizer): number {
   if (!tokenizer) return estimateMessage(message);
   return sumParts(partsOf(message), MESSAGE_TOKENS, (text) => tokenizer.count(text));
@@ -57,13 +60,15 @@ function tokensOfPart(part: Part, count: Count): number {
 
 const PICTURE = /data:image\/[\w.+-]+;base64,[\w+/=-]*/g;
 
-/** Pictures inside what only its format knows are pictures all the same. */
+/** Images inside raw provider data count as images. */
 function tokensOfRaw(json: string, count: Count): number {
   const pictures = json.match(PICTURE)?.length ?? 0;
   return pictures === 0 ? count(json) : count(json.replace(PICTURE, "")) + pictures * IMAGE_TOKENS;
 }
 
-/** A signature next to readable reasoning is not charged; reasoning that is only ciphertext is as long as that. */
+/**
+ * A signature next to readable reasoning is not charged; reasoning that is only ciphertext is counted by its length.
+ */
 function tokensOfReasoning(text: string, opaque: Json | undefined, count: Count): number {
   if (text.length > 0 || opaque === undefined) return count(text);
   return Math.ceil(JSON.stringify(opaque).length / BYTES_PER_TOKEN);
@@ -80,7 +85,7 @@ function tokensOfBlob(blob: BlobPart, count: Count): number {
   return frame + tokensOfSpilled(blob, count);
 }
 
-/** The preview of a spilled part stands for the whole: as many tokens per byte. */
+/** Extrapolates from the preview of a blob to the whole: the same number of tokens per byte. */
 function tokensOfSpilled({ of, preview, sizeBytes, shownCharacters }: BlobPart, count: Count): number {
   if (shownCharacters !== undefined && preview)
     return Math.ceil((count(preview) * Math.min(shownCharacters, sizeBytes)) / preview.length);

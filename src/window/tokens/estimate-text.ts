@@ -2,7 +2,7 @@ import { invalidArgument } from "../../model/errors.ts";
 import { countFeatures } from "./count-features.ts";
 import { WEIGHTS } from "./weights.ts";
 
-/** How many tokens a text takes, by the scripts it is written in; within a few percent of o200k_base on average. */
+/** Estimated tokens of a text, based on its scripts; on average within a few percent of o200k_base. */
 export function estimateText(text: string): number {
   if (typeof text !== "string") throw invalidArgument("text", text, "a text");
   if (text.length === 0) return 0;

@@ -1,7 +1,7 @@
 import { type CalibrationState, calibration, untaught } from "./calibration.ts";
 import { SAFETY } from "./estimate-message.ts";
 
-/** What a gauge has learned; plain JSON. */
+/** The learned state of a gauge; plain JSON. */
 export interface GaugeState {
   readonly calibration: CalibrationState;
   /** The latest window that a provider has counted. */
@@ -9,25 +9,25 @@ export interface GaugeState {
 }
 
 /**
- * The size of one session's window as its provider counts it. What the latest report covered is known, what came or went
- * since is estimated; a system prompt or tools that nobody estimated are in the report. Values never change: observing
- * returns a new one.
+ * The size of one session's window as its provider counts it. The part covered by the latest report is known, including
+ * any system prompt or tools that were not estimated; later changes are estimated. Immutable: observing returns a new
+ * value.
  */
 export interface Gauge {
   readonly state: GaugeState;
-  /** Tokens that the provider will count for a window of so many estimated ones. */
+  /** The provider's expected count for a window of `estimated` tokens. */
   counted(estimated: number): number;
-  /** The most that may be estimated so that the provider surely counts no more than `tokens`. */
+  /** The largest estimate for which the provider is certain to count at most `tokens`. */
   estimatedWithin(tokens: number): number;
-  /** Learns from one request: what was estimated for it, uncalibrated, and what was counted. */
+  /** Learns from one request: its uncalibrated estimate and the provider's count. */
   observe(estimated: number, counted: number): Gauge;
 }
 
-/** Smaller changes are mostly frames and rounding, and teach nothing. */
+/** Smaller changes are mostly frames and rounding, so nothing is learned from them. */
 const TELLING_CHANGE = 500;
 const LEAST_MARGIN = 1.02;
 
-/** A gauge as it was saved, or one that has learned nothing yet. */
+/** Restores a saved gauge, or starts a new one. */
 export function gauge(state: GaugeState = { calibration: untaught() }): Gauge {
   const { anchor } = state;
   const { factor } = calibration(state.calibration);
@@ -56,11 +56,14 @@ function countedAt({ anchor }: GaugeState, estimated: number, factor: number): n
   if (!anchor) return estimated * factor;
   const byChange = anchor.counted + (estimated - anchor.estimated) * factor;
   if (estimated >= anchor.estimated) return byChange;
-  // What nobody estimated does not shrink, so a window never shrinks by more than in proportion.
+  // Content that was never estimated does not shrink, so the count never shrinks by more than in proportion.
   return Math.max(byChange, anchor.counted * (estimated / anchor.estimated));
 }
 
-/** The growth since the last report teaches: other than a whole window it holds nothing that was not estimated. */
+/**
+ * Learns from the growth since the last report, which, unlike the whole window, contains nothing that was not
+ * estimated.
+ */
 function taught(
   { calibration: before, anchor }: GaugeState,
   estimated: number,

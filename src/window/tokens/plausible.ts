@@ -4,42 +4,48 @@ import type { Part } from "../../model/part.ts";
 import type { Gauge, GaugeState } from "./gauge.ts";
 import { gauge } from "./gauge.ts";
 
-/** One request: the tokens that were estimated for it, uncalibrated, and those that its provider counted. */
+/** One request: its uncalibrated estimate and the provider's count. */
 export interface CountedRequest {
   readonly estimated: number;
   readonly counted: number;
 }
 
-/** What a session has learned about its provider's counts. Values never change: learning returns a new one. */
+/** A session's knowledge of its provider's counts. Immutable: learning returns a new value. */
 export interface LearnedCounts {
   readonly gauge: Gauge;
-  /** The latest counts in a row that were too surprising to be believed by themselves, the newest last. */
+  /** The latest consecutive counts that were too surprising to be trusted on their own, newest last. */
   readonly doubted?: readonly CountedRequest[];
 }
 
-/** Tokens for each estimated one: no tokenizer counts fewer of what models are sent. */
+/** Minimum tokens per estimated token: no tokenizer counts fewer for typical model input. */
 export const MIN_RATIO = 0.3;
-/** Tokens for each estimated one: no tokenizer counts more of any text. */
+/** Maximum tokens per estimated token: no tokenizer counts more for any text. */
 const MAX_RATIO = 5;
-/** Tokens by which any count may miss: preambles for tools, dates, reminders. */
+/** Tokens by which any count may be off: preambles for tools, dates, reminders. */
 const SLACK_TOKENS = 2_000;
-/** Share by which the part of a request that was counted before may count differently now. */
+/** Share by which the previously counted part of a request may be counted differently now. */
 const KNOWN_SHARE = 0.15;
-/** How closely two surprising counts have to agree, in tokens and as a share of what was estimated between them. */
+/**
+ * Tolerances within which two surprising counts must agree: in tokens, and as a share of the estimated change between
+ * them.
+ */
 const AGREED_TOKENS = 500;
 const AGREED_SHARE = 0.6;
-/** Share by which the ratios of counts to estimates may differ, and how many have to agree against what was known. */
+/**
+ * Share by which the ratios of counts to estimates may differ, and the number of counts that must agree to overrule
+ * known ones.
+ */
 const AGREED_RATIO = 0.05;
 const MIN_AGREED = 3;
-/** What a provider may count for one image, and for a file or a page that the request only names. */
+/** Maximum tokens that a provider may count for one image, and for a file or page that the request only references. */
 const MAX_IMAGE_TOKENS = 50_000;
 const MAX_NAMED_TOKENS = 200_000;
-/** A system prompt and tools that the caller did not mention. */
+/** Allowance for a system prompt and tools that the caller did not mention. */
 const MAX_UNTOLD_TOKENS = 50_000;
 
 /**
- * Learns a count if it can be true. A count near what was expected is believed at once; any other one only when later
- * counts agree with it, for a provider that sums several rounds or reports another request is rarely wrong twice in the
+ * Learns a count if it is plausible. A count near the expected one is trusted at once; any other only when later counts
+ * agree with it, because a provider that sums several rounds or reports another request is rarely wrong twice in the
  * same way.
  */
 export function learnCount(known: LearnedCounts, request: CountedRequest): LearnedCounts {
@@ -52,12 +58,12 @@ export function learnCount(known: LearnedCounts, request: CountedRequest): Learn
   const last = doubted.at(-1);
   if (!last || !(agree(known.gauge, last, request) || agreeInRatio(known.gauge, [...doubted, request])))
     return { ...known, doubted: [...doubted, request].slice(-MIN_AGREED) };
-  // What has changed between the two teaches how the provider counts; the jump to them does not.
+  // Learn the provider's ratio from the change between the two counts, not from the jump to them.
   const { calibration } = known.gauge.state;
   return { gauge: gauge({ calibration, anchor: last }).observe(estimated, counted) };
 }
 
-/** The most tokens that a provider can count for messages, and for what goes before them. */
+/** The most tokens that a provider can count for messages and the system prompt and tools before them. */
 export function maxCountOf(messages: readonly Message[], estimated: number, isFrameKnown: boolean): number {
   const media = messages.reduce((sum, { parts }) => sum + mediaTokens(parts), 0);
   return SLACK_TOKENS + MAX_RATIO * estimated + media + (isFrameKnown ? 0 : MAX_UNTOLD_TOKENS);
@@ -69,14 +75,14 @@ function isUsable({ estimated, counted }: CountedRequest): boolean {
   );
 }
 
-/** The part that was counted before is known well; what came or went since may count twice, or not at all. */
+/** The previously counted part is well known; the part that changed since may count double or not at all. */
 function toleranceOf({ anchor }: GaugeState, estimated: number, expected: number): number {
   const changed = Math.abs(estimated - (anchor?.estimated ?? 0));
   const perEstimated = expected / Math.max(1, estimated);
   return SLACK_TOKENS + KNOWN_SHARE * expected + changed * perEstimated;
 }
 
-/** True for counts of another tokenizer. A session that has known counts of the old one needs more of them. */
+/** True for counts of another tokenizer. Overruling known counts of the old tokenizer takes more of them. */
 function agreeInRatio({ state }: Gauge, requests: readonly CountedRequest[]): boolean {
   const needed = state.anchor ? MIN_AGREED : 2;
   const ratios = requests.slice(-needed).map(({ estimated, counted }) => counted / Math.max(1, estimated));
@@ -84,7 +90,7 @@ function agreeInRatio({ state }: Gauge, requests: readonly CountedRequest[]): bo
   return ratios.length === needed && most <= MAX_RATIO && most <= least * (1 + AGREED_RATIO);
 }
 
-/** True if the second count is the first one with what was added to the request since, or taken away from it. */
+/** True if the later count equals the earlier one adjusted for the change of the request in between. */
 function agree({ state }: Gauge, earlier: CountedRequest, later: CountedRequest): boolean {
   const expected = gauge({ calibration: state.calibration, anchor: earlier }).counted(later.estimated);
   const factor = Math.exp(state.calibration.level);
@@ -94,13 +100,13 @@ function agree({ state }: Gauge, earlier: CountedRequest, later: CountedRequest)
 
 const NAMED_MEDIA = /image|document|file|audio|video|reference/;
 
-/** True for a block of a foreign format that names media by an address or an id. */
+/** True for a block of a foreign format that references media by URL or id. */
 function isNamedMedia(value: Json): boolean {
   const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
   return typeof type === "string" && NAMED_MEDIA.test(type);
 }
 
-/** Tokens of parts whose size in tokens the estimate cannot see. */
+/** Tokens of parts that the estimate cannot measure. */
 function mediaTokens(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => {
     if (part.type === "tool-result") return sum + mediaTokens(part.output);

@@ -1,4 +1,4 @@
-/** What a character is to a tokenizer. */
+/** Character classes of a tokenizer. */
 export const SCRIPT = {
   space: 0,
   lineBreak: 1,
@@ -18,7 +18,7 @@ export const SCRIPT = {
 
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => scriptOfAscii(code));
 
-/** The script of a UTF-16 unit. Surrogates count as symbols: most of them are emoji. */
+/** The class of a UTF-16 unit. Surrogates count as symbols: most of them are emoji. */
 export function scriptOf(unit: number): number {
   if (unit < 128) return ASCII[unit] as number;
   if (unit < 0x250) return unit < 0xc0 ? SCRIPT.symbol : SCRIPT.accented;

@@ -1,13 +1,13 @@
 import { plainModelId } from "../models/model-id.ts";
 
-/** Claude before 4.7, measured on the growth of real windows: docs/tokens.md. */
+/** For Claude before 4.7, measured on the growth of real windows; see docs/tokens.md. */
 const CLAUDE = 1.3;
-/** From 4.7 on Claude counts about 30% more for the same text. */
+/** Since 4.7, Claude counts about 30 % more for the same text. */
 const NEWER_CLAUDE = 1.7;
 
 /**
- * What estimates are multiplied by until a provider has reported: the estimator follows OpenAI's o200k_base, other
- * makers' tokenizers cut finer. 1 where nothing is known; the safety margin is for that.
+ * Initial factor for estimates, used until the provider reports: the estimator follows OpenAI's o200k_base, and other
+ * vendors' tokenizers split text more finely. 1 if nothing is known, which the safety margin covers.
  */
 export function startFactor(modelId: string): number {
   const { name } = plainModelId(modelId);

@@ -7,10 +7,9 @@ export interface Tokenizer {
   count(text: string): number;
 }
 
-/** Encodings that can be loaded: o200k_base of OpenAI's models since GPT-4o, cl100k_base of those before. */
+/** Available encodings: o200k_base for OpenAI models since GPT-4o, cl100k_base for those before. */
 export const TOKENIZERS = ["o200k_base", "cl100k_base"] as const;
 
-/** One of the encodings. */
 export type TokenizerName = (typeof TOKENIZERS)[number];
 
 interface Encoding {
@@ -24,14 +23,14 @@ const IMPORTS: Readonly<Record<TokenizerName, () => Promise<Encoding>>> = {
   cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
 };
 
-/** Marks such as <|endoftext|> are plain words in what people and tools say. */
+/** Treats marks such as <|endoftext|> as plain text, because people and tools may write them. */
 const NOTHING_SPECIAL = { disallowedSpecial: new Set<string>() };
 
 const loaded = new Map<TokenizerName, Promise<Tokenizer>>();
 
 /**
- * An exact tokenizer, imported when it is asked for the first time (about 0.2 s and 30 MB). Throws ARGUMENT_INVALID for a
- * name that does not exist, PACKAGE_MISSING where the optional package is not installed.
+ * Imports an exact tokenizer on first use (about 0.2 s and 30 MB). Throws ARGUMENT_INVALID for an unknown name and
+ * PACKAGE_MISSING if the optional package is not installed.
  */
 export function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
   if (typeof name !== "string")

@@ -2,7 +2,8 @@ import { FEATURES } from "./count-features.ts";
 
 /**
  * Tokens per feature, fitted by least relative error to o200k_base on English, Chinese, code in three languages, JSON,
- * Markdown, logs and base64. Han and wide marks are set by hand between Chinese prose and chat, which no one fit serves.
+ * Markdown, logs and base64. Han and wide marks are set by hand between Chinese prose and chat, because no single fit
+ * serves both.
  */
 const TOKENS_PER: Readonly<Record<(typeof FEATURES)[number], number>> = {
   words: 0.927,

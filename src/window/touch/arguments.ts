@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { LineRange } from "./line-range.ts";
 
-/** The arguments of a tool call that names them. */
+/** Named arguments of a tool call. */
 export type Arguments = { readonly [name: string]: Json };
 
 const PATHS = [
@@ -17,7 +17,7 @@ const PATHS = [
 ];
 const FOLDERS = ["workdir", "cwd", "dir_path", "directory"];
 
-/** A value as named arguments; some agents hand them over as JSON text. */
+/** The named arguments in a tool call's input; some agents pass them as JSON text. */
 export function argumentsOf(input: Json | undefined): Arguments | undefined {
   if (typeof input === "string" && input.startsWith("{")) {
     try {
@@ -31,17 +31,16 @@ export function argumentsOf(input: Json | undefined): Arguments | undefined {
     : undefined;
 }
 
-/** The path among the arguments. */
 export function pathOf(from: Arguments): string | undefined {
   return firstText(from, PATHS);
 }
 
-/** The folder in which a command is to run. */
+/** The working directory of a command. */
 export function folderOf(from: Arguments): string | undefined {
   return firstText(from, FOLDERS);
 }
 
-/** The lines that are asked for; undefined for the whole file. */
+/** The requested lines; undefined for the whole file. */
 export function rangeOf(from: Arguments): LineRange | undefined {
   if (Array.isArray(from.view_range)) return rangeBetween(from.view_range[0], from.view_range[1]);
   const start = from.start_line ?? from.startLine;

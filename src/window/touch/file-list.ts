@@ -8,7 +8,9 @@ export interface ListedFile {
   readonly range?: LineRange;
 }
 
-/** The files of a call that names several (`files: […]`, `paths: […]`, `args: { file: … }`), each range its own. */
+/**
+ * The files of a call that names several (`files: […]`, `paths: […]`, `args: { file: … }`), each with its own ranges.
+ */
 export function filesOf(from: Arguments): readonly ListedFile[] {
   const lists = [from.files, from.paths, argumentsOf(from.args)?.file];
   const listed = lists.flatMap((list) => (Array.isArray(list) ? (list as readonly Json[]) : (list ?? [])));

@@ -1,6 +1,6 @@
 import { normalizePath } from "./path.ts";
 
-/** A file whose contents a text holds, and where they stand in it. */
+/** A file whose contents appear in a text, and their position there. */
 export interface ShownFile {
   readonly path: string;
   readonly shown: { readonly from: number; readonly to: number };
@@ -8,7 +8,10 @@ export interface ShownFile {
 
 const BLOCK = /<((?:final_)?file_content) path="([^"\n]{1,1000})"[^>\n]{0,200}>/g;
 
-/** The files whose contents a text holds in a `<file_content path="…">` block, as mentions of a file (`@path`) bring them. */
+/**
+ * The files whose contents a text holds in `<file_content path="…">` blocks, which clients insert for file mentions
+ * (`@path`).
+ */
 export function shownIn(text: string): readonly ShownFile[] {
   if (!text.includes("file_content path=")) return [];
   const shown: ShownFile[] = [];

@@ -1,4 +1,7 @@
-/** A path as two tools would agree on it: forward slashes, nothing doubled, no `./`, `..` resolved where it can be. */
+/**
+ * Normalizes a path so that paths from different tools compare equal: forward slashes, no doubled slashes, no `./`, and
+ * `..` resolved where possible.
+ */
 export function normalizePath(path: string, folder?: string): string {
   const slashed = path.trim().replaceAll("\\", "/");
   const joined = folder === undefined || isRooted(slashed) ? slashed : `${folder}/${slashed}`;

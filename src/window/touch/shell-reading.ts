@@ -1,6 +1,6 @@
 import type { LineRange } from "./line-range.ts";
 
-/** What a reading command shows: these files, or what it is piped if there are none; these lines of each. */
+/** The files and lines that a reading command shows. Without paths, it reads its piped input. */
 export interface Reading {
   readonly paths: readonly string[];
   readonly ranges?: readonly LineRange[];
@@ -23,12 +23,12 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["sed", sed],
 ]);
 
-/** What a single command reads; undefined if it does anything else, or we cannot be sure. */
+/** The files that a single command reads; undefined if it does anything else or its effect is uncertain. */
 export function readingOf([name, ...words]: readonly string[]): Reading | undefined {
   return READERS.get((name ?? "").toLowerCase())?.(words);
 }
 
-/** Files after options that do not change which lines are shown. */
+/** Reads file names after options that do not affect which lines are shown. */
 function plain(words: readonly string[], allowed: RegExp): Reading | undefined {
   const options = words.filter((word) => word.startsWith("-") && word !== "--");
   if (!options.every((option) => allowed.test(option))) return undefined;
@@ -60,7 +60,7 @@ interface Counted {
   readonly paths: readonly string[];
 }
 
-/** Reads `-n 20`, `-n20`, `-20` and `--lines=20`, or no count at all. */
+/** Parses `-n 20`, `-n20`, `-20` and `--lines=20`, or no count at all. */
 function countOf(words: readonly string[]): Counted | undefined {
   const isApart = words[0] === "-n" || words[0] === "--lines";
   const given = isApart ? words[1] : /^(?:-n|--lines=|-)([+-]?\d+)$/.exec(words[0] ?? "")?.[1];
@@ -70,7 +70,7 @@ function countOf(words: readonly string[]): Counted | undefined {
   return { sign: count[1] as string, count: Number(count[2]), paths };
 }
 
-/** `sed -n '10,20p' file`, also with several stretches, and nothing else that sed can do. */
+/** Understands `sed -n '10,20p' file`, with one or more ranges, and no other sed script. */
 function sed([option, script, ...paths]: readonly string[]): Reading | undefined {
   if (option !== "-n" || paths.some((path) => path.startsWith("-"))) return undefined;
   const stretches = (script ?? "").replace(/;$/, "").split(";");

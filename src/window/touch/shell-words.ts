@@ -1,12 +1,12 @@
-/** A shell command taken apart: pipelines that run one after the other, each of commands, each of words. */
+/** A parsed shell command: pipelines that run one after another, each a list of commands, each a list of words. */
 export type Pipelines = readonly (readonly (readonly string[])[])[];
 
 const QUIET = /^(?:2>\s*\/dev\/null|2>&1)(?=\s|$|[|;&])/;
 const UNSURE = /[$`(){}*?<>&[\]#!\\]/;
 
 /**
- * The words of a command that needs no shell to be understood. Undefined for anything else: expansions, patterns,
- * redirections besides silenced errors, alternatives, jobs in the background.
+ * Splits a command into words if that takes no shell. Returns undefined for expansions, globs, redirections other than
+ * silenced errors, `||`, and background jobs.
  */
 export function shellWords(command: string): Pipelines | undefined {
   const pipelines: string[][][] = [[[]]];

@@ -3,10 +3,10 @@ import { type Reading, readingOf } from "./shell-reading.ts";
 import { shellWords } from "./shell-words.ts";
 import type { Touch } from "./touch.ts";
 
-/** Longest command we look into; longer ones are scripts. */
+/** Longest command to parse, in characters; longer ones are scripts. */
 const MAX_COMMAND_LENGTH = 2_000;
 
-/** What a shell command did: the files it read, if it did nothing but read files, otherwise that it ran. */
+/** The effects of a shell command: the files it read or wrote if it did nothing else, otherwise a "run" touch. */
 export function touchesOfCommand(command: string, folder?: string): readonly Touch[] {
   return (
     writingOf(command, folder) ??
@@ -14,7 +14,7 @@ export function touchesOfCommand(command: string, folder?: string): readonly Tou
   );
 }
 
-/** A file written by a here-document and by nothing else. */
+/** Recognizes a command that only writes a file with a here-document. */
 function writingOf(command: string, folder?: string): readonly Touch[] | undefined {
   const start = /^\s*cat\s*>\s*([\w./~@+-]+)\s*<<-?\s*(['"]?)(\w+)\2[ \t]*\n/.exec(command);
   const [, path, , mark] = start ?? [];
@@ -44,7 +44,7 @@ function readingsOf(command: string, startFolder?: string): readonly Touch[] | u
   return touches.length > 0 ? touches : undefined;
 }
 
-/** `cat f | head -n 20`: one command names the files, at most one says which lines. */
+/** Handles `cat f | head -n 20`: one command names the files, and at most one selects lines. */
 function pipedReading(pipeline: readonly (readonly string[])[]): Reading | undefined {
   const [first, ...others] = pipeline.map(readingOf);
   if (!first || first.paths.length === 0) return undefined;

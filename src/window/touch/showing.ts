@@ -6,29 +6,31 @@ import type { LineRange } from "./line-range.ts";
 import { shownIn } from "./mentions.ts";
 import { touchesOf } from "./touch-of.ts";
 
-/** A file whose contents a window shows: as the result of a call, or inside a text. */
+/** File contents shown in a window, either as a tool result or inside a text. */
 export interface Showing {
   readonly slot: number;
   readonly part: number;
   readonly path: string;
   readonly range?: LineRange;
-  /** Where in a text it stands; of a tool result, `output` is the index of that text. Absent for a whole result. */
+  /**
+   * Position in the text; for a tool result, `output` is the index of that text. Absent if the whole result is shown.
+   */
   readonly block?: { readonly from: number; readonly to: number; readonly output?: number };
 }
 
-/** Messages of tools that stand where contents would: failures, refusals, notices that the contents stand elsewhere. */
+/** Messages that tools return instead of contents: failures, refusals, notices that the contents are elsewhere. */
 const NOT_CONTENTS =
   /error|not found|no such file|cannot|failed|denied|reject|unchanged since|removed to save|does(?:n't| not) /i;
 const MAX_NOTICE_LENGTH = 600;
 
-/** The contents of files that a window shows, in order. What has been left out, or failed, shows nothing. */
+/** The file contents shown in a window, in order. Stubbed and failed results show nothing. */
 export function showingsOf(slots: readonly Slot[], answers: readonly Answer[]): readonly Showing[] {
   const showings: Showing[] = [];
   let next = 0;
   for (const [slot, { message, isNote }] of slots.entries()) {
     for (const [part, content] of message.parts.entries()) {
       if (content.type === "tool-result") {
-        // Answers come in the order in which their results stand in the window.
+        // Answers are in the order of their results in the window.
         const answer = answers[next++];
         if (answer && !isNote) showings.push(...shownByResult(answer));
       } else if (content.type === "text" && message.role === "user" && !isNote) {
@@ -40,7 +42,7 @@ export function showingsOf(slots: readonly Slot[], answers: readonly Answer[]): 
   return showings;
 }
 
-/** Tells whether the output of a tool is what was asked for, as far as one can tell. */
+/** True if a tool's output looks like the requested contents, not a stub or an error message. */
 export function isContents(parts: readonly Part[]): boolean {
   if (parts.length === 0 || isStubbed(parts)) return false;
   const [first] = parts;
@@ -77,7 +79,10 @@ function shownInText(
   return hasStub(text) || isNotice(text) ? [] : [{ path, block: { from: 0, to: text.length } }];
 }
 
-/** Older Cline and Roo give results as text: a line that names the call, then the contents as a text of their own. */
+/**
+ * Older versions of Cline and Roo send results as text: a line that names the call, then the contents as a separate
+ * text.
+ */
 function announcedBy(text: string): string | undefined {
   return /^\[read_file for '([^'\n]{1,1000})'[^\]\n]{0,200}\] Result:\s*$/.exec(text)?.[1];
 }

@@ -7,7 +7,7 @@ import { normalizePath } from "./path.ts";
 import { touchesOfCommand } from "./shell.ts";
 import type { Touch } from "./touch.ts";
 
-/** Tools that do one thing to files, by the names they go by in the agents we know. */
+/** Names of tools with a single effect on files, in the agents we know. */
 const KINDS: ReadonlyMap<string, Touch["kind"]> = new Map(
   Object.entries({
     read: ["read", "read_file", "read_files", "readfile", "read_text_file", "view", "view_file", "open_file"],
@@ -22,7 +22,7 @@ const KINDS: ReadonlyMap<string, Touch["kind"]> = new Map(
 
 const EDITORS = ["str_replace_editor", "str_replace_based_edit_tool", "editor", "text_editor"];
 
-/** What a command of an editor tool, given as an argument, does. */
+/** Effects of the commands of an editor tool, which are passed as an argument. */
 const EDITOR_KINDS: ReadonlyMap<string, Touch["kind"]> = new Map([
   ["view", "read"],
   ["create", "write"],
@@ -37,13 +37,15 @@ const SHELLS = [
   ...["powershell", "container.exec", "execute_bash"],
 ];
 
-/** Lines that SWE-agent's `open` shows. */
+/** Number of lines that SWE-agent's `open` shows. */
 const OPENED_LINES = 100;
 
-/** Calls never change, and every pass asks about the same ones. */
+/** Cache: calls are immutable, and every pass asks about the same calls. */
 const known = new WeakMap<ToolCallPart, readonly Touch[]>();
 
-/** All that a call does, as far as its tool and arguments tell; a call may read several files. */
+/**
+ * All file accesses and commands of a call, derived from its tool name and arguments; a call may read several files.
+ */
 export function touchesOf(call: ToolCallPart): readonly Touch[] {
   const touches = known.get(call) ?? recognise(call);
   known.set(call, touches);
@@ -84,13 +86,13 @@ function shellTouches(from: Arguments): readonly Touch[] {
   return touchesOfCommand(words.map(quoted).join(" "), home);
 }
 
-/** Codex also writes patches through its shell. */
+/** Codex also applies patches through its shell. */
 function commandTouches(command: string, folder: string | undefined): readonly Touch[] {
   const isPatch = /^\s*apply_patch\b/.test(command) && command.includes("*** Begin Patch");
   return isPatch ? touchesOfPatch(command, folder) : touchesOfCommand(command, folder);
 }
 
-/** SWE-agent: the command line is the argument, and its first word is the tool. */
+/** SWE-agent passes the command line as an argument; its first word is the tool. */
 function actionTouches(name: string, command: string): readonly Touch[] {
   const [word, path, line] = command.trim().split(/\s+/);
   if (word?.toLowerCase() !== name) return [];

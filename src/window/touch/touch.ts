@@ -1,13 +1,13 @@
 import type { LineRange } from "./line-range.ts";
 
-/** What a tool call did: read or wrote a file, changed some of it, or ran a command. */
+/** The effect of a tool call: it read, wrote or edited a file, or ran a command. */
 export interface Touch {
   readonly kind: "read" | "write" | "edit" | "run";
-  /** Normalised; absent where the call does not say it. */
+  /** Normalized; absent if the call does not name it. */
   readonly path?: string;
   /** The lines that were read; absent for the whole file. */
   readonly range?: LineRange;
   readonly command?: string;
-  /** Where the command ran, as far as the call says it. */
+  /** Working directory of the command, if the call names it. */
   readonly folder?: string;
 }

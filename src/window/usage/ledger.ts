@@ -5,20 +5,20 @@ import { costOfUsage } from "../models/cost-of-usage.ts";
 import type { ModelFacts } from "../models/facts.ts";
 import { addTotals, NO_TOTALS, subtractTotals, type Totals, totalsOf } from "./totals.ts";
 
-/** One report, and when it was written. */
+/** One usage report and the time it was written. */
 export interface UsageReport {
   readonly at: number;
   readonly body: UsageBody;
 }
 
-/** What one request used, as last reported. */
+/** Usage of one request, as last reported. */
 export interface RequestTotals {
   readonly request: string;
   readonly day: string;
   readonly totals: Totals;
 }
 
-/** What a session used. Plain JSON that grows only with its days, so it can be saved and carried on. */
+/** Usage of a session. Plain JSON that grows only with the number of days, so it can be saved and resumed. */
 export interface Ledger {
   readonly session: Totals;
   /** By UTC day, as in "2026-11-15". */
@@ -27,16 +27,15 @@ export interface Ledger {
   readonly recent: readonly RequestTotals[];
 }
 
-/** How many requests may begin before a late report of an earlier one counts as a new request. */
+/** Number of requests that may start before a late report of an earlier request counts as a new one. */
 export const RECENT_REQUESTS = 64;
 
-/** A ledger without entries. */
 export const EMPTY_LEDGER: Ledger = { session: NO_TOTALS, days: {}, recent: [] };
 
-/** Looks up the facts of a model, for reports that name no cost. */
+/** Looks up the facts of a model, for reports without a cost. */
 export type FactsOf = (model: string) => ModelFacts | undefined;
 
-/** The ledger with one more report: the last report of a request takes the place of those before it. */
+/** Adds a report to the ledger; it replaces earlier reports of the same request. */
 export function addReport(ledger: Ledger, report: UsageReport, factsOf: FactsOf): Ledger {
   checkFields("ledger", ledger, { recent: "array" });
   checkKind("factsOf", factsOf, "function");
@@ -53,7 +52,7 @@ export function addReport(ledger: Ledger, report: UsageReport, factsOf: FactsOf)
   return { ...withTotals(before, day, totals), recent };
 }
 
-/** The ledger of many reports, in the order in which they were written. */
+/** Builds a ledger from reports, in the order in which they were written. */
 export function ledgerOf(reports: Iterable<UsageReport>, factsOf: FactsOf): Ledger {
   let ledger = EMPTY_LEDGER;
   for (const report of reports) ledger = addReport(ledger, report, factsOf);

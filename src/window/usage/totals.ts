@@ -1,7 +1,7 @@
 import { checkFields } from "../../model/arguments.ts";
 import type { Usage } from "../../model/usage.ts";
 
-/** What requests used, added up. */
+/** Summed usage of requests. */
 export interface Totals {
   readonly requests: number;
   readonly inputTokens: number;
@@ -12,11 +12,10 @@ export interface Totals {
   readonly reasoningTokens: number;
   /** US dollars. */
   readonly cost: number;
-  /** Requests whose cost is neither reported nor known from prices: `cost` is without them. */
+  /** Requests whose cost is neither reported nor computable from prices; `cost` excludes them. */
   readonly unpricedRequests: number;
 }
 
-/** Nothing used. */
 export const NO_TOTALS: Totals = {
   requests: 0,
   inputTokens: 0,
@@ -29,7 +28,7 @@ export const NO_TOTALS: Totals = {
   unpricedRequests: 0,
 };
 
-/** The totals of one request; `cost` is undefined where nobody knows it. */
+/** The totals of one request; `cost` is undefined if unknown. */
 export function totalsOf(usage: Usage, cost: number | undefined): Totals {
   return {
     requests: 1,
@@ -44,12 +43,10 @@ export function totalsOf(usage: Usage, cost: number | undefined): Totals {
   };
 }
 
-/** The sum of two totals. */
 export function addTotals(one: Totals, other: Totals): Totals {
   return combine(checkFields("one", one), checkFields("other", other), 1);
 }
 
-/** The first totals without the second. */
 export function subtractTotals(one: Totals, other: Totals): Totals {
   return combine(one, other, -1);
 }

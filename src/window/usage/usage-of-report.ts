@@ -1,9 +1,8 @@
 import type { Usage } from "../../model/usage.ts";
 
-/** The APIs whose reports are understood; many other providers speak one of them. */
+/** The supported APIs; many other providers use one of them. */
 export const REPORTING_APIS = ["anthropic", "openai-chat", "openai-responses", "google"] as const;
 
-/** One of them. */
 export type ReportingApi = (typeof REPORTING_APIS)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,8 +16,8 @@ const READERS: Readonly<Record<ReportingApi, (report: Fields) => Counts>> = {
 };
 
 /**
- * Our usage of a provider's own report: the object `usage` of a response or of an event in its stream, `usageMetadata`
- * for Google. Undefined if there is no count in it.
+ * Converts a provider's usage report: the `usage` object of a response or stream event, or `usageMetadata` for Google.
+ * Undefined if it contains no count.
  */
 export function usageOfReport(api: ReportingApi, report: unknown): Usage | undefined {
   const counts = READERS[api](fieldsOf(report));
@@ -27,8 +26,8 @@ export function usageOfReport(api: ReportingApi, report: unknown): Usage | undef
 }
 
 /**
- * The usage of a request after a further report in the same stream. Reports count from the beginning, so the later one
- * holds; but some leave out what an earlier one said, or say 0 for it.
+ * Merges a later report of the same stream into an earlier one. Reports are cumulative, so the later one wins, except
+ * where it omits a count or reports 0.
  */
 export function mergeUsage(earlier: Usage | undefined, later: Usage | undefined): Usage | undefined {
   if (!earlier || !later) return later ?? earlier;
@@ -61,7 +60,7 @@ function usageOfChat(report: Fields): Counts {
       countOf(input.cached_tokens) ?? countOf(report.prompt_cache_hit_tokens),
       countOf(input.cache_write_tokens),
     ),
-    // Some count reasoning beside the completion; their total says so.
+    // Some providers do not include reasoning in the completion count; their total shows it.
     outputTokens:
       reasoning !== undefined &&
       report.total_tokens === sumOf(countOf(report.prompt_tokens), output, reasoning)
@@ -82,7 +81,7 @@ function usageOfResponses(report: Fields): Counts {
   };
 }
 
-/** Google counts thoughts, and what its own tools put into the prompt, apart. */
+/** Google counts thoughts, and the tokens that its own tools add to the prompt, separately. */
 function usageOfGoogle(report: Fields): Counts {
   const thoughts = countOf(report.thoughtsTokenCount);
   return {
@@ -96,7 +95,7 @@ function usageOfGoogle(report: Fields): Counts {
   };
 }
 
-/** All but Anthropic count what was cached as input, too. */
+/** All APIs but Anthropic's include cached tokens in the input count. */
 function inputOf(all: number | undefined, read: number | undefined, written: number | undefined): Counts {
   return {
     inputTokens: all === undefined ? undefined : Math.max(0, all - (read ?? 0) - (written ?? 0)),

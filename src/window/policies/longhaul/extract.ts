@@ -7,49 +7,51 @@ import { Shelf } from "../../extract/shelf.ts";
 import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./notes.ts";
 
-/** What the lines of an extract may take. */
+/** Limits for the lines of an extract. */
 export interface ExtractRoom {
-  /** Tokens, and the number of notes that may come out of it. */
+  /** Tokens for the extract; `notes` is the maximum number of notes it is split into. */
   readonly room: number;
   readonly notes: number;
   readonly tokensOf: TokensOf;
 }
 
-/** Below this space only what is needed soon pays. */
+/** With less space than this, only lines needed soon are worth keeping. */
 const NARROW_TOKENS = 16_000;
 const LEAST: Readonly<Record<Horizon, number>> = { near: 0.002, far: 0.0009 };
 const NOTE_TOKENS = 25;
 const SAMPLED_LINES = 64;
-/** Where nothing pays, what left is still told of: with so many tokens of lines, or with the name of the newest alone. */
+/**
+ * Used if no line pays: the extract then shows up to this many tokens of lines, or only the name of the newest message.
+ */
 const TRACE: { readonly tokens: number; readonly least: number } = { tokens: 120, least: 1e-6 };
 const NAME_TOKENS = 45;
 
-/** What is known of a session besides its window: facts, lines of what has left, and what was found in what has not. */
+/** Facts of a session, lines of messages that have left its window, and the readings of messages still in it. */
 export class Extract {
   readonly #horizon: Horizon;
   #made: Facts | undefined;
   readonly #shelf = new Shelf();
   readonly #readings = new Map<number, Reading>();
-  /** Not read yet: a session that was taken over may never need it. */
+  /** Slots not read yet; a session that was taken over may never need them. */
   #unread: Slot[] | undefined;
-  /** Observed and not read yet, if that may wait. */
+  /** Slots observed but not read yet, if reading may be deferred. */
   readonly #pending: Slot[] = [];
   readonly #isPatient: boolean;
 
-  /** `earlier` are messages that were said before, as they were said. */
+  /** `earlier` are all previous messages in their original form. */
   constructor(space: number, earlier: readonly Slot[], isPatient: boolean) {
     this.#isPatient = isPatient;
     this.#horizon = space < NARROW_TOKENS ? "near" : "far";
     this.#unread = earlier.length > 0 ? [...earlier] : undefined;
   }
 
-  /** Made when it is first needed: most sessions never rebuild their window. */
+  /** Created on first use: most sessions never rebuild their window. */
   get #facts(): Facts {
     this.#made ??= new Facts(this.#horizon);
     return this.#made;
   }
 
-  /** Takes in the next message. */
+  /** Adds the next message. */
   observe(slot: Slot): void {
     if (this.#unread) this.#unread.push(slot);
     else {
@@ -58,15 +60,15 @@ export class Extract {
     }
   }
 
-  /** Reads what was put off. */
+  /** Reads the deferred messages. */
   digest(): void {
     for (const slot of this.#pending) this.#readings.set(slot.seq, this.#facts.read(slot));
     this.#pending.length = 0;
   }
 
   /**
-   * Puts away what leaves the window and chooses the lines that come back beside what it shows: those that pay, or a trace of
-   * what left where none does.
+   * Shelves the lines of messages that leave the window and chooses the lines to bring back next to `shown`: those that
+   * pay, or a trace of the removed messages if none does.
    */
   replace(
     left: readonly Slot[],
@@ -118,7 +120,7 @@ export class Extract {
   }
 }
 
-/** What lines really take, beside what they were counted as. */
+/** Ratio of the lines' real tokens to their rough estimates. */
 function densityOf(lines: LineList, tokensOf: TokensOf): number {
   const step = Math.max(1, Math.floor(lines.length / SAMPLED_LINES));
   let text = "";

@@ -9,41 +9,41 @@ import type { Slot } from "../../slot.ts";
 import { relateTexts } from "./relate.ts";
 import { type Words, withoutExtras } from "./words.ts";
 
-/** What a rebuild may keep. */
+/** Limits for a rebuilt window. */
 export interface KeepRules {
-  /** Tokens that the rebuilt window is to have. */
+  /** Target size of the rebuilt window, in tokens. */
   readonly space: number;
-  /** Messages it is to have. */
+  /** Target number of messages. */
   readonly places: number;
   /** Share of the space for a verbatim tail of tool calls with their results. */
   readonly tail: number;
-  /** Tokens that the window may take with what was said in it; more of that has to leave. Infinity to keep all of it. */
+  /** Tokens that the window may take including text of user and assistant; text beyond that has to leave. Infinity keeps all of it. */
   readonly saidSpace: number;
-  /** Tokens of that for an extract of tool output, as far as there is any. */
+  /** Tokens of `saidSpace` reserved for an extract of tool output, if there is any. */
   readonly extractTokens: number;
   readonly pins: ReadonlySet<number>;
   readonly tokensOf: TokensOf;
 }
 
-/** What stays of a window, in order, and what leaves it. */
+/** The slots that stay in a window, in order, and those that leave. */
 export interface Kept {
   readonly shown: readonly Slot[];
-  /** What was said in messages that leave otherwise, because they call tools. */
+  /** Text to quote from messages that leave, mostly because they call tools. */
   readonly quoted: readonly Slot[];
   readonly left: readonly Slot[];
 }
 
 const LEAST_TAIL_TOKENS = 4_000;
 const LEAST_TAIL_SHARE = 0.7;
-/** Share of the window that is left for words at least, however much work there is. */
+/** Minimum share of `saidSpace` for text of user and assistant, however much room tool calls take. */
 const MIN_SAID_SHARE = 0.15;
-/** Of what may stay of the words, the shares for the latest of the user, and for those related to the newest question. */
+/** Shares of the tokens for text: for the latest user messages, and for messages related to the newest question. */
 const USER_SHARE = 0.4;
 const RELATED_SHARE = 0.3;
 
 /**
- * Decides what stays word by word: what is protected, a tail of tool calls, and what was said. Groups stay whole. Where
- * the limit forces words out, the oldest and least related leave first.
+ * Decides which messages stay verbatim: protected ones, a tail of tool calls, and text of user and assistant. Groups
+ * stay whole. If the limit forces text out, the oldest and least related leaves first.
  */
 export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules: KeepRules): Kept {
   const groups = groupsOf(slots);
@@ -69,7 +69,7 @@ export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules
   const staying = chooseItems(items, question ? textOfMessage(question.message) : "", maxTokens);
   const quoted: Slot[] = [];
   const first = slots.findIndex(({ message }) => message.role === "user");
-  // Providers refuse a conversation that the assistant begins: its first words are quoted.
+  // Providers refuse a conversation that begins with the assistant, so its first text is quoted.
   const isTooEarly = (index: number) => (groups[index] as Group).to < first;
   for (const { index, slots: own } of staying) {
     if (index === undefined || (isTooEarly(index) && own[0]?.message.role === "assistant"))
@@ -84,12 +84,12 @@ export function keepGroups(slots: readonly Slot[], said: readonly Words[], rules
 type KeptGroups = Map<number, readonly Slot[]>;
 
 interface Item {
-  /** Of the group, for words that make up a message. */
+  /** Index of the group, if the text makes up whole messages. */
   readonly index: number | undefined;
   readonly slots: readonly Slot[];
 }
 
-/** Tokens that what was said may take: what other messages and an extract of those that leave do not need. */
+/** Tokens for text of user and assistant: the space that other kept messages and an extract do not need. */
 function saidTokens(
   slots: readonly Slot[],
   kept: readonly Slot[],
@@ -104,7 +104,10 @@ function saidTokens(
   return Math.max(rest, Math.min(saidSpace * MIN_SAID_SHARE, saidSpace - keptTokens));
 }
 
-/** The items that stay within so many tokens: what the user said lately, what is related to the question, and the newest. */
+/**
+ * Chooses the items that stay within `maxTokens`: the latest of the user, those related to the question, then the
+ * newest.
+ */
 function chooseItems(items: readonly Item[], question: string, maxTokens: number): readonly Item[] {
   const sizes = items.map(({ slots }) => sizeOf(slots));
   const all = sizes.reduce((sum, size) => sum + size, 0);
@@ -132,7 +135,7 @@ function chooseItems(items: readonly Item[], question: string, maxTokens: number
   return items.filter((_, index) => staying.has(index));
 }
 
-/** What is protected stays as it is, with everything that calls and results tie to it. */
+/** Protected messages stay unchanged, with every message bound to them by calls and results. */
 function keepProtected(slots: readonly Slot[], groups: readonly Group[], rules: KeepRules): KeptGroups {
   const seqs = protectedSeqs(slots, rules.pins);
   const bonds = bondsBetween(answersOf(slots));
@@ -147,7 +150,7 @@ function keepProtected(slots: readonly Slot[], groups: readonly Group[], rules: 
   return kept;
 }
 
-/** A bulky group inside the tail goes to the extract and the tail goes on. */
+/** A bulky group inside the tail goes to the extract, and the tail continues before it. */
 function keepTail(
   slots: readonly Slot[],
   groups: readonly Group[],
@@ -169,7 +172,7 @@ function keepTail(
   }
 }
 
-/** Every group that stays takes a place for each of its messages and one for a note before it. */
+/** Every group that stays takes one place per message and one for a note before it. */
 function placesLeft(kept: KeptGroups, { places }: KeepRules): number {
   if (places === Number.POSITIVE_INFINITY) return places;
   return places - [...kept.values()].reduce((sum, own) => sum + own.length + 1, 0);

@@ -3,18 +3,18 @@ import type { TokensOf } from "../../apply-edits.ts";
 import type { Source } from "../../extract/line-list.ts";
 import type { Slot } from "../../slot.ts";
 
-/** A line that was chosen to come back. */
+/** A line chosen to return to the window. */
 export interface ExtractLine {
-  /** Ends with a line break; empty where only its message is named. */
+  /** Ends with a line break; empty if the extract only names the message. */
   readonly text: string;
   readonly source: Source;
-  /** Rises within a message. */
+  /** Increases within a message. */
   readonly order: number;
 }
 
 const TITLE = "[Extract of earlier steps";
 
-/** The window with the chosen lines in notes, each in the gap that its lines come from. */
+/** Inserts the chosen lines as notes, each in the gap that its lines come from. */
 export function withNotes(
   shown: readonly Slot[],
   lines: readonly ExtractLine[],
@@ -37,19 +37,19 @@ export function withNotes(
   return window;
 }
 
-/** What was said in a message that leaves otherwise, as a line of the extract: it stays whole. */
+/** The text of a message that leaves the window, as a line of the extract; it stays whole. */
 export function quotedLine({ seq, cite = `#${seq}`, message }: Slot): ExtractLine {
   const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   return { text: `${text}\n`, source: { seq, cite, heading: message.role }, order: -1 };
 }
 
-/** True for a note that holds an extract: each rebuild makes it again. */
+/** True for a note that contains an extract; each rebuild writes it again. */
 export function isExtract({ isNote, message }: Slot): boolean {
   const [part] = message.parts;
   return isNote === true && part?.type === "text" && part.text.startsWith(TITLE);
 }
 
-/** How to get at the rest is said once, in the first note. */
+/** Only the first note explains how to see the rest. */
 function noteOf(lines: readonly ExtractLine[], isFirst: boolean, at: number, tokensOf: TokensOf): Slot {
   const { seq, cite } = (lines[0] as ExtractLine).source;
   const title = isFirst

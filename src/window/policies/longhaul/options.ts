@@ -1,22 +1,24 @@
-/** How the window is rebuilt. Shares are of the room behind system prompt and tools, unless said otherwise. */
+/**
+ * Controls how the window is rebuilt. Shares refer to the room after system prompt and tools, unless stated otherwise.
+ */
 export interface LonghaulOptions {
-  /** A rebuild goes down to this share, */
+  /** Share that a rebuild goes down to. */
   readonly low: number;
-  /** but never to more tokens than this: reads are what costs, so money wants a target of its own. */
+  /** Maximum tokens that a rebuild goes down to: cost depends on the tokens read, so it needs an absolute target. */
   readonly target: number;
-  /** Kept word by word at the end, of what a rebuild goes down to. */
+  /** Share of the rebuilt size that is kept verbatim at the end. */
   readonly tail: number;
-  /** For tail and extract at least, of what a rebuild goes down to, however much was said. */
+  /** Minimum share of the rebuilt size for tail and extract, however much text there is. */
   readonly work: number;
-  /** For the extract, where the limit forces out what was said; of what a rebuild goes down to. */
+  /** Share of the rebuilt size for the extract when the limit forces text out. */
   readonly extract: number;
-  /** For the extract at least, if what may not leave takes more than a rebuild goes down to. */
+  /** Minimum share for the extract if content that may not leave exceeds the rebuilt size. */
   readonly least: number;
-  /** When the cache is cold anyway, rebuild from this multiple of the low mark on. */
+  /** When the cache is cold, rebuilds start at this multiple of the low mark. */
   readonly cold: number;
 }
 
-/** What holds unless the caller says otherwise. */
+/** Default options. */
 export const LONGHAUL_OPTIONS: LonghaulOptions = {
   low: 0.55,
   target: 44_000,

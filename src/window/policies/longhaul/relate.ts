@@ -1,4 +1,4 @@
-/** Words that stand in most sentences and relate nothing to anything. */
+/** Words that occur in most sentences and carry no topic. */
 const COMMON = new Set(
   "the and for that this with you are was were have has had not but can will would could should what which who how why when where from your our their them they his her its it's i'm there here then than into about over just like also some any all been being did does done more most other such only very".split(
     " ",
@@ -9,8 +9,8 @@ const HAN = /\p{Script=Han}/u;
 const MAX_CHARACTERS = 20_000;
 
 /**
- * How closely each text is related to a question: rare words that both have weigh most, and long texts gain little by
- * their length. 0 for a text that shares nothing with it.
+ * Scores how closely each text is related to a question: rare shared words weigh most, and long texts gain little from
+ * their length. 0 for a text that shares no word with it.
  */
 export function relateTexts(question: string, texts: readonly string[]): readonly number[] {
   const wanted = new Set(termsOf(question));
@@ -35,7 +35,7 @@ export function relateTexts(question: string, texts: readonly string[]): readonl
   });
 }
 
-/** Words in lower case; Chinese, which has no gaps, in pairs of characters. */
+/** Words in lower case; Chinese, which has no spaces, as pairs of characters. */
 function* termsOf(text: string): Generator<string> {
   for (const [word] of text.slice(0, MAX_CHARACTERS).toLowerCase().matchAll(WORD)) {
     if (HAN.test(word)) {

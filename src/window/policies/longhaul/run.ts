@@ -19,14 +19,22 @@ import { isExtract, quotedLine, withNotes } from "./notes.ts";
 import type { LonghaulOptions } from "./options.ts";
 import { SaidWords, type Words } from "./words.ts";
 
-/** If what may not leave is too much, it is clipped to this share of the room, so that the next message does not clip it again. */
+/**
+ * Content that may not leave but is too large is clipped to this share of the room, so that the next message does not
+ * clip it again.
+ */
 const CLIPPED_SHARE = 0.85;
-/** Where the limit forces out what was said, so many tokens are left for what comes next, and no more than it takes. */
+/**
+ * When the limit forces text out, up to this many tokens are left free for new messages, so that no more text leaves
+ * than necessary.
+ */
 const SAID_GROWTH_TOKENS = 24_000;
-/** A cold cache makes a rebuild free, but not useful: so much of the window must be new since the last one. */
+/**
+ * A cold cache makes a rebuild free but not useful: at least this share of the window must be new since the last one.
+ */
 const NEW_SHARE = 0.1;
 
-/** One session under the policy: the window as it was sent last, what has come since, and what has left. */
+/** One session under the policy: the last window, the messages since, and the lines of messages that have left. */
 export class LonghaulRun implements PolicyRun {
   readonly #options: LonghaulOptions;
   readonly #budget: Budget;
@@ -36,23 +44,23 @@ export class LonghaulRun implements PolicyRun {
   readonly #low: number;
   readonly #extract: Extract;
   readonly #words: SaidWords;
-  /** Messages of the window in the user's name that only tools speak in. */
+  /** Seqs of user messages in the window that contain only tool output. */
   readonly #outputs = new Set<number>();
   #before: Message | undefined;
   #window: Slot[];
   #tokens: number;
-  /** Calls of the window that have been answered. */
+  /** Ids of answered calls in the window. */
   readonly #answered = new Set<string>();
   #calls: number;
-  /** What was said, and in how many replies: what a call adds. */
+  /** Total tokens of all messages; divided by `#replies`, it gives the average growth per call. */
   #saidTokens = 0;
   #replies = 0;
-  /** Tokens that have come since the last rebuild; all that was there before counts for the first. */
+  /** Tokens added since the last rebuild; the whole initial window counts for the first. */
   #newTokens: number;
   reason: string | undefined;
-  /** True if the window has not been fitted as it is: fitting it once more must change nothing. */
+  /** True if the window has changed since the last fit; fitting an unchanged window again must change nothing. */
   #isNew = true;
-  /** Calls of the window as it was settled and of what has come since; undefined if it has to be settled anew. */
+  /** Ids of the calls in the settled window and the messages since; undefined if the window must be settled again. */
   #called: Set<string> | undefined;
 
   constructor(options: LonghaulOptions, budget: Budget, tokensOf: TokensOf, course: Course) {
@@ -85,7 +93,7 @@ export class LonghaulRun implements PolicyRun {
   observe(slot: Slot): void {
     this.#window.push(slot);
     this.#tokens += slot.tokens;
-    // A page goes out with the window that was just fitted, and says nothing that was not said before.
+    // A page is sent with the window that was just fitted, and contains nothing new.
     if (isPage(slot)) return;
     this.#isNew = true;
     this.#newTokens += slot.tokens;
@@ -93,7 +101,7 @@ export class LonghaulRun implements PolicyRun {
     this.#count(slot);
     this.#extract.observe(slot);
     for (const callId of callIdsOf(slot.message)) this.#called?.add(callId);
-    // A result without its call has to become words.
+    // A result without its call has to become text.
     if (answeredBy(slot.message).some((callId) => !this.#called?.has(callId))) this.#called = undefined;
   }
 
@@ -105,7 +113,7 @@ export class LonghaulRun implements PolicyRun {
     this.#isNew = false;
     this.#calls++;
     const sent = this.#window;
-    // What comes before the messages may have changed.
+    // The tokens before the messages may have changed.
     this.#tokens = this.#budget.system + sizeOf(sent);
     const isForced = this.#isOver(pageTokens);
     const why = isForced ? "over the limit" : this.#whyRebuild(isHot);
@@ -121,7 +129,10 @@ export class LonghaulRun implements PolicyRun {
     return this.#tokens + pageTokens > tokens || this.#window.length > messages;
   }
 
-  /** Only what can be had again is worth an early rebuild: what was said stays whatever that costs. */
+  /**
+   * An early rebuild removes only content that can be retrieved again; text of user and assistant stays, whatever it
+   * costs.
+   */
   #whyRebuild(isHot: boolean): string | undefined {
     const { system } = this.#budget;
     const low = this.#lowBesideWords();
@@ -142,7 +153,7 @@ export class LonghaulRun implements PolicyRun {
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
   }
 
-  /** The size that an early rebuild can go down to: all that was said, and some space for tail and extract. */
+  /** The size that an early rebuild can reach: all text of user and assistant, plus some space for tail and extract. */
   #lowBesideWords(): number {
     const { system } = this.#budget;
     const space = this.#low - system;
@@ -186,7 +197,7 @@ export class LonghaulRun implements PolicyRun {
     this.#settle(fewer, protectedSeqs(slots, this.#pins));
   }
 
-  /** The messages of the window as they were said; summaries in their places. */
+  /** The messages of the window in their original form, with summaries at their positions. */
   #slotsAsSaid(): readonly Slot[] {
     const bySeq = new Map<number, Slot>();
     const summaries: Slot[] = [];
@@ -202,7 +213,7 @@ export class LonghaulRun implements PolicyRun {
     return original ? { ...rest, message: original, tokens: this.#tokensOf(original) } : slot;
   }
 
-  /** The window as it may be sent: no result without its call, and within the budget whatever it takes. */
+  /** Makes the window valid to send: no result without its call, and always within the budget. */
   #settle(slots: readonly Slot[], kept: ReadonlySet<number>): void {
     const called = withoutLostCalls(slots, this.#tokensOf);
     const paired = withoutLostResults(called, (callId) => this.#answered.has(callId), this.#tokensOf);
@@ -219,14 +230,14 @@ export class LonghaulRun implements PolicyRun {
     this.#called = new Set(this.#window.flatMap(({ message }) => callIdsOf(message)));
   }
 
-  /** Finds out who speaks. */
+  /** Records whether a message contains only tool output. */
   #hear({ seq, message, isNote }: Slot): void {
     if (isNote) return;
     if (isToldOutput(message, this.#before)) this.#outputs.add(seq);
     this.#before = message;
   }
 
-  /** Messages that had left before this run began: words that can be shown whole were forced out. */
+  /** Marks text that left the window before this run began as forced out, if it can be shown whole. */
   #forceOutPast(past: readonly Slot[]): void {
     const gone = new Set(past.map(({ seq }) => seq));
     const isStaying = ({ slot, isWhole }: Words) => !isWhole || !gone.has(slot.seq);
@@ -238,7 +249,7 @@ export class LonghaulRun implements PolicyRun {
     if (slot.message.role === "assistant") this.#replies++;
     if (this.#outputs.has(slot.seq)) this.#words.lastWasCall();
     else if (!slot.isNote) this.#words.add(slot);
-    // An id may come again: a new call is open, whatever was answered before.
+    // An id may be reused: a new call is open even if an earlier one with its id was answered.
     for (const callId of callIdsOf(slot.message)) this.#answered.delete(callId);
     for (const callId of answeredBy(slot.message)) this.#answered.add(callId);
   }

@@ -6,26 +6,26 @@ import { withoutImages } from "../../clip.ts";
 import type { Slot } from "../../slot.ts";
 import { clipToldOutput, wordsBeforeTagCall } from "../../told-output.ts";
 
-/** Of tool output in the user's name, what is left beside words of the user. */
+/** Maximum characters of tool output kept in a user message next to the user's own text. */
 const MAX_OUTPUT_CHARACTERS = 200;
 
-/** What somebody said in one message. */
+/** The text of one message. */
 export interface Words {
-  /** The message as it was said, or only its words where it also calls tools or answers them. */
+  /** The original message, or only its text if it also calls tools or answers calls. */
   readonly slot: Slot;
-  /** True if the message is nothing but words, so that it can be shown as it was. */
+  /** True if the message is nothing but text, so that it can be shown unchanged. */
   readonly isWhole: boolean;
 }
 
 /**
- * What the user and the assistant have said, in order: what has left a window can return from here. Bounded by tokens;
- * the oldest go first, but never the very first.
+ * The texts of user and assistant, in order, from which removed messages can return to a window. Bounded by tokens; the
+ * oldest are dropped first, but never the very first.
  */
 export class SaidWords {
   readonly #maxTokens: number;
   readonly #tokensOf: TokensOf;
   #words: Words[] = [];
-  /** Seqs of words that the limit has forced out of the window. */
+  /** Seqs of texts that the limit has forced out of the window. */
   #out = new Set<number>();
   #tokens = 0;
 
@@ -34,17 +34,17 @@ export class SaidWords {
     this.#tokensOf = tokensOf;
   }
 
-  /** All that is remembered, also what the limit has forced out. */
+  /** All remembered texts, including those that the limit has forced out. */
   get all(): readonly Words[] {
     return this.#words;
   }
 
-  /** What no limit has forced out. */
+  /** The texts that no limit has forced out. */
   get staying(): readonly Words[] {
     return this.#out.size === 0 ? this.#words : this.#words.filter(({ slot }) => !this.#out.has(slot.seq));
   }
 
-  /** Tokens of what is staying. */
+  /** Total tokens of `staying`. */
   get stayingTokens(): number {
     let tokens = this.#tokens;
     if (this.#out.size > 0)
@@ -52,18 +52,21 @@ export class SaidWords {
     return tokens;
   }
 
-  /** Says which words the limit has left in the window: all others are out until it has room for them again. */
+  /** Records which texts the limit has left in the window; all others stay out until there is room for them again. */
   forceOutOthers(seqs: ReadonlySet<number>): void {
     this.#out = new Set(this.#words.flatMap(({ slot }) => (seqs.has(slot.seq) ? [] : [slot.seq])));
   }
 
-  /** Takes in the words of the next message, if there are any. */
+  /** Adds the text of the next message, if it has any. */
   add(slot: Slot): void {
     const words = wordsOf(slot, this.#tokensOf);
     if (words) this.#put(words);
   }
 
-  /** What was said in some slots and, if `isForced`, also what the limit has forced out, and all else that has left them. */
+  /**
+   * The texts in `slots` and the remembered texts that have left them; includes texts that the limit forced out only if
+   * `isForced`.
+   */
   beside(slots: readonly Slot[], outputs: ReadonlySet<number>, isForced: boolean): readonly Words[] {
     const here = wordsIn(slots, outputs, this.#tokensOf);
     const seqs = new Set(slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq])));
@@ -71,7 +74,7 @@ export class SaidWords {
     return [...gone, ...here].sort((one, other) => one.slot.seq - other.slot.seq);
   }
 
-  /** Says that the last message was a call after all, which was written as a tag: only what comes before it was said. */
+  /** Records that the last message was a call written as a tag, so only the text before the tag counts. */
   lastWasCall(): void {
     const last = this.#words.at(-1);
     if (!last?.isWhole || last.slot.message.role !== "assistant") return;
@@ -86,7 +89,7 @@ export class SaidWords {
     this.#words.push(words);
     this.#tokens += words.slot.tokens;
     if (this.#tokens <= this.#maxTokens * 1.25) return;
-    // Many at once, for taking them off the front one by one would be quadratic.
+    // Drops many at once, because removing them one by one would be quadratic.
     let from = 1;
     while (from < this.#words.length - 1 && this.#tokens > this.#maxTokens)
       this.#tokens -= (this.#words[from++] as Words).slot.tokens;
@@ -94,7 +97,10 @@ export class SaidWords {
   }
 }
 
-/** What was said in slots: messages that only hold tool output say nothing, those before them end with a call. */
+/**
+ * The texts in slots. Messages that contain only tool output have none, and the message before such output ends with a
+ * call.
+ */
 function wordsIn(slots: readonly Slot[], outputs: ReadonlySet<number>, tokensOf: TokensOf): readonly Words[] {
   const own = slots.filter(({ isNote }) => !isNote);
   return own.flatMap((slot, index) => {
@@ -119,14 +125,14 @@ function wordsOf(slot: Slot, tokensOf: TokensOf): Words | undefined {
   return text.trim() === "" ? undefined : { slot: withText(slot, text, tokensOf), isWhole: false };
 }
 
-/** A message of words without pictures and tool output that it also holds: those can be had again. */
+/** Removes images and clips tool output in a text message; both can be retrieved again. */
 export function withoutExtras(slot: Slot, tokensOf: TokensOf): Slot {
   const message = withoutImages(clipToldOutput(slot.message, MAX_OUTPUT_CHARACTERS));
   if (message === slot.message) return slot;
   return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
 }
 
-/** True for what says nothing to anybody: reasoning, and calls that only their format knows. */
+/** True for parts without readable text: reasoning, and raw parts of a foreign format. */
 function isWork(part: Part): boolean {
   const type = part.type === "blob" ? part.of : part.type;
   return type === "reasoning" || type === "raw";
