@@ -9,7 +9,7 @@ export interface Context {
   readonly cwd: string;
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  /** Whether each stream is a terminal. */
+  /** True for each stream that is a terminal. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
   /** Width of each stream in columns; Infinity if it is not a terminal. */
   readonly columns: { readonly stdout: number; readonly stderr: number };

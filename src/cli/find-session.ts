@@ -6,8 +6,9 @@ const SHOWN = 5;
 const MOST_FITTING = 100;
 
 /**
- * Finds the session with that id, or the only session whose id, or a piece of it, begins or ends so. Throws
- * SESSION_NOT_FOUND with the nearest ids, or ARGUMENT_INVALID with the matching ids if there are several.
+ * Finds the session with that id, or the only session whose id begins or ends with the text or has a piece that begins
+ * with it. Throws SESSION_NOT_FOUND with the nearest ids, or ARGUMENT_INVALID with the matching ids if there are
+ * several.
  */
 export async function findSession(kernel: Kernel, wanted: string): Promise<SessionId> {
   if (await kernel.find(wanted)) return wanted;

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { type Printer, plainPrinter, printTo, ReaderGone } from "./printer.ts";
 import { widthOf } from "./width.ts";
 
-/** ANSI styles; they take no columns on the screen. */
+/** ANSI styles, which take no columns on the screen. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: styles begin with an escape character
 const STYLES = /\u001b\[[0-9;]*m/g;
 

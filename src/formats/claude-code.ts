@@ -37,7 +37,7 @@ async function* readFiles(source: Source, input: Input): AsyncGenerator<Item> {
     yield item;
     if (results) yield* results.behind(item);
   }
-  // After a resume, messages before the checkpoint do not appear, so unmatched results are not orphans.
+  // After a resume, messages before the checkpoint are not read again, so unmatched result files are not orphans.
   if (results && input.resume === undefined) yield* results.others();
 }
 

@@ -34,7 +34,7 @@ export async function surveySources(
   return { sources: parentsFirst(sources), problems };
 }
 
-/** Imports every conversation at the paths; earlier imports are only extended. */
+/** Imports every conversation at the paths; only new records are added to earlier imports. */
 export async function importSources(
   kernel: Kernel,
   paths: readonly string[],

@@ -1,7 +1,7 @@
 import { type Kernel, type Message, openKernel, textOfMessage } from "../../index.ts";
 import type { MarkedQuestion } from "./questions.ts";
 
-/** How to build the window for a question. */
+/** Settings of the window for a question. */
 export interface EvidenceSetting {
   readonly policy: string;
   readonly window: number;

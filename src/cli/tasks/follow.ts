@@ -17,7 +17,7 @@ export interface Following {
   /** Print control characters unescaped, even on a terminal. */
   readonly isRaw: boolean;
   readonly reading: OutputOptions;
-  /** Stop when the task moves to the background. */
+  /** Return when the task moves to the background. */
   readonly endsWithForeground?: boolean;
 }
 

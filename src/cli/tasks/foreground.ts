@@ -24,8 +24,8 @@ export interface Watched {
 }
 
 /**
- * Follows a task that a supervisor process runs for this terminal. A signal, or an output that nobody reads, kills the
- * task; a task that moves to the background frees the terminal. Returns the exit code.
+ * Follows a task that a supervisor process runs for this terminal. A signal or a closed output kills the task; a task
+ * that moves to the background frees the terminal. Returns the exit code.
  */
 export async function watchForeground(watched: Watched, supervising: Supervising): Promise<number> {
   const { kernel, context, options, task } = watched;

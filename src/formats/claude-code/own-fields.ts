@@ -37,7 +37,10 @@ export interface OwnFields {
   readonly isModelUnknown?: true;
   /** The line only marks a rewind. */
   readonly isRewind?: true;
-  /** The line is a summary that is not a message of the conversation; the messages are given here, or the record is. */
+  /**
+   * The line is a summary that is not a message of the conversation: this field holds its messages, or names the record
+   * of the summary.
+   */
   readonly summary?: { readonly messages: readonly MessageInput[] } | { readonly record: string };
 }
 

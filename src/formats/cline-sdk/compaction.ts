@@ -34,12 +34,12 @@ export class Compaction {
       hash.update(`${JSON.stringify(hashedFields(message, way))}\n`);
   }
 
-  /** Whether all replaced messages were emitted. */
+  /** True once all replaced messages were emitted. */
   get isComplete(): boolean {
     return this.count > 0 && this.#passed === this.count;
   }
 
-  /** Whether the emitted messages are those that the window was made from. */
+  /** True if the window was made from the emitted messages. */
   get isValid(): boolean {
     const { source_prefix_hash: prefix, source_last_message_key: key } = this.#state;
     if (!this.isComplete) return false;

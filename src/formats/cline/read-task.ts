@@ -16,7 +16,7 @@ import { titleOf } from "./title.ts";
 /** Differences between the tools that share these files. */
 export interface Dialect {
   readonly format: "cline" | "roo";
-  /** How to interleave shown and sent messages: by the index in shown messages, or by time. */
+  /** Order of shown and sent messages: by the index in shown messages, or by time. */
   readonly orderBy: "index" | "time";
   readonly usageOf: UsageReader;
   /** Emits items before everything else; `at` is the start of the task. */

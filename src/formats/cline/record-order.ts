@@ -7,7 +7,7 @@ import type { Item } from "../item.ts";
 /** Maximum records in a line item; about 20 MB of ids. */
 const MAX_RECORDS = 250_000;
 
-/** How to read a source whose files the tool rewrites. */
+/** A source whose files the tool rewrites, and the state of its last import. */
 export interface Rereading {
   readonly source: Pick<Source, "sizeBytes" | "modifiedAt">;
   /** State of the last import. */

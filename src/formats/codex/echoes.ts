@@ -53,7 +53,8 @@ export function restOfEvent(payload: JsonObject, known: KnownTexts): EventRest {
 }
 
 /**
- * Returns what must arrive before the event can be compared: an item, or the output of a call; undefined for nothing.
+ * Returns an object if the event must wait before it can be compared: with a call id for that call's output, without
+ * one for an item. Returns undefined if the event need not wait.
  */
 export function awaitedBy(payload: JsonObject): { readonly callId?: string } | undefined {
   const type = textOf(payload.type) ?? "";

@@ -33,7 +33,7 @@ export class Order {
     return this.#messages.flatMap(([id, suffixes]) => suffixes.map((suffix) => id + suffix));
   }
 
-  /** Appends a message, or replaces it with its new version; tells which of the two, and where. */
+  /** Appends a message, or replaces its older version in place; returns its position. */
   place(message: Placed): "new" | "last" | "earlier" {
     const index = this.#messages.findLastIndex(([id]) => id === message[0]);
     if (index >= 0) {

@@ -18,7 +18,8 @@ const OWN_FORMATS = [NAME, "claude-code", "cline", "cline-sdk", "roo"];
 /**
  * Writes the active line as a request of Anthropic's Messages API: `{ system, messages }`. Roles must alternate, so
  * consecutive messages of one role are joined. Thinking without Anthropic's signature and raw parts of other formats
- * are left out. System messages after the first user message keep their place, which models since Claude 4.8 accept.
+ * are left out. System messages at the beginning become `system`; later ones keep their place, which models since
+ * Claude 4.8 accept.
  */
 export const anthropicWriter: Writer = {
   name: NAME,

@@ -8,7 +8,7 @@ import { UsageError } from "../../usage-error.ts";
 /** Interval of a timer that does nothing but keep the process alive while the task runs. */
 const ALIVE_MS = 2 ** 30;
 
-/** Runs one task for `task run`, in a process of its own. */
+/** Runs one task for `task run`, in a separate process. */
 export const superviseCommand = defineCommand({
   name: "task supervise",
   summary: "run a task for another process (called by task run)",

@@ -12,7 +12,7 @@ export interface Draft {
   readonly parts: readonly number[];
   /** Content blocks, one per part; empty if the entry has no such content. */
   readonly blocks: readonly JsonObject[];
-  /** Whether usage goes into pi's message or into the entry itself. */
+  /** Place of usage: in pi's message, or in the entry itself. */
   readonly usage?: "message" | "entry";
   readonly callId?: string;
 }
