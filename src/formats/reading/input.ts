@@ -24,7 +24,7 @@ export interface InputOptions {
   readonly isLive?: boolean;
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
-  /** Database copies shared by several sources; without it, each source makes its own. */
+  /** Database copies shared by several sources; without them, each source makes its own. */
   readonly databases?: DatabaseCopies;
   /** Called with the number of bytes read, for progress. */
   readonly onBytes?: (count: number) => void;
