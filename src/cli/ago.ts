@@ -2,7 +2,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago, in one unit: "3 min ago", "2 days ago". */
+/** Formats the age of a time in one unit: "3 min ago", "2 days ago". */
 export function formatAgo(at: number, now: number): string {
   const ms = now - at;
   if (ms < MINUTE) return "just now";
@@ -13,7 +13,7 @@ export function formatAgo(at: number, now: number): string {
   return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`;
 }
 
-/** A length of time in one or two units: "8 s", "2 min 5 s", "3 h 20 min". */
+/** Formats a duration in one or two units: "8 s", "2 min 5 s", "3 h 20 min". */
 export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
@@ -22,7 +22,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Day and time where the reader is: "2026-11-01 12:00:03". */
+/** Formats a date and time in the local time zone: "2026-11-01 12:00:03". */
 export function formatTime(at: number): string {
   const time = new Date(at);
   const two = (value: number) => String(value).padStart(2, "0");

@@ -3,7 +3,7 @@ import { COMMON_OPTIONS, type Command, type Given, type OptionSpec, type OptionS
 import { nearestWords } from "./nearest.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The arguments with the command's name taken out; it may stand behind options that every command knows. */
+/** Separates the command's name from its arguments; common options may precede the name. */
 export function splitCommand(args: readonly string[]): {
   readonly name: string | undefined;
   readonly rest: readonly string[];
@@ -19,7 +19,7 @@ export function splitCommand(args: readonly string[]): {
   return { name: first.value, rest: args.toSpliced(first.index, 1) };
 }
 
-/** Reads the arguments of a command; throws UsageError. */
+/** Parses the arguments of a command; throws UsageError. */
 export function readArguments(
   command: Pick<Command, "name" | "options" | "maxOperands">,
   args: readonly string[],
@@ -77,7 +77,10 @@ function parserOptions(specs: OptionSpecs) {
   return Object.fromEntries(entries) as Record<string, { type: OptionSpec["type"] }>;
 }
 
-/** The number given for an option, or what holds without it; throws UsageError unless it is whole and from 1 to `max`. */
+/**
+ * Parses the number of an option, or returns `otherwise` if the option is absent. Throws UsageError unless the number
+ * is a whole number from 1 to `max`.
+ */
 export function countOption(
   option: string,
   text: string | undefined,

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Context } from "./context.ts";
 
-/** Asks on the terminal; anything but a clear yes is a no, also the end of the input and Ctrl-C. */
+/** Asks a yes-or-no question on the terminal. Only "y" and "yes" mean yes; end of input and Ctrl-C mean no. */
 export async function askYesNo({ stdin, stdout, signal }: Context, question: string): Promise<boolean> {
   stdout.write(`${question} [y/N] `);
   const lines = createInterface({ input: stdin, terminal: false });

@@ -1,4 +1,4 @@
-/** Bytes in the unit a person would choose; 1 MB is a million bytes, as on the label of a disk. */
+/** Formats a byte count in a readable decimal unit: 1 MB is a million bytes. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   if (bytes < 999_500) return `${Math.round(bytes / 1e3)} KB`;

@@ -1,11 +1,10 @@
 import type { Context } from "./context.ts";
 
-/** An option of a command. */
 export interface OptionSpec {
   readonly type: "boolean" | "string";
   readonly short?: string;
   readonly multiple?: true;
-  /** What the value is called in the help. */
+  /** Placeholder of the value in the help. */
   readonly value?: string;
   readonly help: string;
 }
@@ -13,7 +12,7 @@ export interface OptionSpec {
 /** Options by name. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** What was given of some options. */
+/** Values of parsed options, typed by their specs. */
 export type OptionValues<Specs extends OptionSpecs> = {
   readonly [Name in keyof Specs]?: Specs[Name] extends { readonly type: "boolean" }
     ? boolean
@@ -22,7 +21,7 @@ export type OptionValues<Specs extends OptionSpecs> = {
       : string;
 };
 
-/** Options that every command knows. */
+/** Options that every command accepts. */
 export const COMMON_OPTIONS = {
   store: { type: "string", value: "PATH", help: "folder of the store (LONGHAUL_HOME, else ~/.longhaul)" },
   json: { type: "boolean", help: "print JSON for programs" },
@@ -31,10 +30,9 @@ export const COMMON_OPTIONS = {
   help: { type: "boolean", short: "h", help: "show this help" },
 } as const satisfies OptionSpecs;
 
-/** What was given of the options that every command knows. */
 export type CommonValues = OptionValues<typeof COMMON_OPTIONS>;
 
-/** The arguments of a command, read. */
+/** Parsed arguments of a command. */
 export interface Given<Specs extends OptionSpecs = OptionSpecs> {
   readonly operands: readonly string[];
   readonly options: OptionValues<Specs> & CommonValues;
@@ -44,36 +42,35 @@ export interface Given<Specs extends OptionSpecs = OptionSpecs> {
 export interface Command<Specs extends OptionSpecs = OptionSpecs> {
   readonly name: string;
   readonly summary: string;
-  /** How it is written, one way a line, without the name of the program. */
+  /** Usage lines, without the name of the program. */
   readonly usage: readonly string[];
-  /** What has to be known besides its options. */
+  /** Further help text, shown above the options. */
   readonly about?: string;
   readonly options: Specs;
-  /** Most operands it takes. */
+  /** Maximum number of operands. */
   readonly maxOperands: number;
   readonly examples: readonly string[];
-  /** Carries it out; returns the exit code. */
+  /** Runs the command and returns the exit code. */
   run(context: Context, given: Given<Specs>): Promise<number>;
 }
 
-/** Checks that a command reads no option which it does not declare. */
+/** Types `run` by the declared options, so a command cannot read an option that it does not declare. */
 export function defineCommand<const Specs extends OptionSpecs>(command: Command<Specs>): Command {
   return command as unknown as Command;
 }
 
-/** Several commands under one name, as `task`. */
+/** Several commands under one name, such as `task`. */
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
   readonly about?: string;
-  /** By the word behind the name; each is called by both words, as "task run". */
+  /** Loaders by the word after the group's name; each loaded command is named by both words: "task run". */
   readonly commands: Readonly<Record<string, () => Promise<Command>>>;
-  /** Those that are not for people to call, and not in the help. */
+  /** Words of internal commands that the help omits. */
   readonly hidden?: readonly string[];
   readonly examples: readonly string[];
 }
 
-/** Tells a group from a command. */
 export function isGroup(one: Command | CommandGroup): one is CommandGroup {
   return "commands" in one;
 }

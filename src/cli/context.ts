@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 
-/** All that a command knows of the world around it. */
+/** The environment of a command: streams, variables, terminal and signals. */
 export interface Context {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -9,17 +9,17 @@ export interface Context {
   readonly cwd: string;
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  /** Whether each of the three is a terminal. */
+  /** True for each stream that is a terminal. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** Columns of each; unlimited where it is no terminal. */
+  /** Width of each stream in columns; Infinity if it is not a terminal. */
   readonly columns: { readonly stdout: number; readonly stderr: number };
-  /** Rows of the output; unlimited where it is no terminal. */
+  /** Height of stdout in rows; Infinity if it is not a terminal. */
   readonly rows: number;
-  /** Fires on Ctrl-C, and when nobody reads the output any more. */
+  /** Aborts on Ctrl-C and when the output's reader is gone. */
   readonly signal: AbortSignal;
   /**
-   * Has SIGHUP tell a listener instead of ending the process, as servers do; with a terminal it still ends. Returns what
-   * takes that back.
+   * Calls the listener on SIGHUP instead of ending the process, as servers do; with a terminal SIGHUP still ends it.
+   * Returns a function that removes the listener.
    */
   readonly onHangUp?: (listener: () => void) => () => void;
 }

@@ -1,14 +1,14 @@
-/** 12345 as "12,345". */
+/** Formats 12345 as "12,345". */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** "1 message", "2 messages". */
+/** Formats a count with its noun: "1 message", "2 messages". */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** A share in whole percent; "" of nothing. */
+/** Formats a share in whole percent; "" if `whole` is 0. */
 export function formatShare(part: number, whole: number): string {
   return whole > 0 ? `${Math.round((100 * part) / whole)}%` : "";
 }

@@ -1,14 +1,14 @@
 /**
- * Characters that a terminal would obey instead of showing, or that hide text: C0 and C1 controls, those that turn the direction
- * of writing, spaces without width, tags and variation selectors beyond the common ones. A line break and a tab are not among
- * them here, nor the joiners that emoji and scripts need.
+ * Characters that control a terminal or hide text: C0 and C1 controls, bidirectional controls, zero-width spaces, tags
+ * and the supplementary variation selectors. Line breaks, tabs and the joiners that emoji and scripts need are
+ * excluded.
  */
 const OBEYED =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is made visible here
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const ISOLATED_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** A text that is safe to print: controls are written as \x1b or \u202e, tabs as spaces; line breaks stay. */
+/** Makes text safe to print: controls become \x1b or \u202e, tabs become spaces; line breaks stay. */
 export function escapeText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -17,12 +17,12 @@ export function escapeText(text: string): string {
     .replace(ISOLATED_SURROGATES, "\ufffd");
 }
 
-/** The same on one line: white space of any kind becomes one space. */
+/** Makes text safe to print on one line: runs of white space become one space. */
 export function escapeLine(text: string): string {
   return escapeText(text.replace(/\s+/g, " ").trim());
 }
 
-/** JSON of a value in which nothing is left that a terminal would obey. */
+/** Serializes a value as JSON with all terminal controls escaped. */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(OBEYED, (character) => unicode(character));
 }
@@ -34,7 +34,7 @@ function written(character: string): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : unicode(character);
 }
 
-/** As JSON writes it: two escapes for a character beyond 16 bits. */
+/** Escapes as JSON does: two escapes for a character outside the BMP. */
 function unicode(character: string): string {
   return character
     .split("")

@@ -1,8 +1,8 @@
-/** What the program ends with; docs/cli.md says when. */
+/** Exit codes of the program; docs/cli.md explains them. */
 export const EXIT = {
   fine: 0,
   failed: 1,
   usage: 2,
-  /** Done, but records were lost or damaged, or a source failed. */
+  /** The command finished, but records were lost or damaged, or a source failed. */
   incomplete: 3,
 } as const;

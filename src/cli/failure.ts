@@ -3,7 +3,7 @@ import { escapeText, safeJson } from "./escape.ts";
 import { EXIT } from "./exit-code.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** How a failure is told: to people, to programs, and by the exit code. */
+/** A failure as text for people, JSON for programs and an exit code. */
 export interface Failure {
   readonly message: string;
   readonly json: string;
@@ -11,8 +11,8 @@ export interface Failure {
 }
 
 /**
- * Tells a failure of a command, or of the program before there was one. What we do not know comes with its stack,
- * because it is a mistake of ours.
+ * Describes a failure of a command, or of the program before a command is known. Unknown errors are bugs of ours and
+ * come with their stack.
  */
 export function describeFailure(error: unknown, command: string | undefined): Failure {
   if (error instanceof UsageError) {

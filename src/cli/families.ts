@@ -1,13 +1,13 @@
 import type { SessionRecord } from "../index.ts";
 
-/** A session at its place in a list of families. */
+/** A session in a list that nests children under parents. */
 export interface FamilyMember {
   readonly session: SessionRecord;
-  /** How many of its ancestors stand above it. */
+  /** Number of its ancestors in the list. */
   readonly depth: number;
 }
 
-/** Sessions in the given order, but each child right below its parent if both are there. */
+/** Orders sessions as given, with each child right below its parent if both are in the list. */
 export function inFamilies(sessions: readonly SessionRecord[]): readonly FamilyMember[] {
   const ids = new Set(sessions.map(({ id }) => id));
   const children = Map.groupBy(sessions, ({ parent }) =>

@@ -6,8 +6,9 @@ const SHOWN = 5;
 const MOST_FITTING = 100;
 
 /**
- * The session of that id, or the only one whose id begins or ends with it. SESSION_NOT_FOUND names the nearest ids,
- * ARGUMENT_INVALID those that fit where several do.
+ * Finds the session with that id, or the only session whose id begins or ends with the text or has a piece that begins
+ * with it. Throws SESSION_NOT_FOUND with the nearest ids, or ARGUMENT_INVALID with the matching ids if there are
+ * several.
  */
 export async function findSession(kernel: Kernel, wanted: string): Promise<SessionId> {
   if (await kernel.find(wanted)) return wanted;
@@ -23,20 +24,22 @@ export async function findSession(kernel: Kernel, wanted: string): Promise<Sessi
   throw only === undefined ? notFound(wanted, nearest) : ambiguous(wanted, fitting);
 }
 
-/** The ids of sub-agents begin with that of their parent: where it fits, they do not count. */
+/** Adds an id unless its ancestor matches already: ids of sub-agents begin with the id of their parent. */
 function addRoot(roots: readonly SessionId[], id: SessionId): readonly SessionId[] {
   if (roots.some((root) => id.startsWith(`${root}/`))) return roots;
   return [...roots.filter((root) => !root.startsWith(`${id}/`)), id];
 }
 
-/** Imported ids begin with the name of their format: a piece of an id counts as its beginning, too. */
+/**
+ * Matches the beginning or end of an id, or the beginning of a piece: imported ids begin with the name of their format.
+ */
 function fits(id: SessionId, wanted: string): boolean {
   return (
     id.startsWith(wanted) || id.endsWith(wanted) || id.split(/[:/]/).some((piece) => piece.startsWith(wanted))
   );
 }
 
-/** All sessions of a store, newest first, a page at a time. */
+/** Yields the ids of all sessions, newest first, reading page by page. */
 export async function* sessionIds(kernel: Kernel): AsyncGenerator<SessionId> {
   let before: SessionId | undefined;
   do {

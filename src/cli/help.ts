@@ -1,7 +1,7 @@
 import { COMMON_OPTIONS, type Command, type CommandGroup, type OptionSpecs } from "./command.ts";
 import { padTo } from "./width.ts";
 
-/** What the program can do. */
+/** Builds the help of the program. */
 export function programHelp(commands: readonly Pick<Command, "name" | "summary">[]): string {
   return `longhaul: the memory of long-running agents.
 
@@ -16,7 +16,7 @@ ${section("Options of every command", optionRows(COMMON_OPTIONS))}
 `;
 }
 
-/** What one command can do. */
+/** Builds the help of one command. */
 export function commandHelp(command: Command): string {
   const usage = command.usage.map((line, index) => `${index === 0 ? "Usage:" : "      "} longhaul ${line}`);
   return `longhaul ${command.name}: ${command.summary}.
@@ -29,7 +29,7 @@ ${command.examples.map((example) => `  ${example}`).join("\n")}
 `;
 }
 
-/** What the commands of a group can do. */
+/** Builds the help of a command group. */
 export function groupHelp(group: CommandGroup, commands: readonly Command[]): string {
   const { name, summary, about, examples } = group;
   return `longhaul ${name}: ${summary}.

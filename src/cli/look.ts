@@ -2,7 +2,7 @@ import type { CommonValues } from "./command.ts";
 import type { Context } from "./context.ts";
 import { makePaint, type Paint, wantsColor } from "./paint.ts";
 
-/** The paint for what goes to the output, or to the error stream. */
+/** Returns the paint for stdout or stderr. */
 export function paintFor(
   context: Context,
   options: CommonValues,

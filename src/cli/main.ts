@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 /**
- * The program `longhaul`. Nothing is imported before it is known that this Node can load it. V8 is told to keep less room
- * for young objects than it would: an import makes much garbage and holds little.
+ * The program `longhaul`. It imports nothing before it has checked the Node version. V8 keeps a smaller young
+ * generation than by default, because an import makes much garbage and retains little.
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
@@ -9,7 +9,7 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write(`longhaul: Node 22.13 or newer is needed; this is Node ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else {
-  // The SQLite of older Nodes announces on every start that it is experimental.
+  // The SQLite module of older Node versions warns on every start that it is experimental.
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => {
     if (name !== "ExperimentalWarning") process.stderr.write(`longhaul: ${name}: ${message}\n`);

@@ -1,7 +1,7 @@
 import { nearestWords } from "./nearest.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The thing of that name, as it was given for an option; throws UsageError with the nearest name, or with all. */
+/** Finds the item that an option names; throws UsageError with the nearest name, else with all names. */
 export function findNamed<T extends { readonly name: string }>(
   option: string,
   name: string,

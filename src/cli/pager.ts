@@ -6,11 +6,13 @@ import type { Context } from "./context.ts";
 import { type Printer, plainPrinter, printTo, ReaderGone } from "./printer.ts";
 import { widthOf } from "./width.ts";
 
-/** Styles take no room on the screen. */
+/** ANSI styles, which take no columns on the screen. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: styles begin with an escape character
 const STYLES = /\u001b\[[0-9;]*m/g;
 
-/** Prints to the terminal while it fits on one screen, else through the reader's pager; plainly where there is none. */
+/**
+ * Prints to the terminal directly if the output fits on one screen, else through the user's pager if one is installed.
+ */
 export function pagedPrinter(context: Context): Printer {
   const command = context.isTerminal.stdout ? pagerCommand(context) : undefined;
   return command === undefined
@@ -18,12 +20,12 @@ export function pagedPrinter(context: Context): Printer {
     : new PagedPrinter(context, command);
 }
 
-/** The pager to run: PAGER, else less; undefined for none. */
+/** Returns the pager command: PAGER, else less; undefined if there is none. */
 export function pagerCommand({ env, platform }: Pick<Context, "env" | "platform">): string | undefined {
   const wanted = env.PAGER?.trim();
   if (wanted === "" || wanted === "cat") return undefined;
   const command = wanted ?? "less -FRX";
-  // Settings may stand before the program: LESS=S less.
+  // Variable assignments may precede the program: LESS=S less.
   const program = command.split(/\s+/).find((word) => !/^\w+=/.test(word));
   return program !== undefined && hasProgram(program, env.PATH ?? "", platform) ? command : undefined;
 }
@@ -46,7 +48,7 @@ function hasProgram(name: string, path: string, platform: NodeJS.Platform): bool
 class PagedPrinter implements Printer {
   readonly #context: Context;
   readonly #command: string;
-  /** What has been printed so far, until it is more than a screen. */
+  /** Output so far, held until it exceeds one screen. */
   #held: string[] = [];
   #heldRows = 0;
   #pager: ChildProcess | undefined;
@@ -105,7 +107,7 @@ class PagedPrinter implements Printer {
   }
 }
 
-/** Rows that a text takes on a screen of that width. */
+/** Counts the screen rows that a text takes at a width. */
 export function rowsOf(text: string, columns: number): number {
   const lines = text.replace(STYLES, "").replace(/\n$/, "").split("\n");
   return lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);

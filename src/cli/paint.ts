@@ -1,20 +1,21 @@
 import { styleText } from "node:util";
 
-/** The looks we use. */
 export type Look = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
 
-/** Gives a text a look, or leaves it plain. */
+/** Styles a text, or returns it plain. */
 export type Paint = (look: Look, text: string) => string;
 
-/** Leaves everything plain. */
+/** Never styles. */
 export const plain: Paint = (_, text) => text;
 
-/** A paint that colours, or one that does not. */
+/** Creates a paint that styles, or the plain one. */
 export function makePaint(isColored: boolean): Paint {
   return isColored ? (look, text) => styleText(look, text, { validateStream: false }) : plain;
 }
 
-/** Whether to colour: FORCE_COLOR counts more than NO_COLOR, as in Node itself; else it depends on the terminal. */
+/**
+ * Decides whether to use color: --no-color first, then FORCE_COLOR over NO_COLOR as in Node itself, else the terminal.
+ */
 export function wantsColor(
   env: Readonly<Record<string, string | undefined>>,
   isTerminal: boolean,

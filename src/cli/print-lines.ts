@@ -1,7 +1,7 @@
 import type { Context } from "./context.ts";
 import { pagedPrinter } from "./pager.ts";
 
-/** Prints lines, through the pager where they are more than a screen. */
+/** Prints lines, through the pager if they exceed one screen. */
 export async function printLines(context: Context, lines: readonly string[]): Promise<void> {
   const printer = pagedPrinter(context);
   try {

@@ -1,23 +1,23 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** Takes what a command prints, at the pace of its reader. */
+/** Sink for a command's output, with backpressure from its reader. */
 export interface Printer {
-  /** Prints as it is; throws ReaderGone when nobody reads any more. */
+  /** Prints the text unchanged; throws ReaderGone when the reader has gone. */
   print(text: string): Promise<void>;
-  /** Resolves when all is printed and, behind a pager, when the reader has left it. */
+  /** Resolves when everything is printed and the user has left the pager, if there is one. */
   close(): Promise<void>;
 }
 
-/** Whoever read our output has left; that is no failure. */
+/** The reader of our output has gone; this is not a failure. */
 export class ReaderGone extends Error {}
 
-/** Prints straight to a stream. */
+/** Prints directly to a stream. */
 export function plainPrinter(stream: Writable, signal?: AbortSignal): Printer {
   return { print: (text) => printTo(stream, text, signal), close: async () => undefined };
 }
 
-/** Writes and waits until there is room for more. */
+/** Writes the text and waits until the stream accepts more; throws ReaderGone if the stream is closed. */
 export async function printTo(stream: Writable, text: string, signal?: AbortSignal): Promise<void> {
   if (stream.destroyed || !stream.writable) throw new ReaderGone();
   if (stream.write(text)) return;
@@ -30,7 +30,7 @@ export async function printTo(stream: Writable, text: string, signal?: AbortSign
     ]);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EPIPE") throw new ReaderGone();
-    // Stopped by the signal: the caller looks at it before it goes on.
+    // Aborted by the signal: the caller checks the signal before it continues.
     if (!signal?.aborted) throw error;
   } finally {
     wait.abort();

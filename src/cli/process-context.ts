@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import type { Context } from "./context.ts";
 
-/** How the process came to be stopped, and what it exits with then. */
+/** The signal's exit code once a signal has stopped the process. */
 export interface Stop {
   readonly exitCode: number | undefined;
 }
@@ -9,14 +9,16 @@ export interface Stop {
 const UNLIMITED = Number.POSITIVE_INFINITY;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** The context of this process. The first signal asks to stop, the second one ends at once. */
+/**
+ * Creates the context of this process. The first signal asks the command to stop; the second ends the process at once.
+ */
 export function processContext(): { readonly context: Context; readonly stop: Stop } {
   const controller = new AbortController();
   const stop: { exitCode: number | undefined } = { exitCode: undefined };
   const hangUps = new Set<() => void>();
   for (const [signal, exitCode] of Object.entries(SIGNALS)) {
     process.on(signal as NodeJS.Signals, () => {
-      // A terminal that closes takes its programs along; without one, the signal can only have been meant.
+      // A closing terminal ends its programs; without a terminal, somebody sent SIGHUP on purpose.
       const isTold = signal === "SIGHUP" && !process.stdin.isTTY && !process.stdout.isTTY && hangUps.size > 0;
       if (isTold) {
         for (const tell of hangUps) tell();
@@ -29,7 +31,7 @@ export function processContext(): { readonly context: Context; readonly stop: St
   }
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      // Whoever read our output has left; anything else shows when the next write fails.
+      // EPIPE: the reader of our output has gone. Other errors surface at the next write.
       if (error.code === "EPIPE") controller.abort();
     });
   }

@@ -10,7 +10,7 @@ import { nearestWords } from "./nearest.ts";
 import { printTo, ReaderGone } from "./printer.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Each command is loaded only when it is needed: those that know all formats take longest. */
+/** Commands are loaded on demand: those that import all formats take longest. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
   import: async () => (await import("./commands/import.ts")).importCommand,
   sessions: async () => (await import("./commands/sessions.ts")).sessionsCommand,
@@ -35,20 +35,20 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
   trust: async () => (await import("./commands/trust.ts")).trustCommand,
 };
 
-/** What can stand where no command does. */
+/** Arguments that are valid without a command. */
 const PROGRAM = {
   name: "longhaul",
   options: { version: { type: "boolean", short: "V", help: "show the version" } },
   maxOperands: 2,
 } as const;
 
-/** Carries out a command line; returns the exit code. */
+/** Runs a command line and returns the exit code. */
 export async function runProgram(args: readonly string[], context: Context): Promise<number> {
   const called = { topic: "" };
   try {
     return await runCommand(args, context, called);
   } catch (error) {
-    // Being stopped is no failure: whoever sent the signal knows, and start() gives it its exit code.
+    // Being stopped is not a failure: start() sets the exit code of the signal.
     if (error instanceof ReaderGone || (context.signal.aborted && isAbort(error))) return EXIT.fine;
     const { message, json, exitCode } = describeFailure(error, called.topic || undefined);
     context.stderr.write(message);
@@ -57,7 +57,7 @@ export async function runProgram(args: readonly string[], context: Context): Pro
   }
 }
 
-/** `called` is told what was found of the command's name, for whoever explains a failure. */
+/** Sets `called.topic` to the name of the command, for error messages. */
 async function runCommand(
   args: readonly string[],
   context: Context,
@@ -91,7 +91,7 @@ async function runCommand(
   }
 }
 
-/** What stands before the arguments of a program that is to be run. */
+/** Returns the arguments before `--`, which precedes the program to run. */
 function ownArguments(args: readonly string[]): readonly string[] {
   const end = args.indexOf("--");
   return end === -1 ? args : args.slice(0, end);

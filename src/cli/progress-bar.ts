@@ -7,11 +7,11 @@ import { fitTo } from "./width.ts";
 
 const REDRAW_MS = 100;
 const BAR_COLUMNS = 24;
-/** Before that, a guess of the time left is worth nothing. */
+/** Earlier estimates of the remaining time are too unreliable to show. */
 const GUESS_AFTER_MS = 1_500;
 const CLEAR_LINE = "\r\u001b[K";
 
-/** How far an import has come, on one line. */
+/** Formats the progress of an import on one line. */
 export function progressLine(progress: ImportProgress, elapsedMs: number, columns: number): string {
   const { bytesRead, totalBytes, index, count } = progress;
   const share = shareOf(progress);
@@ -30,13 +30,13 @@ export function progressLine(progress: ImportProgress, elapsedMs: number, column
   return fitTo(words.join("  "), columns);
 }
 
-/** Packed sources are longer to read than they are on disk: then the conversations count. */
+/** Compressed sources yield more bytes than they have on disk; their share is counted in conversations. */
 function shareOf({ bytesRead, totalBytes, index, count }: ImportProgress): number {
   if (totalBytes > 0 && bytesRead <= totalBytes) return bytesRead / totalBytes;
   return count > 0 ? index / count : 0;
 }
 
-/** Draws progress over itself on the last line of a terminal. */
+/** Redraws the progress in place on the last line of a terminal. */
 export class ProgressBar {
   readonly #stream: Writable;
   readonly #columns: number;
@@ -56,7 +56,7 @@ export class ProgressBar {
     this.#stream.write(CLEAR_LINE + line);
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar from the screen. */
   clear(): void {
     if (this.#drawnAt > 0) this.#stream.write(CLEAR_LINE);
     this.#drawnAt = Number.NEGATIVE_INFINITY;

@@ -4,25 +4,24 @@ import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKe
 import type { CommonValues } from "./command.ts";
 import type { Context } from "./context.ts";
 
-/** The database of a store, as docs/log-format.md names it. */
+/** File name of the database, as docs/log-format.md defines it. */
 const DATABASE = "log.db";
 
-/** The folder of the store that a command works on. */
+/** Returns the folder of the store: --store, else LONGHAUL_HOME, else ~/.longhaul. */
 export function storePath({ env, cwd, home }: Context, { store }: CommonValues): string {
   return resolve(cwd, store ?? (env.LONGHAUL_HOME || join(home, ".longhaul")));
 }
 
-/** Tells whether there is a store. */
 export function hasStore(path: string): boolean {
   return existsSync(join(path, DATABASE));
 }
 
-/** Opens the store of a command that writes; it is made if there is none. */
+/** Opens the store for a command that writes, creating it if there is none. */
 export function openStore(context: Context, options: CommonValues): Promise<Kernel> {
   return openKernel({ path: storePath(context, options) });
 }
 
-/** Opens the store of a command that only reads: a wrong path must not leave an empty store behind. */
+/** Opens the store for a command that only reads: a wrong path must not create an empty store. */
 export async function openExistingStore(
   context: Context,
   options: CommonValues,
@@ -31,7 +30,7 @@ export async function openExistingStore(
   return openReadable(context, { ...settings, path: requireStore(context, options) }, options);
 }
 
-/** The folder of a store that is there; STORE_IO if there is none. */
+/** Returns the folder of an existing store; throws STORE_IO if there is none. */
 export function requireStore(context: Context, options: CommonValues): string {
   const path = storePath(context, options);
   if (hasStore(path)) return path;
@@ -42,7 +41,7 @@ export function requireStore(context: Context, options: CommonValues): string {
   );
 }
 
-/** A store that cannot be written is opened for reading; what would write says so then. */
+/** Falls back to read-only if the store cannot be written; later writes then fail with a clear error. */
 async function openReadable(
   context: Context,
   settings: KernelOptions,

@@ -2,25 +2,26 @@ import { escapeLine } from "./escape.ts";
 import type { Look, Paint } from "./paint.ts";
 import { fitTo, padTo, widthOf } from "./width.ts";
 
-/** One column of a table. */
 export interface Column {
   readonly title: string;
   readonly align?: "left" | "right";
   readonly look?: Look;
-  /** Gives way when the table is wider than the terminal; "last" only when nothing else can. */
+  /**
+   * When to shrink if the table is wider than the terminal; "last" only after all "first" columns are at their minimum.
+   */
   readonly shrinks?: "first" | "last";
 }
 
 const GAP = "  ";
 const LEAST_WIDTH = 12;
 
-/** The lines of a table with a head, cells escaped and cut so that it fits, as far as shrinking columns allow. */
+/** Builds the lines of a table with a header row. Cells are escaped, and shrinking columns are cut to fit the width. */
 export function tableLines(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   { width, paint }: { readonly width: number; readonly paint: Paint },
 ): readonly string[] {
-  // White space at the beginning is the caller's indent; the rest of a cell is foreign.
+  // Leading spaces are the caller's indent; the rest of a cell is untrusted text.
   const cells = rows.map((row) => row.map((cell) => (/^ */.exec(cell)?.[0] ?? "") + escapeLine(cell)));
   const widths = columns.map(({ title }, index) =>
     Math.max(widthOf(title), ...cells.map((row) => widthOf(row[index] ?? ""))),
@@ -44,7 +45,7 @@ export function tableLines(
   return [head, ...cells.map((row) => line(row, ({ look }) => look))];
 }
 
-/** Takes the columns that are missing from the widest shrinking column, again and again. */
+/** Shrinks the widest shrinkable column repeatedly until the table fits. */
 function shrink(widths: number[], columns: readonly Column[], width: number): void {
   for (const turn of ["first", "last"]) {
     const indexes = columns.flatMap(({ shrinks }, index) => (shrinks === turn ? [index] : []));

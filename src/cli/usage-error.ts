@@ -1,2 +1,2 @@
-/** The command line is wrong; the message names the option and says what would be right. */
+/** The command line is wrong; the message names the option and the expected value. */
 export class UsageError extends Error {}

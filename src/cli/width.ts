@@ -3,7 +3,7 @@ const PLAIN = /^[\u0020-\u007e]*$/;
 const INVISIBLE = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]$/u;
 const WIDE_EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[0-9#*]\ufe0f\u20e3/u;
 
-/** Blocks whose characters take two columns (East Asian Width W and F), besides emoji. */
+/** Code point ranges, other than emoji, whose characters take two columns (East Asian Width W and F). */
 const WIDE: readonly (readonly [from: number, to: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -24,7 +24,7 @@ const WIDE: readonly (readonly [from: number, to: number])[] = [
   [0x30000, 0x3fffd],
 ];
 
-/** Columns that a text without controls takes on a terminal. */
+/** Counts the terminal columns of a text without control characters. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -32,7 +32,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** The text, cut to so many columns with "…" in place of what is missing. */
+/** Cuts a text to `columns` and marks the cut with "…". */
 export function fitTo(text: string, columns: number): string {
   if (text.length <= columns && PLAIN.test(text)) return text;
   if (columns < 1) return "";
@@ -46,7 +46,7 @@ export function fitTo(text: string, columns: number): string {
   return text;
 }
 
-/** The text, filled with spaces to so many columns. */
+/** Pads a text with spaces to `columns`. */
 export function padTo(text: string, columns: number, align: "left" | "right" = "left"): string {
   const spaces = " ".repeat(Math.max(0, columns - widthOf(text)));
   return align === "left" ? text + spaces : spaces + text;

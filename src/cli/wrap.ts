@@ -1,6 +1,6 @@
 import { widthOf } from "./width.ts";
 
-/** The text on as many lines as it takes, broken between words; a word wider than a line stays whole. */
+/** Wraps a text between words; a word wider than a line stays whole. */
 export function wrapTo(text: string, columns: number): readonly string[] {
   if (widthOf(text) <= columns) return [text];
   const lines: string[] = [];

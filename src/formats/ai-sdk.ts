@@ -29,7 +29,7 @@ const dialect: Dialect = {
     (typeof content === "string" || Array.isArray(content) || Array.isArray(parts)),
 };
 
-/** Conversations as Vercel's AI SDK keeps them: ModelMessages or UIMessages. */
+/** Conversations of Vercel's AI SDK: ModelMessages or UIMessages. */
 export const aiSdk: Format = wireFormat(dialect);
 
 const KNOWN = ["role", "content", "parts", "id", "createdAt"];
@@ -43,7 +43,7 @@ function* decodeMessage(message: JsonObject, place: string): Generator<Piece> {
   if (Array.isArray(message.parts)) yield* decodeUiMessage(message, id, meta, time);
   else {
     const content = contentOfModelMessage(message.content);
-    // A message that held only results which stand for missing ones is none.
+    // A message whose only content was placeholder results for missing ones is dropped.
     if (content.parts.length > 0 || arrayOf(message.content).length === 0)
       yield messagePiece(id, roleOf(message.role), content, meta, time);
   }
@@ -51,7 +51,7 @@ function* decodeMessage(message: JsonObject, place: string): Generator<Piece> {
   if (usage) yield { id: `${id}:usage`, ...time, body: usage };
 }
 
-/** Each step of a UIMessage becomes a message, and the results of its calls another one. */
+/** Turns each step of a UIMessage into a message, and the results of its calls into another. */
 function* decodeUiMessage(message: JsonObject, id: string, meta: Meta, time: Time): Generator<Piece> {
   for (const [index, { said, results }] of stepsOfUiParts(message.parts).entries()) {
     const place = index === 0 ? id : `${id}:step-${index}`;

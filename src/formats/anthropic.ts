@@ -10,7 +10,7 @@ import { wireFormat } from "./wire/wire-format.ts";
 
 const NAME = "anthropic";
 
-/** Fields of a message that have a place of their own. */
+/** Message fields that are decoded; other fields go into `meta`. */
 const KNOWN = ["type", "role", "content", "id", "model", "usage", "timestamp"];
 
 const dialect: Dialect = {
@@ -60,7 +60,10 @@ function* decodeMessage(message: JsonObject, place: string): Generator<Piece> {
   if (usage) yield { id: `${id}:usage`, ...(at !== undefined && { at }), body: usage };
 }
 
-/** The content without results that were written only because a request needs them; undefined if it held nothing else. */
+/**
+ * Removes placeholder results, which exist only because a request requires a result for every call; returns undefined
+ * if nothing else remains.
+ */
 function withoutFillers(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   const isFiller = (block: unknown) => {

@@ -1,13 +1,13 @@
 import { type Kernel, LonghaulError } from "../index.ts";
 import type { System } from "./format.ts";
 
-/** Throws ARGUMENT_INVALID unless this is a kernel. */
+/** Throws ARGUMENT_INVALID unless `kernel` is a kernel. */
 export function checkKernel(kernel: Kernel): void {
   if (typeof kernel?.find !== "function" || typeof kernel.session !== "function")
     throw wrong("kernel", "what openKernel() returns");
 }
 
-/** Throws ARGUMENT_INVALID unless these are paths. */
+/** Throws ARGUMENT_INVALID unless all paths are non-empty strings without NUL. */
 export function checkPaths(paths: readonly string[]): void {
   if (!Array.isArray(paths)) throw wrong("paths", "an array of paths");
   for (const [index, path] of paths.entries())
@@ -15,7 +15,7 @@ export function checkPaths(paths: readonly string[]): void {
       throw wrong(`paths[${index}]`, "a path");
 }
 
-/** Throws ARGUMENT_INVALID unless this is an object with these functions. */
+/** Throws ARGUMENT_INVALID unless `value` is an object with these functions. */
 export function checkHas(option: string, value: unknown, ...functions: readonly string[]): void {
   if (typeof value !== "object" || value === null) throw wrong(option, "an object");
   for (const name of functions)
@@ -23,7 +23,7 @@ export function checkHas(option: string, value: unknown, ...functions: readonly 
       throw wrong(`${option}.${name}`, "a function");
 }
 
-/** Throws ARGUMENT_INVALID unless the options of an import can be used. */
+/** Throws ARGUMENT_INVALID unless the import options are valid. */
 export function checkImportOptions(options: {
   readonly formats?: readonly unknown[];
   readonly since?: number;
@@ -36,7 +36,7 @@ export function checkImportOptions(options: {
   checkSignal(signal);
 }
 
-/** Throws ARGUMENT_INVALID unless this describes a computer and its user. */
+/** Throws ARGUMENT_INVALID unless `system` describes a computer and its user. */
 export function checkSystem(system: System): void {
   checkHas("system", system);
   if (typeof system.home !== "string") throw wrong("system.home", "a folder");
@@ -44,13 +44,13 @@ export function checkSystem(system: System): void {
   checkHas("system.env", system.env);
 }
 
-/** Throws ARGUMENT_INVALID unless these are formats. */
+/** Throws ARGUMENT_INVALID unless `formats` are formats. */
 export function checkFormats(formats: readonly unknown[]): void {
   if (!Array.isArray(formats)) throw wrong("formats", "an array of formats");
   for (const [index, format] of formats.entries()) checkHas(`formats[${index}]`, format, "detect", "read");
 }
 
-/** Throws ARGUMENT_INVALID unless this is an AbortSignal or undefined. */
+/** Throws ARGUMENT_INVALID unless `signal` is an AbortSignal or undefined. */
 export function checkSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw wrong("signal", "an AbortSignal");
 }

@@ -10,7 +10,7 @@ import type { Item } from "./item.ts";
 import { decodeLines } from "./reading/decode-lines.ts";
 import type { Input } from "./reading/input.ts";
 
-/** Sessions of Claude Code: one JSONL file each, with files of their own for sub-agents. */
+/** Sessions of Claude Code: one JSONL file each, with separate files for sub-agents. */
 export const claudeCode: Format = {
   name: "claude-code",
   title: "Claude Code",
@@ -24,7 +24,7 @@ export const claudeCode: Format = {
 };
 
 function readSource(source: Source, input: Input): AsyncGenerator<Item> {
-  // Most sessions are one file: their items come straight from it.
+  // Fast path: most sessions are a single file.
   if (source.paths.length === 1 && source.parent === undefined)
     return decodeLines(input, source.path, (state) => makeDecoder({ isLive: input.isLive }, state));
   return readFiles(source, input);
@@ -37,7 +37,7 @@ async function* readFiles(source: Source, input: Input): AsyncGenerator<Item> {
     yield item;
     if (results) yield* results.behind(item);
   }
-  // When reading goes on from a checkpoint, messages before it are not met again.
+  // After a resume, messages before the checkpoint are not read again, so unmatched result files are not orphans.
   if (results && input.resume === undefined) yield* results.others();
 }
 

@@ -14,7 +14,7 @@ import type { JsonObject } from "./reading/json-lines.ts";
 
 const FORMAT = "cline-sdk";
 
-/** Cline from version 4 on, and its command line: one file of messages for each session and sub-agent. */
+/** Cline from version 4 on, and its CLI: one file of messages per session and sub-agent. */
 export const clineSdk: Format = {
   name: FORMAT,
   title: "Cline SDK",
@@ -59,7 +59,7 @@ class SessionReader {
     yield sessionItem(manifest, this.#file.fields, first);
     const startedAt = timeOf(manifest?.started_at) ?? timeOf(first?.ts) ?? this.#modifiedAt;
     yield* this.#messages(state && new Compaction(state), startedAt);
-    // Some of what the file says of the whole stands behind the messages.
+    // Some fields of the file follow the messages.
     yield sessionItem(manifest, this.#file.fields, first);
     this.isWhole &&= this.#file.isWhole;
   }
@@ -70,7 +70,7 @@ class SessionReader {
 
   async *#messages(compaction: Compaction | undefined, startedAt: number): AsyncGenerator<Item> {
     let last = "";
-    // What was just said may have no time yet.
+    // The newest messages may have no time yet.
     let at = startedAt;
     for (let element = await this.#file.take(); element; element = await this.#file.take()) {
       yield* this.#file.problems.splice(0);
@@ -114,7 +114,7 @@ function sessionItem(
   return {
     type: "session",
     ...definedFields({ title, createdAt }),
-    // Where its files lay says nothing about the session.
+    // The paths of its files say nothing about the session.
     meta: {
       [FORMAT]: { ...file, ...definedFields({ manifest: manifest && fieldsBesides(manifest, PATHS) }) },
     },

@@ -12,7 +12,7 @@ import type { Folder } from "./reading/folder.ts";
 import type { Input } from "./reading/input.ts";
 import { isRooTask } from "./roo/detect.ts";
 
-/** Cline up to version 3: a folder for each task, whose files are written anew each time. */
+/** Cline up to version 3: a folder per task, whose files are rewritten on every change. */
 export const cline: Format = {
   name: "cline",
   title: "Cline",
@@ -35,7 +35,7 @@ async function sourcesIn(folder: Folder): Promise<Source[]> {
   return Promise.all(tasks.map((task) => sourceOfTask(folder, task, "cline")));
 }
 
-/** Tasks that can be read together with the list of all tasks, which stands in a folder beside theirs. */
+/** Finds tasks together with the task list, which is in a folder next to them. */
 async function sourcesWithHistory(folder: Folder): Promise<Source[]> {
   if (!folder.folders.includes("tasks") || !folder.folders.includes("state")) return [];
   const state = await folder.folder("state");
@@ -70,7 +70,7 @@ async function* readSource(source: Source, input: Input): AsyncGenerator<Item> {
   });
 }
 
-/** Cline names a task by the millisecond in which it began. */
+/** Tells whether the id is a start time: Cline names a task by its first millisecond. */
 function isTime(id: string): boolean {
   return /^\d{13}$/.test(id) && timeOf(Number(id)) !== undefined;
 }

@@ -5,7 +5,7 @@ import { textOf } from "./content/fields.ts";
 import type { Format } from "./format.ts";
 import { decodeLines } from "./reading/decode-lines.ts";
 
-/** The rollouts of OpenAI Codex: one file of lines for each thread, plain or packed. */
+/** Rollouts of OpenAI Codex: one JSONL file per thread, plain or compressed. */
 export const codex: Format = {
   name: "codex",
   title: "Codex",

@@ -8,7 +8,7 @@ import { decodeLines } from "./reading/decode-lines.ts";
 import type { FileFacts } from "./reading/folder.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 
-/** The sessions of GitHub Copilot CLI: a stream of events each, `<id>/events.jsonl` or `<id>.jsonl`. */
+/** Sessions of GitHub Copilot CLI: one stream of events each, `<id>/events.jsonl` or `<id>.jsonl`. */
 export const copilotCli: Format = {
   name: "copilot-cli",
   title: "GitHub Copilot CLI",

@@ -5,10 +5,10 @@ import type { ExportedSession, OutputPiece, Writer } from "./writing/writer.ts";
 
 const PAGE_ENTRIES = 200;
 
-/** Told, in a sentence, of content that is missing or damaged and left out of an export. */
+/** Called with a sentence about content that is missing or damaged and left out of an export. */
 export type OnDamage = (damage: string) => void;
 
-/** Writes a session in a foreign format, piece by piece. SESSION_NOT_FOUND if there is none of that id. */
+/** Writes a session in a foreign format, piece by piece; throws SESSION_NOT_FOUND. */
 export async function* exportSession(
   kernel: Kernel,
   id: SessionId,
@@ -19,7 +19,7 @@ export async function* exportSession(
   yield* writer.write(await exportedSession(kernel, id, onDamage));
 }
 
-/** A session as writers see it. */
+/** Creates the view of a session that writers read; throws SESSION_NOT_FOUND. */
 export async function exportedSession(
   kernel: Kernel,
   id: SessionId,
@@ -62,7 +62,9 @@ export async function exportedSession(
   };
 }
 
-/** Media as they are; a text in their place where their bytes are missing or damaged, for no format takes half an image. */
+/**
+ * Returns the media part, or a text placeholder if its bytes are missing or damaged: no format accepts half an image.
+ */
 async function readableMedia(kernel: Kernel, part: BlobPart, onDamage: OnDamage): Promise<Part> {
   const text = `[${part.mime}${part.name === undefined ? "" : ` ${part.name}`} is missing or damaged]`;
   return unlessDamaged<Part>(
@@ -75,7 +77,7 @@ async function readableMedia(kernel: Kernel, part: BlobPart, onDamage: OnDamage)
   );
 }
 
-/** Entries as they are; tells of the damaged ones. */
+/** Passes entries on and reports the damaged ones. */
 async function* readable(entries: AsyncGenerator<Entry>, onDamage: OnDamage): AsyncGenerator<Entry> {
   for await (const entry of entries) {
     if (entry.kind === "damaged") onDamage(`Entry ${entry.id} is damaged on disk. ${entry.problem}`);
@@ -129,7 +131,7 @@ async function* rangeEntries(session: Session, from: number, to: number): AsyncG
   }
 }
 
-/** Children only: a fork is a conversation of its own. Oldest first. */
+/** Yields sub-agents, oldest first. Forks are separate conversations and left out. */
 async function* childrenOf(
   kernel: Kernel,
   id: SessionId,

@@ -6,21 +6,21 @@ import type { Format, Source } from "./format.ts";
 import type { ProblemItem } from "./item.ts";
 import { type Folder, fileFacts, folderOfFile, isWithin, listFolder } from "./reading/folder.ts";
 
-/** A source with the tree it was found in. */
+/** A source with its format and root. */
 export interface FoundSource {
   readonly source: Source;
   readonly format: Format;
-  /** The real path of the tree the user named: nothing outside is read. */
+  /** Real path of the tree that the user named; nothing outside is read. */
   readonly root: string;
 }
 
-/** Folders that hold no conversations of agents and may be huge. */
+/** Folders without conversations that may be huge. */
 const PASSED_BY = new Set(["node_modules", ".git"]);
 const MAX_DEPTH = 24;
 
 /**
- * Conversations below the given paths, in the order of the tree, parents before their sub-agents where they share a
- * folder. Problems come between them.
+ * Yields the conversations below the paths in tree order, parents before sub-agents within a folder, and problems as
+ * they occur.
  */
 export async function* findSources(
   paths: readonly string[],
@@ -73,7 +73,7 @@ async function* walk(path: string, walk_: Walk): AsyncGenerator<FoundSource | Pr
   }
 }
 
-/** Offers the folder to each format in turn; what one claims, the next ones no longer see. */
+/** Offers the folder to each format in turn; files claimed by one format are hidden from the next. */
 async function* claim(
   folder: Folder,
   formats: readonly Format[],
@@ -96,7 +96,7 @@ async function* claim(
   }
 }
 
-/** True for a claimed path and for what lies below a claimed folder. */
+/** Tells whether a path is claimed or below a claimed folder. */
 function isCovered(path: string, claimed: ReadonlySet<string>): boolean {
   for (let at = path; ; at = dirname(at)) {
     if (claimed.has(at)) return true;

@@ -2,7 +2,7 @@ import type { Item } from "./item.ts";
 import type { Folder } from "./reading/folder.ts";
 import type { Input } from "./reading/input.ts";
 
-/** The formats that can be read. */
+/** Formats that can be imported. */
 export type FormatName =
   | "claude-code"
   | "codex"
@@ -20,42 +20,42 @@ export type FormatName =
   | "openai-responses"
   | "ai-sdk";
 
-/** One conversation of a foreign tool, where it lies. */
+/** One conversation of a foreign tool on disk. */
 export interface Source {
   readonly format: FormatName;
-  /** The id that the tool itself gives the conversation: with the format, its identity wherever the files move. */
+  /** The tool's own id of the conversation; with the format, it identifies the conversation wherever its files move. */
   readonly id: string;
-  /** The main file or folder, for people. */
+  /** The main file or folder, for display. */
   readonly path: string;
-  /** Files and folders that make it up; nothing else is read for it. */
+  /** All files and folders of the conversation; nothing else is read. */
   readonly paths: readonly string[];
   readonly sizeBytes: number;
   readonly modifiedAt: number;
-  /** Id, in the same format, of the conversation that started this one as a sub-agent. */
+  /** Id of the parent conversation, in the same format, if this one is a sub-agent. */
   readonly parent?: string;
   readonly title?: string;
-  /** Working folder of the agent, where it is known without reading all. */
+  /** Working folder of the agent, if known without a full read. */
   readonly cwd?: string;
 }
 
-/** What is needed to know where a tool keeps its conversations. */
+/** Environment that determines where tools keep their conversations. */
 export interface System {
   readonly home: string;
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A format that can be read. */
+/** Reader for one foreign format. */
 export interface Format {
   readonly name: FormatName;
-  /** The tool's name as people write it. */
+  /** The tool's name for display. */
   readonly title: string;
-  /** Names its processes carry, to know whether an agent is alive. */
+  /** Process names of the tool, to check whether an agent is running. */
   readonly processes: readonly string[];
-  /** Folders where the tool keeps its conversations on this computer; they need not exist. */
+  /** Folders where the tool keeps its conversations; they may not exist. */
   homes(system: System): readonly string[];
-  /** Conversations among the files of one folder that no format has claimed yet. */
+  /** Finds conversations among the unclaimed files of one folder. */
   detect(folder: Folder): Promise<readonly Source[]>;
-  /** The conversation in the order of the source. Broken input is yielded as a problem and never thrown. */
+  /** Yields the conversation in source order. Broken input is yielded as a problem, never thrown. */
   read(source: Source, input: Input): AsyncGenerator<Item>;
 }

@@ -15,7 +15,7 @@ import { pi } from "./pi.ts";
 import { roo } from "./roo.ts";
 import { sweAgent } from "./swe-agent.ts";
 
-/** All formats, in the order in which they are asked whether a file is theirs: those that are sure come first. */
+/** All formats in order of detection: the most specific come first. */
 export const FORMATS: readonly Format[] = [
   claudeCode,
   codex,

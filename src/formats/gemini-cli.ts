@@ -8,7 +8,7 @@ import { decodeLines } from "./reading/decode-lines.ts";
 import type { FileFacts, Folder } from "./reading/folder.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 
-/** The chats of Gemini CLI: a file of lines each; older versions kept one JSON file. */
+/** Chats of Gemini CLI: one JSONL file each; older versions used one JSON file. */
 export const geminiCli: Format = {
   name: "gemini-cli",
   title: "Gemini CLI",
@@ -20,7 +20,7 @@ export const geminiCli: Format = {
     const sources: Source[] = [];
     const chats = folder.files.filter(({ name }) => /\.jsonl?$/.test(name));
     for (const file of chats) {
-      // When an old chat is resumed, all of it is written anew as lines beside the old file.
+      // A resumed old chat is rewritten completely as JSONL next to the old file.
       const { name } = file;
       if (name.endsWith(".json") && chats.some((other) => other.name === `${name}l`)) continue;
       const older = chats.filter((other) => name.endsWith(".jsonl") && `${other.name}l` === name);
@@ -36,7 +36,7 @@ export const geminiCli: Format = {
   },
 };
 
-/** The first line, or as much of the file as the head shows. */
+/** Parses the first line of a JSONL file, or the visible beginning of a JSON file. */
 function firstRecord(head: string, name: string): JsonObject | undefined {
   const text = head.trimStart();
   return objectOf(parseCutJson(name.endsWith(".jsonl") ? (text.split("\n", 1)[0] ?? "") : text));
@@ -45,7 +45,7 @@ function firstRecord(head: string, name: string): JsonObject | undefined {
 function sourceOf(file: FileFacts, older: readonly FileFacts[], first: JsonObject, folder: Folder): Source {
   const { path, sizeBytes, modifiedAt } = file;
   const id = textOf(first.sessionId) ?? "";
-  // Sub-agents lie in a folder named after the chat that started them.
+  // Sub-agents are in a folder named after their parent chat.
   const isBelow = basename(dirname(folder.path)) === "chats" && folder.name !== id;
   const parent = isBelow ? folder.name : undefined;
   const cwd = textOf(Array.isArray(first.directories) ? first.directories[0] : undefined);

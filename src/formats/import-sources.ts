@@ -9,12 +9,12 @@ import { type ImportReport, type SourceReport, totalsOf } from "./importing/repo
 import type { ProblemItem } from "./item.ts";
 import { DatabaseCopies } from "./reading/database.ts";
 
-/** Most problems that a report lists; its totals count all. */
+/** Maximum problems in a report; its totals count all. */
 const MAX_PROBLEMS = 1_000;
 
-/** What was found at paths. */
+/** Conversations and problems found at paths. */
 export interface Survey {
-  /** Parents before their sub-agents. */
+  /** Parents come before their sub-agents. */
   readonly sources: readonly FoundSource[];
   readonly problems: readonly ProblemItem[];
 }
@@ -34,7 +34,7 @@ export async function surveySources(
   return { sources: parentsFirst(sources), problems };
 }
 
-/** Imports every conversation at paths; what was imported before is left as it is. */
+/** Imports every conversation at the paths; only new records are added to earlier imports. */
 export async function importSources(
   kernel: Kernel,
   paths: readonly string[],
@@ -84,7 +84,7 @@ function reportOf(sources: readonly SourceReport[], problems: readonly ProblemIt
   return { sources, formats, totals: totalsOf(sources), problems };
 }
 
-/** Sub-agents come after the conversations that started them; otherwise the order stays. */
+/** Orders parents before their sub-agents and keeps the order otherwise. */
 function parentsFirst(sources: readonly FoundSource[]): readonly FoundSource[] {
   const keyOf = (format: string, id: string) => `${format}\n${id}`;
   const byKey = new Map(sources.map((found) => [keyOf(found.source.format, found.source.id), found]));

@@ -1,12 +1,15 @@
 import type { Json, MessageInput, PartInput, Usage } from "../index.ts";
 
-/** A stretch of the line by record ids, both ends included: from its beginning, through the latest record, unless given. */
+/**
+ * A range of the line by record ids, both inclusive. It starts at the beginning of the line and ends at the latest
+ * record unless given.
+ */
 export interface Span {
   readonly from?: string;
   readonly through?: string;
 }
 
-/** What a foreign tool changed in its own window, by record ids. The importer turns it into an overlay. */
+/** A foreign tool's edit of its own window, by record ids; the importer turns it into an overlay. */
 export type ForeignEdit =
   | {
       readonly type: "replace";
@@ -14,7 +17,7 @@ export type ForeignEdit =
       readonly parts: readonly PartInput[];
     }
   | { readonly type: "hide"; readonly spans: readonly Span[] }
-  /** The summary is either given as messages or is the record of that id, which is on the line itself. */
+  /** The summary is given as messages, or is the record with that id on the line. */
   | {
       readonly type: "summarize";
       readonly spans: readonly Span[];
@@ -22,7 +25,7 @@ export type ForeignEdit =
       readonly record?: string;
     };
 
-/** What one record of a source means. */
+/** Decoded content of a record. */
 export type RecordBody =
   | { readonly kind: "message"; readonly message: MessageInput }
   | {
@@ -30,7 +33,7 @@ export type RecordBody =
       readonly usage: Usage;
       readonly model?: string;
       readonly provider?: string;
-      /** Names the request; of several reports of one request the last one counts. */
+      /** Request id; the last report of a request counts. */
       readonly request?: string;
       readonly meta?: { readonly [key: string]: Json };
     }
@@ -48,20 +51,20 @@ export type RecordBody =
 /** One record of a source. */
 export interface RecordItem {
   readonly type: "record";
-  /** The tool's own id of the record, unique within the source (and child); a position where the tool has none. */
+  /** The tool's own record id, unique within the source (and child); a position if the tool has none. */
   readonly id: string;
-  /** Differs when the tool has rewritten the record since. Left out where records never change. */
+  /** Changes when the tool rewrites the record; absent if records never change. */
   readonly version?: string;
   /** Milliseconds since 1970. */
   readonly at?: number;
-  /** The record it follows: left out, the one before it; null, none (it begins a line of its own). */
+  /** The preceding record: the previous item if absent; null if the record starts a new line. */
   readonly parent?: string | null;
-  /** Name of the sub-agent it belongs to; left out, the source's own conversation. */
+  /** Name of the sub-agent; absent for the source's own conversation. */
   readonly child?: string;
   readonly body: RecordBody;
 }
 
-/** What is known of the conversation as a whole; later items add to earlier ones. */
+/** Facts about the conversation as a whole; later items add to earlier ones. */
 export interface SessionItem {
   readonly type: "session";
   readonly child?: string;
@@ -70,41 +73,40 @@ export interface SessionItem {
   readonly meta?: { readonly [key: string]: Json };
 }
 
-/** The next record follows the record `to`, or nothing: what came after it leaves the line. */
+/** Rewinds the line to the record `to`, or to its beginning if null. */
 export interface RewindItem {
   readonly type: "rewind";
   readonly to: string | null;
   readonly child?: string;
 }
 
-/** From here on the line consists of exactly these records, in this order. */
+/** Replaces the line with exactly these records, in this order. */
 export interface LineItem {
   readonly type: "line";
   readonly records: readonly string[];
   readonly child?: string;
 }
 
-/** Everything before is final: a later import may begin from `state`. */
+/** Everything before this item is final: a later import may resume from `state`. */
 export interface CheckpointItem {
   readonly type: "checkpoint";
   readonly state: Json;
 }
 
-/** Something broken in the source. */
+/** A defect in the source. */
 export interface ProblemItem {
   readonly type: "problem";
   readonly path: string;
   readonly line?: number;
-  /** "lost": the record could not be kept; "damaged": it was kept, but not all of it is as it was. */
+  /** "lost": the record could not be kept. "damaged": it was kept incompletely. */
   readonly severity: "lost" | "damaged";
   readonly reason: string;
 }
 
-/** Bytes of the source that were left out because the log holds the same elsewhere. */
+/** Bytes of the source that were left out because the log already has the same content. */
 export interface CopyItem {
   readonly type: "copy";
   readonly bytes: number;
 }
 
-/** What reading a source yields. */
 export type Item = RecordItem | SessionItem | RewindItem | LineItem | CheckpointItem | ProblemItem | CopyItem;

@@ -36,7 +36,7 @@ const dialect: Dialect = {
       objectOf(call) !== undefined),
 };
 
-/** Conversations in the format of OpenAI's Chat Completions API and of the many who follow it. */
+/** Conversations in the format of OpenAI's Chat Completions API and its many compatible servers. */
 export const openaiChat: Format = wireFormat(dialect);
 
 function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDecoder): Generator<Piece> {
@@ -58,9 +58,9 @@ function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDeco
 }
 
 function makeDecoder(): MessageDecoder {
-  /** Messages whose media come in a later one, and results that came in between. */
+  /** Messages whose media follow in a later message, and results in between. */
   let held: Piece[] = [];
-  /** The call that the next message of the old role "function" answers. */
+  /** Call id for the next message with the legacy role "function". */
   let functionCall = "";
   return {
     *decode(message, place) {

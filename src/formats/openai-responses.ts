@@ -51,7 +51,9 @@ function* decodeResponse(fields: JsonObject, place: string, decoder: MessageDeco
   yield { id: `${textOf(fields.id) ?? place}:usage`, ...(at !== undefined && { at }), body: usage };
 }
 
-/** Items of one turn of the model form one message: it ends where another speaks, or where two messages meet. */
+/**
+ * Merges the items of one model turn into one message; a turn ends at another role or between two adjacent messages.
+ */
 function makeDecoder(): MessageDecoder {
   let turn: ItemPart[] = [];
   let turnId = "";

@@ -5,7 +5,7 @@ import { databaseSources } from "./openclaw/database-sources.ts";
 import { fileSources, readSessionFile } from "./openclaw/session-files.ts";
 import type { FileFacts } from "./reading/folder.ts";
 
-/** Conversations of OpenClaw: sessions of pi, in files up to 2026.7.1 and in a database for each agent since. */
+/** Conversations of OpenClaw: pi sessions, in files up to 2026.7.1 and in one database per agent since. */
 export const openclaw: Format = {
   name: "openclaw",
   title: "OpenClaw",
@@ -21,7 +21,7 @@ export const openclaw: Format = {
   async detect(folder) {
     const below = folder.folders.includes("agent") ? await folder.folder("agent") : undefined;
     const sources: Source[] = [];
-    // An agent's folder: what lies in its database is not to be read once more from the files of the time before.
+    // In an agent's folder, sessions in the database must not be read again from the older files.
     if (below?.files.some(isDatabase)) {
       const sessions = folder.folders.includes("sessions") ? await folder.folder("sessions") : undefined;
       const files = sessions ? await fileSources(sessions) : [];

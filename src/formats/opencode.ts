@@ -13,7 +13,7 @@ import { readJsonElements } from "./reading/json-elements.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
 import { READ_LIMITS } from "./reading/limits.ts";
 
-/** Conversations of opencode: in its database, in the file tree of before, and exported ones. */
+/** Conversations of opencode: in its database, in the older file tree, and in exported files. */
 export const opencode: Format = {
   name: "opencode",
   title: "opencode",
@@ -46,7 +46,7 @@ function readerOf({ paths }: Source): (source: Source, input: Input) => AsyncGen
   return paths.length > 1 ? readStorageFolder : readExportFile;
 }
 
-/** Session files that the database beside them was made of, by session. */
+/** Maps session ids to the session files that the database was migrated from. */
 async function migratedIn(folder: Folder): Promise<ReadonlyMap<string, string>> {
   const storage = folder.folders.includes("storage") ? await folder.folder("storage") : undefined;
   const files = storage ? await sessionFiles(storage) : [];
@@ -57,11 +57,11 @@ function isDatabaseName(path: string): boolean {
   return /\.(db|sqlite3?)$/i.test(path);
 }
 
-/** Other databases are only opened when they were named themselves: opening one may mean to copy it. */
+/** Other databases are opened only if the user named them, because opening may copy the file. */
 async function isDatabase(file: FileFacts, folder: Folder): Promise<boolean> {
   if (!isDatabaseName(file.path)) return false;
   const isLikely = /opencode/i.test(file.name) || (folder.files.length === 1 && folder.folders.length === 0);
-  // One that bears opencode's own name is looked into whatever it is: if it is broken, that is to be told.
+  // A file with opencode's own name is always opened, so that damage is reported.
   if (/^opencode(-[\w.-]+)?\.db$/i.test(file.name)) return file.sizeBytes > 0;
   return isLikely && (await folder.head(file)).startsWith("SQLite format 3\0");
 }
@@ -75,7 +75,7 @@ async function exportSources(file: FileFacts, folder: Folder): Promise<readonly 
   return [
     {
       format: "opencode",
-      // The id may have been blacked out; the file is named after it.
+      // The id may be redacted; the file is named after it.
       id: own?.startsWith("ses_") ? own : basename(file.name, ".json"),
       path,
       paths: [path],
@@ -90,7 +90,7 @@ async function exportSources(file: FileFacts, folder: Folder): Promise<readonly 
   ];
 }
 
-/** What an exported file says of its session, from how it begins; undefined if it is none. */
+/** Reads session info from the beginning of an exported file; undefined if it is not an export. */
 async function exportedInfo(head: string): Promise<JsonObject | undefined> {
   if (!/^\s*\{\s*"info"\s*:\s*\{/.test(head)) return undefined;
   const chunks = (async function* () {

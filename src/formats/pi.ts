@@ -39,7 +39,7 @@ export const pi: Format = {
   read: (source, input) => decodeLines(input, source.path, (state) => makePiDecoder("pi", state)),
 };
 
-/** The session that started this one, if it lies in the folder of that session. Other parents are what it was forked from. */
+/** Returns the parent session if this file is in its folder; otherwise `parentSession` is the origin of a fork. */
 function parentOf({ parentSession }: PiHeader, path: string): string | undefined {
   const stem = basename((parentSession ?? "").replaceAll("\\", "/"), ".jsonl");
   if (stem === "" || !path.split(/[/\\]/).includes(stem)) return undefined;

@@ -13,7 +13,7 @@ import { parseJson } from "./reading/parse-json.ts";
 import { isRooTask } from "./roo/detect.ts";
 import { rooDialect } from "./roo/dialect.ts";
 
-/** Roo Code: Cline's files with the edits of the window as tags on the messages. */
+/** Roo Code: Cline's files, with window edits as tags on the messages. */
 export const roo: Format = {
   name: "roo",
   title: "Roo Code",
@@ -36,7 +36,7 @@ async function detect(folder: Folder): Promise<readonly Source[]> {
   );
 }
 
-/** What the item of the task list says, where the folder holds one. */
+/** Reads facts from the folder's history item, if there is one. */
 async function historyFacts(folder: Folder): Promise<Pick<Source, "parent" | "title" | "cwd">> {
   const file = folder.files.find(({ name }) => name === "history_item.json");
   const item = file && parsed(await folder.head(file));

@@ -18,7 +18,7 @@ import {
 
 const NAME = "swe-agent";
 
-/** Trajectories of SWE-agent, of the versions before 1 with actions as text and of those after with tool calls. */
+/** Trajectories of SWE-agent: actions as text before version 1, tool calls since. */
 export const sweAgent: Format = {
   name: NAME,
   title: "SWE-agent",
@@ -59,14 +59,14 @@ function isTrajectory(head: string): boolean {
 /** A turn that waits for its observation. */
 interface OpenTurn {
   readonly id: string;
-  /** Index in the history; undefined for a turn that only the trajectory has. */
+  /** Index in the history; undefined if only the trajectory has the turn. */
   readonly index: number | undefined;
   readonly entry: JsonObject | undefined;
   readonly calls: readonly OpenCall[];
   readonly step: Step | undefined;
 }
 
-/** Reads the history for what was said, and the trajectory along with it for what the history lacks. */
+/** Reads messages from the history and fills gaps from the trajectory. */
 class TrajectoryReader {
   readonly #source: Source;
   readonly #input: Input;
@@ -122,7 +122,7 @@ class TrajectoryReader {
     else yield* messageRecords(entry, id, this.#agent);
   }
 
-  /** The observation of the open turn: as the history has it, or else as the trajectory does. */
+  /** Emits the observation of the open turn, from the history or else from the trajectory. */
   *#closeTurn(entry?: JsonObject, id?: string): Generator<Item> {
     const open = this.#open;
     this.#open = undefined;
@@ -171,7 +171,7 @@ class TrajectoryReader {
   }
 }
 
-/** Fields of an observation in the history that the result has no place for. */
+/** Returns the fields of an observation that a tool result cannot represent. */
 function besidesContent(entry: JsonObject, agent: unknown): { readonly [field: string]: Json } | undefined {
   const known = ["role", "content", "tool_call_ids", ...(entry.agent === agent ? ["agent"] : [])];
   const left = Object.entries(entry).filter(([field]) => !known.includes(field));

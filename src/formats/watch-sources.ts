@@ -10,21 +10,19 @@ import type { ImportOptions } from "./importing/options.ts";
 import type { SourceReport } from "./importing/report.ts";
 import type { ProblemItem } from "./item.ts";
 
-/** How sources are followed. */
 export interface WatchOptions extends ImportOptions {
-  /** Time between two looks; default 1 s. */
+  /** Time between two surveys; default 1 s. */
   readonly intervalMs?: number;
-  /** A source that has not grown for this long while its agent runs is reported; default 10 min. */
+  /** Report a source as stalled if it has not grown for this long while its agent runs; default 10 min. */
   readonly stalledAfterMs?: number;
-  /** The running programs of the given names; by default those of this computer. */
+  /** Lists running processes by name; defaults to those of this computer. */
   readonly agents?: (names: readonly string[]) => Promise<readonly AgentProcess[]>;
 }
 
-/** What happens while sources are followed. */
 export type WatchEvent =
   | { readonly type: "imported"; readonly report: SourceReport }
   | { readonly type: "problem"; readonly problem: ProblemItem }
-  /** The agent is alive and its conversation has stopped growing: it writes elsewhere, or not at all. */
+  /** The agent runs, but its conversation has stopped growing: it writes elsewhere, or not at all. */
   | {
       readonly type: "stalled";
       readonly source: Source;
@@ -32,7 +30,7 @@ export type WatchEvent =
       readonly process: AgentProcess;
     }
   | { readonly type: "resumed"; readonly source: Source }
-  /** Everything there was has been imported; comes once after each change. */
+  /** All sources are imported; emitted once after each change. */
   | { readonly type: "idle" };
 
 interface Followed {
@@ -41,10 +39,10 @@ interface Followed {
   readonly isStalled: boolean;
 }
 
-/** How many looks at running programs go by between two. */
+/** Running agents are checked once per this many surveys. */
 const LOOKS_PER_AGENT_CHECK = 10;
 
-/** Imports what is there and then what comes, until the signal fires. */
+/** Imports existing and new conversations until the signal aborts. */
 export async function* watchSources(
   kernel: Kernel,
   paths: readonly string[],
@@ -107,7 +105,7 @@ async function importFollowed(
   return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
 }
 
-/** The agent of a conversation, if it runs and the conversation is the newest of its working folder. */
+/** Finds the running agent of a conversation, if the conversation is the newest of its working folder. */
 async function liveAgent(
   { source, format }: FoundSource,
   sources: readonly FoundSource[],

@@ -6,7 +6,7 @@ import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
 import { requireStore } from "../store.ts";
 
-/** Reads a whole store and says what is damaged. */
+/** Reads a whole store and reports damage. */
 export const checkCommand = defineCommand({
   name: "check",
   summary: "read every entry and blob of the store and say what is damaged",

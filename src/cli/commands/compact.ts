@@ -37,7 +37,7 @@ const OPTIONS = {
 
 type CompactOptions = Given<typeof OPTIONS>["options"];
 
-/** Puts a summary in place of older messages. */
+/** Replaces older messages with a summary. */
 export const compactCommand = defineCommand({
   name: "compact",
   summary: "put a summary in place of older messages",

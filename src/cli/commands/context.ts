@@ -12,7 +12,7 @@ import { printTo } from "../printer.ts";
 import { openExistingStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Shows what the next model call is sent, what it costs, and what was cut. */
+/** Shows the window of the next model call, its cost and its edits. */
 export const contextCommand = defineCommand({
   name: "context",
   summary: "the context window: its parts, its cost, what was cut and why",

@@ -28,7 +28,7 @@ const OPTIONS = {
   force: { type: "boolean", help: "replace files that are there" },
 } as const;
 
-/** Writes a session in a foreign format. */
+/** Writes a session in another tool's format. */
 export const exportCommand = defineCommand({
   name: "export",
   summary: "write a conversation in the format of another tool",
@@ -72,14 +72,14 @@ export const exportCommand = defineCommand({
   },
 });
 
-/** Refuses what cannot go to the output. */
+/** Refuses exports that cannot go to stdout. */
 function checkOneFile({ children, json }: Given<typeof OPTIONS>["options"], writer: Writer): void {
   if (writer.isFolder) throw new UsageError(`${writer.name} is a folder of files; name it with --out`);
   if (children) throw new UsageError("--children makes several files; name a folder with --out");
   if (json) throw new UsageError("--json reports on what was written to --out");
 }
 
-/** To the output as it is; on a terminal nothing in it may be obeyed. */
+/** Prints the export unchanged; on a terminal, control characters are escaped. */
 async function print(context: Context, pieces: AsyncIterable<OutputPiece>): Promise<void> {
   const printer = pagedPrinter(context);
   try {

@@ -12,14 +12,14 @@ import { UsageError } from "../usage-error.ts";
 
 const MEMORIES = "memory:";
 
-/** Something to be forgotten, and how. */
+/** A memory, entry or session to forget. */
 interface Target {
   readonly name: string;
   readonly kind: "memory" | "entry" | "session";
   readonly forget: () => Promise<Freed>;
 }
 
-/** Removes a memory, an entry or a whole conversation, with everything made of it. */
+/** Removes a memory, an entry or a whole session, with everything derived from it. */
 export const forgetCommand = defineCommand({
   name: "forget",
   summary: "remove a memory, an entry or a conversation from disk, with all that was made of it",

@@ -9,7 +9,7 @@ import { watch } from "../importing/watch.ts";
 import { findNamed } from "../named.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Imports conversations of other agents. */
+/** Imports the conversations of other agents. */
 export const importCommand = defineCommand({
   name: "import",
   summary: "import the conversations of other agents",

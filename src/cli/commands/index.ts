@@ -15,7 +15,7 @@ import { printTo } from "../printer.ts";
 import { openExistingStore, openStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Indexes files, so that recall finds them. */
+/** Indexes files for recall. */
 export const indexCommand = defineCommand({
   name: "index",
   summary: "index files and folders, so that recall finds what is in them",

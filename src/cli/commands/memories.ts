@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
   { title: "text", shrinks: "first" },
 ];
 
-/** Lists what an agent remembers. */
+/** Lists an agent's memories. */
 export const memoriesCommand = defineCommand({
   name: "memories",
   summary: "list what an agent was told to remember, newest first",

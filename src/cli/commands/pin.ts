@@ -13,10 +13,10 @@ import { shellWord } from "../shell-word.ts";
 import { openExistingStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Keeps a message in the window. */
+/** Pins a message, so it never leaves the window. */
 export const pinCommand = pinning(true);
 
-/** Lets a pinned message go again. */
+/** Removes the pin of a message. */
 export const unpinCommand = pinning(false);
 
 function pinning(isPinned: boolean): Command {

@@ -45,7 +45,7 @@ const OPTIONS = {
 
 type RecallValues = Given<typeof OPTIONS>["options"];
 
-/** Finds what was said, or stands in a file. */
+/** Searches sessions, memories and indexed files. */
 export const recallCommand = defineCommand({
   name: "recall",
   summary: "find what was said, or stands in an indexed file",

@@ -7,7 +7,7 @@ import { openStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 import { fitTo } from "../width.ts";
 
-/** Remembers something for an agent. */
+/** Stores a memory for an agent. */
 export const rememberCommand = defineCommand({
   name: "remember",
   summary: "have an agent remember something",

@@ -8,7 +8,7 @@ import { printTo } from "../printer.ts";
 import { requireStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Copies what can be read of a damaged store into a new one. */
+/** Copies everything readable of a damaged store into a new one. */
 export const repairCommand = defineCommand({
   name: "repair",
   summary: "copy everything readable of a damaged store into a new one",

@@ -34,7 +34,7 @@ import { UsageError } from "../usage-error.ts";
 const WINDOWS = "32k,64k,128k,200k";
 const KNOWN: readonly Policy[] = [...POLICIES, summarising()];
 
-/** Replays recorded conversations under policies for the context window. */
+/** Replays recorded conversations under window policies. */
 export const replayCommand = defineCommand({
   name: "replay",
   summary: "what recorded conversations would have cost and kept under each policy",
@@ -117,7 +117,7 @@ export const replayCommand = defineCommand({
   },
 });
 
-/** Replays conversations one after the other and keeps their scores. */
+/** Replays conversations one after another and collects their scores. */
 class Study {
   readonly #policies: readonly Policy[];
   readonly #windows: readonly number[];

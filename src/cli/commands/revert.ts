@@ -30,7 +30,7 @@ const OPTIONS = {
 
 type RevertOptions = Given<typeof OPTIONS>["options"];
 
-/** Takes edits of the window back. */
+/** Reverts edits of the window. */
 export const revertCommand = defineCommand({
   name: "revert",
   summary: "take back what was cut from the window",
@@ -112,7 +112,7 @@ function editOption(text: string): number {
   throw new UsageError(`--edit is ${JSON.stringify(text)}; expected the number of an edit, from 0 on`);
 }
 
-/** Refuses what contradicts itself. */
+/** Refuses options that contradict each other. */
 function checkTogether({ to, edit, list }: RevertOptions, which: string | undefined): void {
   if (to !== undefined && which !== undefined) throw new UsageError("--to takes no overlay beside it");
   if (to !== undefined && edit !== undefined) throw new UsageError("--to and --edit cannot go together");

@@ -4,7 +4,7 @@ import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
 import { SERVE_OPTIONS } from "../serving/options.ts";
 
-/** Serves agents: a gateway between them and their models. */
+/** Runs the gateway between agents and their models. */
 export const serveCommand = defineCommand({
   name: "serve",
   summary: "serve agents: endless context for any of them, by changing one URL",
@@ -33,7 +33,7 @@ export const serveCommand = defineCommand({
       await printTo(context.stdout, options.json ? `${safeJson({ token })}\n` : plain);
       return EXIT.fine;
     }
-    // The gateway is loaded only by those who start one.
+    // Loaded lazily: the options above do not need the gateway.
     const { serve } = await import("../serving/serve.ts");
     return serve(context, options);
   },

@@ -32,7 +32,6 @@ const OPTIONS = {
 
 type ShowOptions = Given<typeof OPTIONS>["options"];
 
-/** Shows a conversation. */
 export const showCommand = defineCommand({
   name: "show",
   summary: "show a conversation",
@@ -96,7 +95,7 @@ async function print({
   }
   if (options.follow) {
     for await (const entry of session.tail({ after: head.seq, kinds, signal })) {
-      // What came between the look at the head and the page has been shown.
+      // The page has already shown entries that were appended after the head was read.
       if (entry.seq > last) await printer.print(await writer.entry(entry));
     }
   }

@@ -1,6 +1,6 @@
 import type { CommandGroup } from "../command.ts";
 
-/** Programs and agents at work, here and in other processes. */
+/** Commands that run and manage tasks, in this and other processes. */
 export const taskCommands: CommandGroup = {
   name: "task",
   summary: "run programs as tasks, follow, move and kill them, and clean up",

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column[] = [
   { title: "state" },
 ];
 
-/** Lets a project's configuration file take effect. */
+/** Manages trust in a project's configuration file. */
 export const trustCommand = defineCommand({
   name: "trust",
   summary: "let a project's longhaul.json take effect, as long as it stays the same",
@@ -112,7 +112,7 @@ async function ownFolder(context: Context, options: CommonValues): Promise<strin
   return userFolder({ cwd: context.cwd, home: context.home, store }) ?? store;
 }
 
-/** The configuration file at a path, or in a folder. */
+/** Finds the configuration file at a path or in a folder. */
 function configIn(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   if (!statSync(path).isDirectory()) return path;

@@ -19,7 +19,7 @@ import { fitTo } from "../width.ts";
 
 const WAYS = [{ name: "day" }, { name: "model" }, { name: "request" }] as const;
 
-/** Tells what requests used and cost. */
+/** Reports the tokens and cost of requests. */
 export const usageCommand = defineCommand({
   name: "usage",
   summary: "tokens and cost, of one conversation or of all",
@@ -90,7 +90,7 @@ async function printText({ context, printer, spent, session, by, paint }: Report
   await printer.print([...lines, ...notes].map((line) => `${line}\n`).join(""));
 }
 
-/** One document, written as it is read. */
+/** Streams one JSON document while the log is being read. */
 async function printJson({ printer, spent, session, by }: Report): Promise<void> {
   await printer.print(
     `{${session === undefined ? "" : `"session":${safeJson(session)},`}"by":"${by}","rows":[`,

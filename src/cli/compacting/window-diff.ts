@@ -4,20 +4,20 @@ import { escapeLine, escapeText } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 import { fitTo } from "../width.ts";
 
-/** Messages shown at either end of a run that leaves or stays. */
+/** Messages shown at either end of a shortened run. */
 const SHOWN_ENDS = 3;
 
-/** How a diff of windows is shown. */
+/** Options for printing a window diff. */
 export interface DiffLook {
   readonly columns: number;
   readonly paint: Paint;
-  /** Names every message that leaves. */
+  /** List every message that leaves. */
   readonly isFull: boolean;
-  /** Shortens runs of messages that stay, too. */
+  /** Shorten runs of messages that stay, too. */
   readonly isBrief?: boolean;
 }
 
-/** How two windows differ, as lines: what stays, what leaves (−) and what comes (+). */
+/** Formats the difference of two windows: messages that stay, messages that leave (−) and notes that come (+). */
 export function windowDiff(changes: readonly WindowChange[], look: DiffLook): readonly string[] {
   const { columns, paint, isFull, isBrief = false } = look;
   const lines: string[] = [];
@@ -52,7 +52,7 @@ function noteLines({ after }: WindowChange, paint: Paint): readonly string[] {
     .map((text) => paint("green", `+ ${text}`));
 }
 
-/** Only the parts that differ. */
+/** Shows only the parts that differ. */
 function changedLines(
   { place, before, after }: WindowChange,
   { columns, paint }: DiffLook,
@@ -77,7 +77,7 @@ function heading({ place, before, after }: WindowChange): string {
   return message ? `${place} ${message.role}: ${escapeLine(wordsOf(message))}` : place;
 }
 
-/** What a message says, for one line. */
+/** Describes a message's content on one line. */
 export function wordsOf(message: Message): string {
   const others = message.parts.flatMap((part) => otherWords(part));
   return [textOfMessage(message), ...others].filter((text) => text !== "").join("; ");

@@ -11,7 +11,7 @@ interface Drawn {
   readonly look: Look;
 }
 
-/** In the order in which a request has them. */
+/** Window parts in the order of a request. */
 const DRAWN: Readonly<Record<PartName, Drawn>> = {
   system: { letter: "S", block: "█", look: "magenta" },
   tools: { letter: "T", block: "█", look: "blue" },
@@ -25,7 +25,7 @@ const DRAWN: Readonly<Record<PartName, Drawn>> = {
 const NAMES = Object.keys(DRAWN) as readonly PartName[];
 const WIDEST = 72;
 
-/** A window as a bar of coloured parts, or of letters where there are no colours, and what each part takes. */
+/** Draws a window as a bar of colored blocks, or of letters without color, with a legend of token counts. */
 export function barLines(parts: WindowParts, columns: number, paint: Paint): readonly string[] {
   const widths = apportion(
     NAMES.map((name) => parts[name]),
@@ -54,7 +54,7 @@ function drawn(name: PartName, width: number, paint: Paint): string {
   return paint === plain ? letter.repeat(width) : paint(look, block.repeat(width));
 }
 
-/** Shares so many columns out among counts; whatever is there at all gets one, while there are enough. */
+/** Distributes columns in proportion to counts; every count above 0 gets at least one column if there are enough. */
 export function apportion(counts: readonly number[], columns: number): readonly number[] {
   const whole = counts.reduce((sum, count) => sum + count, 0);
   if (whole === 0) return counts.map(() => 0);

@@ -1,6 +1,6 @@
 import type { Place, SessionId } from "../../index.ts";
 
-/** How an entry is named to readers of a session: a fork shows entries of another one's log, too. */
+/** Names an entry for a reader of `reader`: with its session if the entry is from another log, as in a fork. */
 export function cite({ session, seq }: Place, reader: SessionId): string {
   return session === reader ? `#${seq}` : `${session}#${seq}`;
 }

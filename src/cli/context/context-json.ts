@@ -3,7 +3,7 @@ import { wordsOf } from "../compacting/window-diff.ts";
 import { entryWords } from "./entry-words.ts";
 import type { ContextReport } from "./report.ts";
 
-/** Everything that is known of a window, for programs. */
+/** Builds the JSON report about a window. */
 export function contextJson(report: ContextReport) {
   const { session, now, next, diff, books, pins, overlays, warnings } = report;
   const { model, policy } = report.described;
@@ -29,7 +29,7 @@ export function contextJson(report: ContextReport) {
   };
 }
 
-/** An overlay without the content that it puts into the window. */
+/** Serializes an overlay without the content that it adds to the window. */
 export function overlayJson({ id, seq, at, kind: _, edit, ...reason }: Entry<OverlayBody>) {
   return {
     overlay: id,
@@ -41,7 +41,7 @@ export function overlayJson({ id, seq, at, kind: _, edit, ...reason }: Entry<Ove
   };
 }
 
-/** A change with the words that it takes away and puts in their place; messages that stay are only named. */
+/** Serializes a change with the old and new text; a message that stays has only its place and role. */
 function changeJson({ type, place, before, after }: WindowChange) {
   const role = (after ?? before)?.role ?? null;
   if (type === "stays") return { type, place, role };

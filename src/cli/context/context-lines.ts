@@ -16,7 +16,7 @@ import type { ContextReport } from "./report.ts";
 import { rowLines } from "./rows.ts";
 import { whyWords } from "./why.ts";
 
-/** How a window is shown. */
+/** Options for printing a window report. */
 export interface ContextLook extends OverlayLook {
   readonly isQuiet: boolean;
 }
@@ -29,7 +29,7 @@ const CACHE: Readonly<Record<CacheState, string>> = {
   unknown: "unknown: no report tells",
 };
 
-/** The lines about a window, for people. */
+/** Formats the report about a window for people. */
 export function contextLines(report: ContextReport, look: ContextLook): readonly string[] {
   return [
     ...windowLines(report, look),

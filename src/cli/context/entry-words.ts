@@ -4,7 +4,7 @@ import { fitTo } from "../width.ts";
 
 const MOST_CHARACTERS = 400;
 
-/** Who said an entry, and how it begins. */
+/** Formats the role and the beginning of an entry's text. */
 export function entryWords(entry: Entry, columns = 60): string {
   if (entry.kind !== "message") return entry.kind;
   const text = escapeLine(textOfMessage(entry.message).slice(0, MOST_CHARACTERS));

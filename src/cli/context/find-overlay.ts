@@ -1,7 +1,7 @@
 import { type ListedOverlay, LonghaulError, parseEntryId, type Session } from "../../index.ts";
 import { shellWord } from "../shell-word.ts";
 
-/** The overlay of a number or id among those listed; ENTRY_NOT_FOUND says where they are listed. */
+/** Finds a listed overlay by number or id; throws ENTRY_NOT_FOUND with a hint to the list. */
 export function findOverlay(
   session: Session,
   listed: readonly ListedOverlay[],
@@ -14,14 +14,14 @@ export function findOverlay(
   throw notFound(session, `There is no overlay ${which} on the line of ${session.id}; ${seeList(session)}`);
 }
 
-/** The newest edit that holds, reverts not counted; ENTRY_NOT_FOUND if none does. */
+/** Returns the newest overlay in force that is not a revert; throws ENTRY_NOT_FOUND if there is none. */
 export function newestOverlay(session: Session, listed: readonly ListedOverlay[]): ListedOverlay {
   const found = listed.find(({ isHolding, entry }) => isHolding && entry.edit.type !== "revert");
   if (found) return found;
   throw notFound(session, `There is nothing to take back: no overlay of ${session.id} holds.`);
 }
 
-/** Throws unless there is something to take back. */
+/** Throws ENTRY_NOT_FOUND unless the overlay is in force. */
 export function checkHolding(session: Session, { entry, isHolding }: ListedOverlay): void {
   if (isHolding) return;
   throw notFound(session, `Overlay #${entry.seq} does not hold any more; ${seeList(session)}`);

@@ -8,18 +8,18 @@ import {
 } from "../../index.ts";
 import { cite } from "./cite.ts";
 
-/** Messages of the line that are compared with the window, the newest. */
+/** Maximum messages to compare with the window, counted from the newest. */
 const MAX_COMPARED = 5_000;
 const PAGE_ENTRIES = 500;
 
-/** How a window differs from the log. */
+/** Differences between a window and the log. */
 export interface LogDiff {
   readonly changes: readonly WindowChange[];
-  /** True if the line has older messages, which were not compared. */
+  /** True if the line has older messages that were not compared. */
   readonly isCut: boolean;
 }
 
-/** Compares a window with the messages of its line, as they were said. */
+/** Compares a window with the original messages of its line. */
 export async function diffWithLog(session: Session, window: readonly Slot[]): Promise<LogDiff> {
   const { entries, isCut } = await newestMessages(session);
   const places = new Map(entries.map((entry, index) => [cite(entry, session.id), index]));
@@ -36,7 +36,7 @@ export async function diffWithLog(session: Session, window: readonly Slot[]): Pr
   for (const slot of window) {
     const own = slot.cite ?? `#${slot.seq}`;
     const place = slot.isNote ? (shown.at(-1)?.seq ?? -1) + 1 : places.get(own);
-    // What is older than the messages compared stands as it is.
+    // Slots older than the compared messages are left out of the diff.
     if (place !== undefined) shown.push({ ...slot, seq: place, cite: own });
   }
   return { changes: diffWindows(said, shown), isCut };

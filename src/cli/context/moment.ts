@@ -8,11 +8,11 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 24 * 3_600 * SECOND,
 };
 
-/** The time that "30m" or "2h" ago, or an ISO time, stands for; a time without a zone is that of the reader. */
+/** Parses a moment: an age such as "30m" or "2h", or an ISO time; a time without a zone is local. */
 export function readMoment(option: string, text: string, now: number): number {
   const ago = /^(\d+)\s*([smhd])(?:\s+ago)?$/i.exec(text.trim());
   if (ago) return now - Number(ago[1]) * (UNITS[(ago[2] as string).toLowerCase()] as number);
-  // A day without a time would count as UTC.
+  // Date.parse would read a date without a time as UTC.
   const time = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text);
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && Number.isFinite(time)) return time;
   throw new UsageError(

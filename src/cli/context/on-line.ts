@@ -1,6 +1,6 @@
 import type { Place, Session } from "../../index.ts";
 
-/** Whether a place is on the active line of a session. */
+/** Checks whether a place is on the active line of a session. */
 export async function isOnLine(session: Session, { session: owner, seq }: Place): Promise<boolean> {
   const [active] = await session.lines(1);
   return (active?.ranges ?? []).some(

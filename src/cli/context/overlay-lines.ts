@@ -10,7 +10,7 @@ import { receiptRows } from "./receipt-rows.ts";
 import { type Row, rowLines } from "./rows.ts";
 import { whyWords } from "./why.ts";
 
-/** How overlays are shown. */
+/** Options for printing overlays. */
 export interface OverlayLook {
   readonly columns: number;
   readonly paint: Paint;
@@ -18,7 +18,7 @@ export interface OverlayLook {
   readonly now: number;
 }
 
-/** An overlay with its receipt. */
+/** Formats an overlay with its receipt. */
 export function overlayLines(
   entry: Entry<OverlayBody>,
   session: SessionId,
@@ -34,7 +34,7 @@ export function overlayLines(
   ];
 }
 
-/** Edits of other tools have no receipt, but often tell their tokens. */
+/** Edits imported from other tools have no receipt, but often report their token counts. */
 function figureRows({ receipt, tokensBefore, tokensAfter }: OverlayBody, isFull: boolean): readonly Row[] {
   if (receipt) return receiptRows(receipt, isFull);
   if (tokensBefore === undefined || tokensAfter === undefined) return [];

@@ -17,7 +17,7 @@ const COLUMNS: readonly Column[] = [
   { title: "" },
 ];
 
-/** Overlays, newest first, with whether they hold. */
+/** Formats overlays as a table, newest first, with their standing. */
 export function overlayTable(
   listed: readonly ListedOverlay[],
   session: SessionId,
@@ -36,7 +36,7 @@ export function overlayTable(
   return tableLines(COLUMNS, rows, look);
 }
 
-/** The edits of one overlay with their numbers, for taking back one of them. */
+/** Lists the edits of one overlay with the numbers that --edit takes. */
 export function editLines({ entry: { edit } }: ListedOverlay, columns: number): readonly string[] {
   const edits = edit.type === "plan" ? edit.edits : [];
   if (edits.length === 0) return ["It is a single edit."];

@@ -3,7 +3,7 @@ import { isOnLine } from "./on-line.ts";
 
 const PAGE = 200;
 
-/** The entries of the active line that are pinned, oldest pin first. */
+/** Returns the pinned entries of the active line, oldest pin first. */
 export async function pinnedEntries(session: Session): Promise<readonly Entry[]> {
   const decided = new Map<EntryId, boolean>();
   for await (const { target, isPinned } of pins(session)) {
@@ -18,7 +18,7 @@ export async function pinnedEntries(session: Session): Promise<readonly Entry[]>
   return pinned;
 }
 
-/** Pins of the line, newest first. */
+/** Yields the pin entries of the line, newest first. */
 async function* pins(session: Session): AsyncGenerator<Entry<PinBody>> {
   let before: string | undefined;
   do {

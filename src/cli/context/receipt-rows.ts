@@ -6,7 +6,7 @@ import type { Row } from "./rows.ts";
 
 const NAMED = 6;
 
-/** What a receipt says, for people: figures without the edit → with it. */
+/** Formats a receipt for people; figures are without the edit → with it. */
 export function receiptRows(receipt: Receipt, isFull: boolean): readonly Row[] {
   const { tokens, cachedShare, thisCall, nextCalls, cache } = receipt;
   const assumed = receipt.arePricesAssumed ? " (prices are assumed)" : "";

@@ -12,28 +12,30 @@ import { diffWithLog, type LogDiff } from "./log-diff.ts";
 import { pinnedEntries } from "./pins.ts";
 import type { DescribedWindow } from "./window-options.ts";
 
-/** Overlays looked through for those that hold: a window rebuilt from the log holds alone, so there are few. */
+/**
+ * Maximum overlays to search for those in force; they are few, because a rebuilt window replaces all earlier overlays.
+ */
 const MOST_OVERLAYS = 1_000;
 
-/** What is known of a session's window. */
+/** State of a session's window. */
 export interface ContextReport {
   readonly session: string;
   readonly described: DescribedWindow;
   readonly now: Fitted;
-  /** What the next call would be sent; only where that was asked for. */
+  /** The window of the next call; only with --dry-run. */
   readonly next?: Fitted;
-  /** How the window differs from the log, or the next call's from it; only where that was asked for. */
+  /** Difference between window and log, or between next and current window with --dry-run; only with --diff. */
   readonly diff?: LogDiff;
   readonly books: Books;
   readonly pins: readonly Entry[];
-  /** Those that hold, newest first. */
+  /** Overlays in force, newest first. */
   readonly overlays: readonly Entry<OverlayBody>[];
   readonly warnings: readonly string[];
 }
 
 const NO_MODEL = "The session names no model: window and prices are assumed; --model names one.";
 
-/** Looks at a window; nothing is changed. `warnings` are those that came up on the way. */
+/** Builds the report without changing anything. `warnings` are the kernel's warnings so far. */
 export async function reportOn(
   session: Session,
   described: DescribedWindow,

@@ -6,16 +6,16 @@ import { formatChange } from "../tokens.ts";
 import { editWords } from "../transcript/edit-words.ts";
 import { describedWindow } from "./window-options.ts";
 
-/** What taking back did to the window. */
+/** Effect of a revert on the window. */
 export interface Reverted {
   readonly session: string;
-  /** The overlay that takes back; undefined if there was nothing to. */
+  /** The new revert overlay; undefined if there was nothing to revert. */
   readonly by: Entry<OverlayBody> | undefined;
   readonly before: Fitted;
   readonly after: Fitted;
 }
 
-/** Takes back, and looks at the window before and after. */
+/** Runs `revert` and reads the window before and after it. */
 export async function reverting(
   session: Session,
   revert: () => Promise<Entry<OverlayBody> | undefined>,
@@ -26,7 +26,7 @@ export async function reverting(
   return { session: session.id, by, before, after: await window.look() };
 }
 
-/** The same for people. */
+/** Formats the effect of a revert for people. */
 export function revertedLines(reverted: Reverted, isQuiet: boolean): readonly string[] {
   const { session, by, before, after } = reverted;
   if (!by) return ["Nothing was cut since."];
@@ -42,7 +42,7 @@ export function revertedLines(reverted: Reverted, isQuiet: boolean): readonly st
   ].map(escapeLine);
 }
 
-/** The same for programs. */
+/** Formats the effect of a revert as JSON. */
 export function revertedJson(reverted: Reverted) {
   const { session, by, before, after } = reverted;
   return {

@@ -3,14 +3,14 @@ import type { Paint } from "../paint.ts";
 import { fitTo, padTo } from "../width.ts";
 import { wrapTo } from "../wrap.ts";
 
-/** A fact with its name. */
+/** A labeled value. */
 export type Row = readonly [name: string, words: string];
 
 const INDENT = "  ";
-/** Columns that words need beside their name; with fewer they stand below it. */
+/** Minimum columns for a value next to its name; with fewer, it goes below the name. */
 const LEAST_BESIDE = 28;
 
-/** Facts below each other, escaped and broken to the width of the terminal. */
+/** Formats rows with aligned values, escaped and wrapped to the terminal width. */
 export function rowLines(rows: readonly Row[], columns: number, paint: Paint): readonly string[] {
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   const margin = INDENT.repeat(2) + " ".repeat(width);

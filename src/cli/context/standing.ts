@@ -1,6 +1,6 @@
 import type { ListedOverlay } from "../../index.ts";
 
-/** Whether an overlay holds and, if not, why; of those listed newest first. */
+/** Tells whether the overlay at `index` is in force, and if not, why; `listed` is ordered newest first. */
 export function standingOf(index: number, listed: readonly ListedOverlay[]): string {
   const { entry, isHolding } = listed[index] as ListedOverlay;
   if (isHolding) return "holds";

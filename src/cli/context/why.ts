@@ -1,7 +1,7 @@
 import type { EditReason, Receipt } from "../../index.ts";
 import { countOf } from "../count.ts";
 
-/** Why an edit was made, in words: where only the policy is named, its receipt tells. */
+/** Explains why an edit was made; if the reason only names the policy, the receipt explains it. */
 export function whyWords({ reason, receipt }: Pick<EditReason, "reason" | "receipt">): string {
   return receipt && reason === receipt.policy ? moneyWords(receipt) : reason;
 }

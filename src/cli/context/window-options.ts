@@ -4,7 +4,7 @@ import type { OptionSpecs, OptionValues } from "../command.ts";
 import { findNamed } from "../named.ts";
 import { tokensOption } from "../tokens.ts";
 
-/** Options that say what is sent to whom. */
+/** Options that describe a model call: model, window, policy, system prompt and tools. */
 export const WINDOW_OPTIONS = {
   model: { type: "string", value: "NAME", help: "the model that is called (the one named last)" },
   window: { type: "string", value: "TOKENS", help: "its window, as in 128k (from the catalogue)" },
@@ -13,17 +13,17 @@ export const WINDOW_OPTIONS = {
   tools: { type: "string", value: "TOKENS", help: "tokens of the tools (0)" },
 } as const satisfies OptionSpecs;
 
-/** A window as the command line describes it. */
+/** A session window with the model and policy in use. */
 export interface DescribedWindow {
   readonly window: SessionWindow;
-  /** Undefined where neither the session nor the command line names one. */
+  /** Undefined if neither the session nor the command line names a model. */
   readonly model: string | undefined;
   readonly policy: string;
 }
 
 const LEAST_WINDOW = 100;
 
-/** The window of a session for the model that is named, or that it was last held with. */
+/** Opens the window of a session for the model of the command line, else for the session's last model. */
 export async function describedWindow(
   session: Session,
   given: OptionValues<typeof WINDOW_OPTIONS>,

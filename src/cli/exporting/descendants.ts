@@ -2,7 +2,7 @@ import type { Kernel, SessionId } from "../../index.ts";
 
 const PAGE = 100;
 
-/** The sub-agents of a session and theirs, each after its parent. Forks are conversations of their own. */
+/** Yields all sub-agents below a session, each after its parent. Forks are separate conversations and left out. */
 export async function* descendants(kernel: Kernel, id: SessionId): AsyncGenerator<SessionId> {
   await using session = await kernel.session(id);
   for (let before: SessionId | undefined; ; ) {

@@ -4,19 +4,19 @@ import type { SessionId } from "../../index.ts";
 import { UsageError } from "../usage-error.ts";
 import { AlreadyThere, kindOf } from "./staging.ts";
 
-/** Where a file that a writer names goes. */
+/** Maps a file name from a writer to its path on disk. */
 export type Placing = (file: string) => string;
 
-/** What an export is to leave behind. */
+/** Export request. */
 export interface Wanted {
   readonly out: string;
   readonly writer: Writer;
-  /** Sub-agents too, each in a file of its own; writers of folders have them in there anyway. */
+  /** Also export sub-agents, each into its own file; folder writers include them anyway. */
   readonly withChildren: boolean;
   readonly isForced: boolean;
 }
 
-/** Where the files of each session go. What cannot work is refused before anything is read. */
+/** Returns the placing of each session's files. Refuses impossible targets before anything is read. */
 export async function placingFor(wanted: Wanted): Promise<(session: SessionId) => Placing> {
   const { out, writer, withChildren, isForced } = wanted;
   const there = await kindOf(out);
@@ -34,7 +34,7 @@ function fileName(session: SessionId): string {
   return session.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "_");
 }
 
-/** Files below a folder; never outside, whatever a foreign id in their name says. */
+/** Places files below a folder; throws if a foreign id in a file name would lead outside. */
 export function withinFolder(folder: string): Placing {
   return (file) => {
     const relative = normalize(file);

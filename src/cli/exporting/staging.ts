@@ -1,7 +1,7 @@
 import { type FileHandle, link, mkdir, mkdtemp, open, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Something is there already, and it was not said that it may be replaced. */
+/** The target exists, and --force was not given. */
 export class AlreadyThere extends Error {
   readonly code = "EEXIST";
 
@@ -11,7 +11,7 @@ export class AlreadyThere extends Error {
   }
 }
 
-/** Whether something is there, and what. */
+/** Tells whether a path is a file, a folder or absent. */
 export async function kindOf(path: string): Promise<"file" | "folder" | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return undefined;
@@ -19,13 +19,13 @@ export async function kindOf(path: string): Promise<"file" | "folder" | undefine
 }
 
 /**
- * Files on their way to their places. They are written aside and moved when all are whole: until then nothing is
- * touched, and a reader never sees half a file.
+ * Stages output files in a temporary folder and moves them when all are complete. Until then no target is touched, and
+ * a reader never sees half a file.
  */
 export class Staging implements AsyncDisposable {
   readonly #folder: string;
   readonly #isForced: boolean;
-  /** The name of each file in the folder, by where it will be. */
+  /** Name of each staged file by target path. */
   readonly #names = new Map<string, string>();
   #current: { readonly target: string; readonly file: FileHandle } | undefined;
   #sizeBytes = 0;
@@ -35,7 +35,7 @@ export class Staging implements AsyncDisposable {
     this.#isForced = isForced;
   }
 
-  /** Stages beside the target, so that moving is renaming. */
+  /** Stages next to the target, on the same file system, so that a move is a rename. */
   static async beside(path: string, isForced: boolean): Promise<Staging> {
     const home = (await kindOf(path)) === "folder" ? path : dirname(path);
     if (!(await kindOf(home))) {
@@ -52,14 +52,14 @@ export class Staging implements AsyncDisposable {
     return this.#sizeBytes;
   }
 
-  /** Adds text to the file that will be at `target`. */
+  /** Appends text to the file for `target`. */
   async write(target: string, text: string): Promise<void> {
     if (this.#current?.target !== target) await this.#begin(target);
     await this.#current?.file.appendFile(text);
     this.#sizeBytes += Buffer.byteLength(text);
   }
 
-  /** Moves everything to its place; nothing if one of the places is taken. */
+  /** Moves all files to their targets; throws before the first move if a target exists. */
   async commit(): Promise<void> {
     await this.#end();
     for (const target of this.#names.keys()) await this.#checkFree(target);
@@ -92,14 +92,14 @@ export class Staging implements AsyncDisposable {
     if (!this.#isForced && (await kindOf(target))) throw new AlreadyThere(target);
   }
 
-  /** Unforced, by a link: unlike renaming it fails if someone has put a file there meanwhile. */
+  /** Without --force a hard link is used: unlike a rename, it fails if a file has appeared at the target. */
   async #move(from: string, to: string): Promise<void> {
     if (this.#isForced) return rename(from, to);
     try {
       await link(from, to);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new AlreadyThere(to);
-      // Not every file system has links.
+      // Not every file system supports links.
       return rename(from, to);
     }
     await unlink(from);

@@ -4,13 +4,13 @@ import { descendants } from "./descendants.ts";
 import { placingFor, type Wanted } from "./placing.ts";
 import { Staging } from "./staging.ts";
 
-/** What an export has left behind. */
+/** Files that an export wrote. */
 export interface WrittenFiles {
   readonly files: readonly string[];
   readonly sizeBytes: number;
 }
 
-/** Writes a session, and its sub-agents if they are wanted, into files: all of them or none. */
+/** Exports a session, and its sub-agents if requested, into files: all of them or none. */
 export async function writeFiles(
   kernel: Kernel,
   id: SessionId,

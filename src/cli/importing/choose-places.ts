@@ -9,7 +9,7 @@ import { printTo } from "../printer.ts";
 import { storePath } from "../store.ts";
 import { type FoundPlace, findPlaces, placesTable } from "./places.ts";
 
-/** Shows what is in the well-known folders; returns those to be imported: none unless that is agreed to. */
+/** Shows the conversations in well-known folders and returns the folders to import: none unless the user agrees. */
 export async function choosePlaces(
   context: Context,
   options: CommonValues,

@@ -8,7 +8,7 @@ import { problemLine } from "./report.ts";
 
 const MOST_COMMAND_COLUMNS = 60;
 
-/** What happened while following, on one line. */
+/** Formats a watch event on one line. */
 export function eventLine(event: WatchEvent, now: number, paint: Paint): string {
   return `${paint("dim", formatTime(now))} ${eventWords(event, paint)}`;
 }
@@ -36,7 +36,7 @@ function eventWords(event: WatchEvent, paint: Paint): string {
   }
 }
 
-/** Tells whether something went wrong. */
+/** Tells whether an event reports a problem. */
 export function isBad(event: WatchEvent): boolean {
   if (event.type === "imported") return event.report.status === "failed";
   return event.type === "problem" || event.type === "stalled";

@@ -9,7 +9,7 @@ import { ProgressBar } from "../progress-bar.ts";
 import { openStore, storePath } from "../store.ts";
 import { reportExitCode, reportLines } from "./report.ts";
 
-/** Imports what is there now and reports; returns the exit code. */
+/** Imports the current content of the paths, prints a report and returns the exit code. */
 export async function importOnce(
   context: Context,
   options: CommonValues,
@@ -22,7 +22,7 @@ export async function importOnce(
   const bar = hasBar ? new ProgressBar(stderr, context.columns.stderr) : undefined;
   let report: ImportReport;
   {
-    // A dry run needs no store and must not make one.
+    // A dry run needs no store and must not create one.
     await using kernel = await (isDryRun ? openKernel({ path: ":memory:" }) : openStore(context, options));
     try {
       report = await importSources(kernel, paths, {

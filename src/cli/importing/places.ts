@@ -6,7 +6,7 @@ import { formatCount } from "../count.ts";
 import type { Paint } from "../paint.ts";
 import { type Column, tableLines } from "../table.ts";
 
-/** What one agent left in one folder. */
+/** Conversations of one agent in one folder. */
 export interface FoundPlace {
   readonly format: Format;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface FoundPlace {
   readonly lastUsedAt: number;
 }
 
-/** Looks into the folders where agents keep their conversations. Nothing is read but names and heads of files. */
+/** Surveys the folders where agents keep their conversations, reading only file names and the beginnings of files. */
 export async function findPlaces(
   { home, platform, env }: Context,
   options: Pick<ImportOptions, "formats" | "since" | "signal">,
@@ -26,7 +26,7 @@ export async function findPlaces(
   const seen = new Set<string>();
   for (const path of paths) {
     for (const { source, format } of (await surveySources([path], options)).sources) {
-      // Folders may lie in each other: a conversation belongs to the first it is found in.
+      // Folders may be nested: a conversation counts for the first folder that contains it.
       const identity = `${format.name}\n${source.id}\n${source.path}`;
       if (seen.has(identity)) continue;
       seen.add(identity);
@@ -51,7 +51,7 @@ const COLUMNS: readonly Column[] = [
   { title: "last used" },
 ];
 
-/** The places as a table. */
+/** Formats the places as a table. */
 export function placesTable(
   places: readonly FoundPlace[],
   { now, width, paint }: { readonly now: number; readonly width: number; readonly paint: Paint },

@@ -6,27 +6,27 @@ import { EXIT } from "../exit-code.ts";
 import type { Paint } from "../paint.ts";
 import { type Column, tableLines } from "../table.ts";
 
-/** Problems that are listed for people; JSON has more. */
+/** Maximum problems to print; JSON lists more. */
 const SHOWN_PROBLEMS = 20;
 
-/** How a report is written. */
+/** Options for printing an import report. */
 export interface ReportOptions {
   readonly paint: Paint;
   readonly width: number;
   readonly isDryRun: boolean;
-  /** Ended by a signal before all was read. */
+  /** A signal ended the import early. */
   readonly isStopped: boolean;
-  /** Only what went wrong. */
+  /** Print only problems. */
   readonly isQuiet: boolean;
 }
 
-/** Whether all went well, or something was lost on the way. */
+/** Returns the exit code: `incomplete` if a source failed or records were lost or damaged. */
 export function reportExitCode({ totals, problems }: ImportReport): number {
   const { failed, lost, damaged } = totals;
   return failed + lost + damaged + problems.length > 0 ? EXIT.incomplete : EXIT.fine;
 }
 
-/** What became of an import, for people. */
+/** Formats an import report for people. */
 export function reportLines(report: ImportReport, options: ReportOptions): readonly string[] {
   return [
     ...(options.isQuiet ? [] : summaryLines(report, options)),
@@ -99,7 +99,7 @@ function more(lines: readonly string[], count: number): readonly string[] {
   return missing > 0 ? [...lines, `… and ${formatCount(missing)} more; --json lists them`] : lines;
 }
 
-/** One problem as file:line and what is wrong there. */
+/** Formats a problem with its file and line. */
 export function problemLine({ path, line, severity, reason }: ProblemItem, paint: Paint): string {
   const place = line === undefined ? path : `${path}:${line}`;
   return `${paint(severity === "lost" ? "red" : "yellow", severity)} ${escapeLine(place)}: ${escapeLine(reason)}`;

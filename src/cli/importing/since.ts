@@ -9,7 +9,7 @@ const UNITS: Readonly<Record<string, number>> = {
   y: 365 * 24 * HOUR,
 };
 
-/** The time that "30d", "2026-01-01" or a full ISO time stands for; a day begins at midnight where the reader is. */
+/** Parses an age such as "30d", a day such as "2026-01-01" or an ISO time; a day begins at local midnight. */
 export function readSince(text: string, now: number): number {
   const length = /^(\d+)\s*([hdwmy])$/i.exec(text);
   if (length) return now - Number(length[1]) * (UNITS[(length[2] as string).toLowerCase()] as number);
@@ -21,7 +21,7 @@ export function readSince(text: string, now: number): number {
   );
 }
 
-/** NaN for a day that is not in the calendar. */
+/** Returns NaN for a date that does not exist. */
 function startOfDay(year: number, month: number, day: number): number {
   const date = new Date(year, month - 1, day);
   return date.getMonth() === month - 1 && date.getDate() === day ? date.getTime() : Number.NaN;

@@ -9,7 +9,7 @@ import { printTo } from "../printer.ts";
 import { openStore } from "../store.ts";
 import { eventLine, isBad } from "./event-line.ts";
 
-/** Imports what is there and then what comes, telling each event on a line, until it is stopped. */
+/** Imports existing and new conversations until stopped, printing each event on a line. */
 export async function watch(
   context: Context,
   options: CommonValues,

@@ -4,13 +4,13 @@ import type { Context } from "../context.ts";
 import { formatCount } from "../count.ts";
 import { StatusLine } from "./status-line.ts";
 
-/** What an indexing of conversations did. */
+/** Entries and chunks that were indexed. */
 export interface CaughtUp {
   readonly entries: number;
   readonly chunks: number;
 }
 
-/** Brings the index up to the end of all conversations, telling how far it is; Ctrl-C breaks it off and keeps what is done. */
+/** Indexes all conversations to their ends and shows the progress; Ctrl-C stops it and keeps finished work. */
 export async function catchUp(kernel: Kernel, context: Context, options: CommonValues): Promise<CaughtUp> {
   const status = new StatusLine(context, options);
   const entriesOf = new Map<string, number>();
@@ -20,7 +20,7 @@ export async function catchUp(kernel: Kernel, context: Context, options: CommonV
     await kernel.memory.catchUp({
       signal: context.signal,
       onProgress: (progress) => {
-        // What is told of a session is how far it has come.
+        // `progress.entries` is cumulative within a session.
         entries += progress.entries - (entriesOf.get(progress.session) ?? 0);
         entriesOf.clear();
         entriesOf.set(progress.session, progress.entries);
@@ -37,7 +37,7 @@ export async function catchUp(kernel: Kernel, context: Context, options: CommonV
   return { entries, chunks };
 }
 
-/** The same for so long at most; what is left is indexed the next time. */
+/** Indexes conversations for at most `waitMs`; the rest is indexed by a later call. */
 export async function catchUpFor(
   waitMs: number,
   kernel: Kernel,

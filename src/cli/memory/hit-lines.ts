@@ -4,20 +4,19 @@ import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 import { excerptLines } from "../transcript/excerpt.ts";
 
-/** What a recall found. */
+/** Result of a recall. */
 export type Recalled = Awaited<ReturnType<Kernel["memory"]["recall"]>>;
 
-/** Something that a recall found. */
 export type RecalledHit = Recalled["hits"][number];
 
 const INDENT = "    ";
 
-/** How a hit is named: an entry by its id, a file by path and lines. */
+/** Names a hit: an entry by its id, a file by path and lines. */
 export function citeHit(hit: RecalledHit): string {
   return hit.kind === "session" ? hit.entry : `${hit.path}:${hit.lines.first}-${hit.lines.last}`;
 }
 
-/** A hit for people: where, who, when, how well it fits, and the text. */
+/** Formats a hit for people: place, speaker, age, score and text. */
 export function hitLines(
   hit: RecalledHit,
   {
@@ -31,7 +30,7 @@ export function hitLines(
     readonly now: number;
     readonly paint: Paint;
     readonly columns: number;
-    /** Most lines of text; all when left out. */
+    /** Maximum lines of text; all if absent. */
     readonly lines?: number;
   },
 ): readonly string[] {

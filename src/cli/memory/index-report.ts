@@ -3,12 +3,12 @@ import { countOf } from "../count.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 
-/** What an indexing of files did. */
+/** Result of indexing files. */
 export type IndexedFiles = Awaited<ReturnType<Kernel["memory"]["indexFiles"]>>;
 
 const SHOWN = 20;
 
-/** An indexing of files in words: what was done, and what was left out and why. */
+/** Formats the result of indexing: counts, then skipped files with reasons. */
 export function indexReport(
   { files, changed, removed, chunks, skipped }: IndexedFiles,
   paint: Paint,

@@ -3,7 +3,7 @@ import type { Kernel } from "../../index.ts";
 import type { Context } from "../context.ts";
 import { findSession } from "../find-session.ts";
 
-/** Options that narrow a recall. */
+/** Options that narrow the scope of a recall. */
 export interface ScopeValues {
   readonly session?: readonly string[];
   readonly prefix?: string;
@@ -13,7 +13,7 @@ export interface ScopeValues {
 
 type Scope = NonNullable<NonNullable<Parameters<Kernel["memory"]["recall"]>[1]>["scope"]>;
 
-/** What a recall looks at; undefined for everything. */
+/** Builds the scope of a recall; undefined for everything. */
 export async function recallScope(
   kernel: Kernel,
   { cwd }: Context,

@@ -6,7 +6,7 @@ import { fitTo } from "../width.ts";
 const REDRAW_MS = 100;
 const CLEAR_LINE = "\r\u001b[K";
 
-/** One line on a terminal that says how far something has come; nothing where there is no terminal. */
+/** Progress line on a terminal; silent without one. */
 export class StatusLine {
   readonly #context: Context;
   readonly #isShown: boolean;
@@ -25,7 +25,7 @@ export class StatusLine {
     stderr.write(CLEAR_LINE + fitTo(escapeLine(words()), columns.stderr - 1));
   }
 
-  /** Takes the line away. */
+  /** Removes the line from the screen. */
   clear(): void {
     if (this.#drawnAt > 0) this.#context.stderr.write(CLEAR_LINE);
     this.#drawnAt = Number.NEGATIVE_INFINITY;

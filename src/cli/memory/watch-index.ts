@@ -7,7 +7,7 @@ import { paintFor } from "../look.ts";
 import { printTo } from "../printer.ts";
 import { type IndexedFiles, indexReport } from "./index-report.ts";
 
-/** Indexes files now and after every change, a line a time, until it is stopped. */
+/** Indexes files now and after every change until stopped, printing each run on a line. */
 export async function watchIndex(
   kernel: Kernel,
   context: Context,

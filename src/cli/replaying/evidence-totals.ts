@@ -2,14 +2,17 @@ import { POLICIES, type Policy } from "../../index.ts";
 import type { EvidenceScore, EvidenceSetting } from "./evidence.ts";
 import type { ReplayTotals } from "./totals.ts";
 
-/** Totals of a replay with the share of questions whose whole evidence stood in the window. */
+/** Replay totals with the share of questions whose whole evidence was in the window. */
 export interface TotalsWithEvidence extends ReplayTotals {
   readonly evidence?: number;
-  /** The same without bringing back what had left. */
+  /** The same share without paging. */
   readonly unpaged?: number;
 }
 
-/** Every policy without paging, and the default one with it: others have none in their own systems. */
+/**
+ * Lists the settings to score: every policy without paging, and the default policy also with it. The other policies
+ * come from systems that do not page.
+ */
 export function evidenceSettings(
   policies: readonly Policy[],
   windows: readonly number[],
@@ -22,7 +25,7 @@ export function evidenceSettings(
   );
 }
 
-/** The totals with what of the evidence stood in the windows. */
+/** Adds the evidence shares to replay totals. */
 export function withEvidence(
   totals: readonly ReplayTotals[],
   evidence: readonly EvidenceScore[],

@@ -1,18 +1,18 @@
 import { type Kernel, type Message, openKernel, textOfMessage } from "../../index.ts";
 import type { MarkedQuestion } from "./questions.ts";
 
-/** How a window is made for a question. */
+/** Settings of the window for a question. */
 export interface EvidenceSetting {
   readonly policy: string;
   readonly window: number;
-  /** True if what has left may be brought back. */
+  /** True if evicted content may be paged back. */
   readonly isPaging: boolean;
 }
 
-/** What of the evidence stood in windows, of so many questions. */
+/** Evidence found in the windows of a number of questions. */
 export interface EvidenceScore extends EvidenceSetting {
   readonly questions: number;
-  /** Questions all of whose evidence stood in the window, word for word. */
+  /** Questions whose whole evidence was in the window verbatim. */
   readonly whole: number;
   readonly sentTokens: number;
 }
@@ -20,7 +20,7 @@ export interface EvidenceScore extends EvidenceSetting {
 const MODEL = "replayed";
 const MAX_OUTPUT_TOKENS = 4_000;
 
-/** Asks questions at the end of their conversations under each setting, and looks for what answers them in the windows. */
+/** Asks each question at the end of its conversation under each setting and looks for the evidence in the window. */
 export async function scoreEvidence(
   questions: readonly MarkedQuestion[],
   settings: readonly EvidenceSetting[],

@@ -1,10 +1,9 @@
-/** One request as a point of the picture. */
 export interface PicturePoint {
   readonly tokens: number;
   readonly isEdited: boolean;
 }
 
-/** The course of one policy. */
+/** Window sizes under one policy, request by request. */
 export interface PictureCourse {
   readonly name: string;
   readonly points: readonly PicturePoint[];
@@ -15,7 +14,7 @@ const HEIGHT = 420;
 const MARGIN = { left: 64, right: 160, top: 24, bottom: 40 };
 const COLOURS = ["#1f6feb", "#d29922", "#2da44e", "#cf222e", "#8250df", "#57606a"];
 
-/** An SVG of window size over the requests of a session, one line a policy, edits marked. */
+/** Draws an SVG of the window size over a session's requests: one line per policy, edits marked. */
 export function replayPicture(title: string, courses: readonly PictureCourse[]): string {
   const requests = Math.max(1, ...courses.map(({ points }) => points.length));
   const peak = courses

@@ -25,7 +25,7 @@ interface Turn {
   readonly has_answer?: boolean;
 }
 
-/** The questions of a folder in LongMemEval's layout: `questions.jsonl` and `sessions.jsonl`, plain or gzipped. */
+/** Reads questions in LongMemEval's layout: `questions.jsonl` and `sessions.jsonl`, plain or gzipped. */
 export function readQuestions(folder: string): readonly MarkedQuestion[] {
   const sessions = new Map(
     rowsOf<{ session_id: string; turns: readonly Turn[] }>(folder, "sessions.jsonl").map((row) => [

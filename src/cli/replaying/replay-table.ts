@@ -5,7 +5,7 @@ import type { TotalsWithEvidence } from "./evidence-totals.ts";
 const FIGURES = ["window", "cost", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
 const EVIDENCE = ["evidence", "unpaged"];
 
-/** What a replay found, as a table; columns for evidence only where questions were asked. */
+/** Formats replay totals as a table; evidence columns appear only if questions were asked. */
 export function replayTable(
   totals: readonly TotalsWithEvidence[],
   look: Parameters<typeof tableLines>[2],

@@ -1,31 +1,31 @@
 import type { ReplayScore } from "../../index.ts";
 
-/** Scores of several sessions under one policy and window. */
+/** Summed scores of several sessions under one policy and window. */
 export interface ReplayTotals {
   readonly policy: string;
   readonly window: number;
   readonly sessions: number;
   readonly requests: number;
-  /** In input tokens, and beside a window without bounds. */
+  /** Cost in input tokens; `costShare` relates it to an unbounded window. */
   readonly cost: number;
   readonly costShare: number;
   readonly sentTokens: number;
   readonly peakTokens: number;
   readonly edits: number;
-  /** Shares of references still in the window; 1 where none were used. */
+  /** Shares of references still in the window; 1 if there were none. */
   readonly identifiers: number;
   readonly lines: number;
-  /** The dearest single session beside itself without bounds. */
+  /** Highest cost of a single session, relative to the same session with an unbounded window. */
   readonly dearest: number;
 }
 
-/** One session's score with what it would have cost without bounds. */
+/** A session's score with its score in an unbounded window. */
 export interface ComparedScore {
   readonly score: ReplayScore;
   readonly unbounded: ReplayScore;
 }
 
-/** Adds scores up. */
+/** Sums the scores of sessions. */
 export function totalReplay(
   policy: string,
   window: number,

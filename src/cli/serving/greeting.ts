@@ -7,7 +7,7 @@ import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
 import { padTo } from "../width.ts";
 
-/** A gateway that has just begun to listen. */
+/** A gateway that has started listening. */
 export interface Listening {
   readonly url: string;
   readonly store: string;
@@ -15,7 +15,7 @@ export interface Listening {
   readonly env: Environment;
 }
 
-/** What people are told when the gateway listens: its address, what to paste, where requests go and how. */
+/** Builds the greeting: address, lines to paste into agents, upstreams and settings. */
 export function greetingLines(listening: Listening, paint: Paint, isQuiet: boolean): readonly string[] {
   const { url, store } = listening;
   const first = `longhaul ${version()} listens on ${paint("bold", url)}`;
@@ -34,7 +34,7 @@ export function greetingLines(listening: Listening, paint: Paint, isQuiet: boole
   ];
 }
 
-/** The same for programs. */
+/** Builds the greeting as JSON. */
 export function greetingJson(listening: Listening): object {
   const { url, store, loaded, env } = listening;
   const { config, path, project, warnings } = loaded;

@@ -1,6 +1,5 @@
 import type { OptionSpecs, OptionValues } from "../command.ts";
 
-/** Options of serve. */
 export const SERVE_OPTIONS = {
   port: { type: "string", value: "PORT", help: "port to listen on (4747); 0 takes any that is free" },
   host: {
@@ -33,5 +32,4 @@ export const SERVE_OPTIONS = {
   "new-token": { type: "boolean", help: "print a fresh token and end" },
 } as const satisfies OptionSpecs;
 
-/** What was given of them. */
 export type ServeValues = OptionValues<typeof SERVE_OPTIONS>;

@@ -14,10 +14,10 @@ import { greetingJson, greetingLines } from "./greeting.ts";
 import type { ServeValues } from "./options.ts";
 import { tendHeap } from "./tend-heap.ts";
 
-/** Characters of the log that wait to be read; more are left out. */
+/** Maximum unread characters of the log in memory; further lines are dropped. */
 const MOST_WAITING = 1_024 * 1_024;
 
-/** Runs the gateway until it is stopped; requests under way may end. */
+/** Runs the gateway until stopped; requests in flight may finish. */
 export async function serve(context: Context, options: ServeValues & CommonValues): Promise<number> {
   const { env, stdout, stderr, signal } = context;
   const store = storePath(context, options);
@@ -41,7 +41,7 @@ export async function serve(context: Context, options: ServeValues & CommonValue
   };
   const live = watchConfig({ request, loaded, onReload });
   const log = (line: string) => {
-    // Whoever does not read the log must not make us keep it.
+    // An unread log must not accumulate in memory.
     if (stderr.writableLength < MOST_WAITING) stderr.write(line);
   };
   const logForm = context.isTerminal.stderr && !options.json ? "pretty" : "json";

@@ -1,15 +1,15 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * How far the heap may grow before V8 collects it again, in percent of what is alive. Bodies come and go outside the heap,
- * and V8 would collect all of it again whenever enough of them have, with requests of a megabyte at every sixth: it may wait
- * longer. Where many requests run at once, memory is dearer than time.
+ * Heap growth before the next V8 collection, in percent of live data. Bodies are allocated outside the heap, and V8 by
+ * default runs a full collection when enough of them have come and gone: at every sixth request of a megabyte. Higher
+ * growth delays it. With many concurrent requests, memory matters more than time.
  */
 const GROWTH = { few: 150, many: 40 };
 const MANY = 200;
 const LOOK_MS = 250;
 
-/** Tells V8 how far its heap may grow, as requests come and go; the function that is returned ends it. */
+/** Adjusts V8's heap growth to the number of requests in flight; returns a function that stops it. */
 export function tendHeap(inFlight: () => number): () => void {
   let growth = 0;
   const look = () => {

@@ -1,13 +1,13 @@
 import { addTotals, NO_TOTALS, type Totals } from "../../index.ts";
 import type { SpentRequest } from "./spent-requests.ts";
 
-/** Totals under a name: a day or a model. */
+/** Totals of one day or model. */
 export interface NamedTotals {
   readonly name: string;
   readonly totals: Totals;
 }
 
-/** Adds up what requests used; grows only with days and models. */
+/** Sums the usage of requests by day and model; its size does not depend on the number of requests. */
 export class Books {
   readonly #days = new Map<string, Totals>();
   readonly #models = new Map<string, Totals>();
@@ -18,17 +18,17 @@ export class Books {
     return this.#total;
   }
 
-  /** The request that was reported last. */
+  /** The newest request. */
   get last(): SpentRequest | undefined {
     return this.#last;
   }
 
-  /** By UTC day, the oldest first. */
+  /** Totals by UTC day, oldest first. */
   get days(): readonly NamedTotals[] {
     return named(this.#days).sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** By model, the dearest first. */
+  /** Totals by model, most expensive first. */
   get models(): readonly NamedTotals[] {
     return named(this.#models).sort(
       ({ totals: one }, { totals: other }) => other.cost - one.cost || other.requests - one.requests,

@@ -7,7 +7,9 @@ import type { SpentRequest } from "./spent-requests.ts";
 
 const MODEL_WIDTH = 26;
 
-/** One request on one line, its columns the same width in all: they are printed before the last is known. */
+/**
+ * Formats one request on one line. Column widths are fixed, because lines are printed before all requests are known.
+ */
 export function requestLine({ at, model = "", totals, session }: SpentRequest, isOfMany: boolean): string {
   const cells = [
     formatTime(at),

@@ -15,7 +15,7 @@ const READ: Figure = ["cache read", ({ cacheReadTokens }) => formatCount(cacheRe
 const WRITTEN: Figure = ["cache write", ({ cacheWriteTokens }) => formatCount(cacheWriteTokens)];
 const COST: Figure = ["cost", costWords];
 
-/** From all there is to tell to what matters most, for narrow terminals. */
+/** Column sets from complete to minimal, for narrow terminals. */
 const CHOICES: readonly (readonly Figure[])[] = [
   [REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST],
   [INPUT, OUTPUT, READ, WRITTEN, COST],
@@ -23,7 +23,7 @@ const CHOICES: readonly (readonly Figure[])[] = [
   [COST],
 ];
 
-/** A table of what was used, with as many columns as the terminal has room for. */
+/** Formats usage totals as a table, with the most columns that fit the terminal. */
 export function spendingLines(
   title: string,
   rows: readonly NamedTotals[],
@@ -42,13 +42,13 @@ export function spendingLines(
   return chosen ? tableLines(chosen.columns, chosen.cells, { width, paint }) : [];
 }
 
-/** What the costs leave out; nothing if they leave out nothing. */
+/** Notes the number of requests without a known price; empty if there are none. */
 export function unpricedLines({ unpricedRequests }: Totals): readonly string[] {
   if (unpricedRequests === 0) return [];
   return [`cost is without ${countOf(unpricedRequests, "request")} whose price is not known`];
 }
 
-/** The cost, with a + where some of it is not known. */
+/** Formats the cost, with a "+" if part of it is unknown. */
 export function costWords({ cost, requests, unpricedRequests }: Totals): string {
   if (requests > 0 && unpricedRequests === requests) return "?";
   return `${formatDollars(cost)}${unpricedRequests > 0 ? "+" : ""}`;

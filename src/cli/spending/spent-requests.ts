@@ -10,7 +10,7 @@ import {
   type UsageBody,
 } from "../../index.ts";
 
-/** What one request used, as last reported. */
+/** Usage of one request, as last reported. */
 export interface SpentRequest {
   readonly session: SessionId;
   readonly at: number;
@@ -22,8 +22,9 @@ export interface SpentRequest {
 const PAGE = 500;
 
 /**
- * The requests reported in the log of a session, oldest first: also those of lines that were left, for they were paid for.
- * In constant memory; a late report replaces an earlier one of its request while that is among the latest.
+ * Yields the requests in a session's log, oldest first, including those on abandoned lines, because they were paid for.
+ * Runs in constant memory: a late report replaces an earlier one only if its request is among the latest
+ * RECENT_REQUESTS.
  */
 export async function* spentRequests(session: Session, factsOf: FactsOf): AsyncGenerator<SpentRequest> {
   const recent = new Map<string, SpentRequest>();

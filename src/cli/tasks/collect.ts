@@ -14,17 +14,17 @@ import { ACTIVE_STATES } from "./states.ts";
 
 const PAGE = 1_000;
 
-/** Processes that carry the tag of a task. */
+/** Processes that carry the tag of one task. */
 export interface TaskProcesses {
   readonly task: string;
   readonly pids: readonly number[];
-  /** How many of them were ended, or would be. */
+  /** Number of processes that were ended, or would be in a dry run. */
   readonly ended: number;
-  /** Why they were left. */
+  /** Reason why processes remain. */
   readonly why?: string;
 }
 
-/** Tasks that say they run although the process that ran them is dead. */
+/** Lists active tasks whose owner process is dead. */
 export async function deadTasks(kernel: Kernel): Promise<readonly TaskId[]> {
   const dead: TaskId[] = [];
   for (const { id, owner } of await activeTasks(kernel))
@@ -32,7 +32,7 @@ export async function deadTasks(kernel: Kernel): Promise<readonly TaskId[]> {
   return dead;
 }
 
-/** All tasks that have not ended. */
+/** Lists all tasks that have not ended. */
 export async function activeTasks(kernel: Kernel): Promise<readonly TaskRecord[]> {
   const active: TaskRecord[] = [];
   for (let before: TaskId | undefined; ; ) {
@@ -44,14 +44,14 @@ export async function activeTasks(kernel: Kernel): Promise<readonly TaskRecord[]
   }
 }
 
-/** Ends processes of tasks that have ended, or are not there any more; those of other stores and of tasks that run are left. */
+/** Ends processes of tasks that have ended or no longer exist; leaves those of other stores and of running tasks. */
 export async function collectProcesses(
   kernel: Kernel,
   { isDryRun, dead }: { readonly isDryRun: boolean; readonly dead: readonly TaskId[] },
 ): Promise<readonly TaskProcesses[]> {
   const collected: TaskProcesses[] = [];
   const tagged = await listTagged();
-  // Asked for after the processes: whatever was seen to run belongs to a task that had begun before.
+  // Read after the processes: every process in the list belongs to a task that had started before.
   const needed = new Set<string>();
   for (const { id } of await activeTasks(kernel))
     if (!dead.includes(id)) needed.add(await kernel.tasks.tag(id));
@@ -70,7 +70,7 @@ export async function collectProcesses(
   return collected;
 }
 
-/** Removes worktrees that tasks of any store have left behind and that hold nothing; undefined if this is no repository. */
+/** Removes unused worktrees that hold no work, left by tasks of any store; undefined if this is not a repository. */
 export async function collectWorktrees(
   kernel: Kernel,
   options: {

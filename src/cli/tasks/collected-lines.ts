@@ -2,19 +2,19 @@ import type { Collected, Removal, TaskId } from "../../index.ts";
 import { countOf } from "../count.ts";
 import type { TaskProcesses } from "./collect.ts";
 
-/** What a clean-up did, or would do. */
+/** Result of a clean-up, or of its dry run. */
 export interface CleanUp {
   readonly isDryRun: boolean;
-  /** Tasks whose processes were dead, with what became of each. */
+  /** Tasks whose process was dead, with a description of their new state. */
   readonly tasks: readonly { readonly task: TaskId; readonly words: string }[];
-  /** Notices that dead processes had left unsent. */
+  /** Number of notices that dead processes had left unsent. */
   readonly notices: number;
   readonly processes: readonly TaskProcesses[];
   readonly repository: string;
   readonly worktrees: Collected | undefined;
 }
 
-/** A clean-up in words: what was done, what was left, and why. */
+/** Describes a clean-up: removed items, remaining items and reasons. */
 export function collectedLines(done: CleanUp): readonly string[] {
   const { isDryRun, tasks, notices, processes, worktrees } = done;
   const would = isDryRun ? "would be " : "";

@@ -10,7 +10,7 @@ import { commandLineOf, ownerWords, stateWords, titleOf } from "./words.ts";
 
 type Row = readonly [name: string, value: string];
 
-/** Everything that is known of a task, a line each. */
+/** Formats all details of a task, one per line. */
 export function detailLines(
   details: TaskDetails,
   children: readonly TaskRecord[],

@@ -1,9 +1,9 @@
 import { type TaskEntry, type TaskId, textOfMessage } from "../../index.ts";
 
-/** What an entry of a task's session says to whoever reads along; "" for what is not for reading. */
+/** Formats an entry of a task's session for its output; "" for entries that are not shown. */
 export function entryText(entry: TaskEntry, task: TaskId): string {
   if (entry.kind === "message") {
-    // Its words have been read as they came.
+    // The text was already shown while it streamed.
     if (entry.message.meta?.isStreamed) return "";
     const text = textOfMessage(entry.message).trim();
     return text === "" ? "" : `${entry.message.role}: ${text}\n`;

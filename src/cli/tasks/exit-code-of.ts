@@ -1,10 +1,10 @@
 import { constants } from "node:os";
 import type { TaskStatus } from "../../index.ts";
 
-/** What `task run` and `task attach` end with where it is not the program's own exit code; docs/cli.md says when. */
+/** Exit codes of `task run` and `task attach` other than the program's own; docs/cli.md explains them. */
 const TASK_EXIT = { late: 124, failed: 125, notRunnable: 126, notFound: 127, killed: 137 } as const;
 
-/** The exit code that tells how a task ended: that of its program wherever that had one. */
+/** Returns the exit code for a task's outcome: the program's own if it has one. */
 export function exitCodeOf({ state, outcome }: TaskStatus): number {
   if (state === "completed") return 0;
   if (state === "killed") return TASK_EXIT.killed;
@@ -17,13 +17,13 @@ export function exitCodeOf({ state, outcome }: TaskStatus): number {
   return number === undefined ? TASK_EXIT.failed : 128 + number;
 }
 
-/** Whether a program's own exit code says all there is to say. */
+/** Tells whether the program's exit code fully explains the outcome. */
 export function isPlainExit({ outcome }: TaskStatus): boolean {
   const { reason, exitCode } = endOf(outcome?.result);
   return outcome?.reason === "error" && reason === "exited" && typeof exitCode === "number";
 }
 
-/** How a program ended, as the agent for programs says it. */
+/** Reads the result that the command agent reports for a program. */
 function endOf(result: unknown): { reason?: unknown; exitCode?: unknown; signal?: unknown; why?: unknown } {
   return typeof result === "object" && result !== null ? result : {};
 }

@@ -7,11 +7,11 @@ const SHOWN = 5;
 const MOST_FITTING = 100;
 
 /**
- * The task of that id, or the only one whose id begins or ends with it. TASK_NOT_FOUND names the nearest ids,
- * ARGUMENT_INVALID those that fit where several do.
+ * Finds the task with that id, or the only task whose id begins or ends so. Throws TASK_NOT_FOUND with the nearest ids,
+ * or ARGUMENT_INVALID with the matching ids if there are several.
  */
 export async function findTask(kernel: Kernel, wanted: string | undefined): Promise<TaskId> {
-  // Every id begins with nothing: a variable that is not set would name the only task there is.
+  // Every id begins with "": an unset shell variable would name the only task.
   if (wanted === undefined || wanted === "")
     throw new UsageError('name a task; "longhaul task list" lists them');
   if (await isTask(kernel, wanted)) return wanted;

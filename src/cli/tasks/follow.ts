@@ -4,24 +4,24 @@ import { escapeText, safeJson } from "../escape.ts";
 import { printTo } from "../printer.ts";
 import { entryText } from "./entry-text.ts";
 
-/** How reading along ended: the task did, it moved to the background, or the reader stopped. */
+/** Why following ended: the task ended, moved to the background, or the reader stopped. */
 export type FollowEnd = "ended" | "detached" | "stopped";
 
-/** What is read along, and how it is printed. */
+/** A task to follow and how to print its output. */
 export interface Following {
   readonly kernel: Kernel;
   readonly context: Context;
   readonly task: TaskId;
-  /** One entry a line, as JSON. */
+  /** Print each entry as a line of JSON. */
   readonly isJson: boolean;
-  /** Control characters as they are, also on a terminal. */
+  /** Print control characters unescaped, even on a terminal. */
   readonly isRaw: boolean;
   readonly reading: OutputOptions;
-  /** Stop when the task moves to the background. */
+  /** Return when the task moves to the background. */
   readonly endsWithForeground?: boolean;
 }
 
-/** Prints what a task says, from the log. */
+/** Prints a task's output from the log. */
 export async function followTask(following: Following): Promise<FollowEnd> {
   const { kernel, context, task, isJson, reading } = following;
   const { isTerminal: isTerminalOf, signal } = context;
@@ -37,7 +37,7 @@ export async function followTask(following: Following): Promise<FollowEnd> {
   return "stopped";
 }
 
-/** What a program wrote to its error stream goes to ours. */
+/** The program's stderr goes to our stderr. */
 function streamOf(entry: TaskEntry): "stdout" | "stderr" {
   return entry.kind === "task" && entry.note.type === "output" ? (entry.note.stream ?? "stdout") : "stdout";
 }

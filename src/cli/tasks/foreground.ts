@@ -10,9 +10,9 @@ import { endJson, lastWords } from "./last-words.ts";
 import type { Supervising } from "./launch.ts";
 import { waitUntilSent, waitUntilTold } from "./told.ts";
 
-/** How long the clean-up after a task is waited for; it goes on without us. */
+/** Maximum wait for the clean-up after a task; it continues in the background. */
 const TOLD_MS = 15_000;
-/** How long the notice's way out is waited for after that. */
+/** Maximum further wait for the delivery of the notice. */
 const SENT_MS = 5_000;
 
 /** A task whose output is printed here. */
@@ -24,8 +24,8 @@ export interface Watched {
 }
 
 /**
- * Reads along a task that a supervising process runs for this terminal. Being stopped kills the task, also when nobody
- * takes the output any more; if it moves to the background, the terminal is free. Returns the exit code.
+ * Follows a task that a supervisor process runs for this terminal. A signal or a closed output kills the task; a task
+ * that moves to the background frees the terminal. Returns the exit code.
  */
 export async function watchForeground(watched: Watched, supervising: Supervising): Promise<number> {
   const { kernel, context, options, task } = watched;
@@ -41,7 +41,7 @@ export async function watchForeground(watched: Watched, supervising: Supervising
   context.signal.addEventListener("abort", stop);
   if (context.signal.aborted) stop();
   let end: FollowEnd | undefined;
-  // A supervisor that was killed says no last word: whoever notices writes it.
+  // A killed supervisor cannot record the end of its task; recovery does it.
   void supervising.gone.then(() => (end ? undefined : kernel.tasks.recover())).catch(() => undefined);
   try {
     end = await followTask({
@@ -77,7 +77,7 @@ export async function watchForeground(watched: Watched, supervising: Supervising
   return EXIT.failed;
 }
 
-/** Waits for the clean-up, says how the task ended, and returns its exit code. */
+/** Waits for the clean-up, prints how the task ended and returns its exit code. */
 export async function sayEnd({ kernel, context, options, task }: Watched): Promise<number> {
   const details = await waitUntilTold(kernel, task, TOLD_MS);
   const exitCode = exitCodeOf(details.status);

@@ -2,7 +2,7 @@ import type { Json, TaskDetails } from "../../index.ts";
 import { isPlainExit } from "./exit-code-of.ts";
 import { stateWords, taskJson } from "./words.ts";
 
-/** What is said when a task that was read along has ended: nothing where its program's exit code says it all. */
+/** Describes the end of a followed task; empty if the program's exit code explains it. */
 export function lastWords({ status, notice, place, spent: _, ...rest }: TaskDetails): readonly string[] {
   const { id, state, outcome } = status;
   const why = outcome?.error === undefined ? "" : `: ${outcome.error}`;
@@ -15,7 +15,7 @@ export function lastWords({ status, notice, place, spent: _, ...rest }: TaskDeta
   ];
 }
 
-/** What is worth knowing of the place that a task was given. */
+/** Describes warnings about the folder that the task was given. */
 export function placeWords(place: Json | undefined): readonly string[] {
   if (typeof place !== "object" || place === null || Array.isArray(place)) return [];
   const { isParentDirty, warnings } = place as { readonly [key: string]: Json };
@@ -27,7 +27,7 @@ export function placeWords(place: Json | undefined): readonly string[] {
   ];
 }
 
-/** Where work was left, as the notice says. */
+/** Describes the task's worktree from the notice. */
 export function worktreeWords(facts: Json | undefined): readonly string[] {
   if (typeof facts !== "object" || facts === null || Array.isArray(facts)) return [];
   const { state, path, branch, isRemoved, why } = facts as { readonly [key: string]: Json };
@@ -38,7 +38,7 @@ export function worktreeWords(facts: Json | undefined): readonly string[] {
   return why === undefined ? [] : [`what became of its worktree is not known: ${why}`];
 }
 
-/** The last line of a task that was read along, for programs. */
+/** Builds the last JSON line of a followed task. */
 export function endJson(details: TaskDetails, exitCode: number): object {
   const { place, spent, notice } = details;
   return { type: "ended", exitCode, task: { ...taskJson(details), place, spent, notice } };

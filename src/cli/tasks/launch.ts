@@ -7,23 +7,23 @@ import type { Context } from "../context.ts";
 import { storePath } from "../store.ts";
 import type { RunRequest, SupervisorAnswer } from "./supervisor-messages.ts";
 
-/** The program itself, as it runs: compiled or not. */
+/** Path of the program itself, compiled or not. */
 const MAIN = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
 
-/** A supervising process that runs a task. */
+/** A supervisor process that runs a task. */
 export interface Supervising {
   readonly session: string;
   readonly pid: number | undefined;
-  /** Kept when the process is gone. */
+  /** Resolves when the supervisor has exited. */
   readonly gone: Promise<void>;
-  /** Lets go of it: a task that is in the foreground still is killed then, any other goes on. */
+  /** Disconnects from the supervisor: a task still in the foreground is killed, any other continues. */
   leave(): void;
 }
 
 /**
- * Starts a process that runs one task and outlives this one: it is the first of its own session, so that neither Ctrl-C
- * nor the end of the terminal reaches it. It notices when this process is gone, however that comes, by the channel
- * between them. Resolves when the task is in the log.
+ * Starts a process that runs one task and outlives this one. It leads its own session, so neither Ctrl-C nor a closing
+ * terminal reaches it. It detects the end of this process, however it ends, by the IPC channel. Resolves when the task
+ * is in the log.
  */
 export async function launchSupervisor(
   context: Context,

@@ -1,9 +1,9 @@
 import { commandChannel, type NoticeChannel, type TaskPlan, webhookChannel } from "../../index.ts";
 
-/** Who is told of the end of a task, besides its log; kept in its plan, so that it holds after a crash, too. */
+/** Extra notice channels of a task; stored in its plan, so they survive a crash. */
 export type Notify = { readonly command?: string; readonly webhook?: string };
 
-/** The channels that a task asks for; throws ARGUMENT_INVALID for an address that is none. */
+/** Creates the notice channels of a task; throws ARGUMENT_INVALID for an invalid URL. */
 export function channelsOf({ command, webhook }: Notify): readonly NoticeChannel[] {
   const shell = process.platform === "win32" ? ["cmd", "/c"] : ["sh", "-c"];
   return [
@@ -12,7 +12,10 @@ export function channelsOf({ command, webhook }: Notify): readonly NoticeChannel
   ];
 }
 
-/** Send each notice the ways that the plan of its task names; one that fails does not make the other repeat itself. */
+/**
+ * Creates channels that send each notice as its task's plan says. They are separate channels, so a failure of one does
+ * not repeat the other.
+ */
 export function plannedChannels(
   planOf: (task: string) => Promise<TaskPlan | undefined>,
 ): readonly NoticeChannel[] {

@@ -7,7 +7,6 @@ import { channelsOf, type Notify } from "./notify.ts";
 import type { RunRequest } from "./supervisor-messages.ts";
 import { readDuration, readSize } from "./units.ts";
 
-/** The options of `task run`. */
 export const RUN_OPTIONS = {
   background: { type: "boolean", short: "b", help: "print the task's id at once and let it run" },
   title: { type: "string", value: "TEXT", help: "what lists call it; the command line otherwise" },
@@ -37,7 +36,10 @@ export const RUN_OPTIONS = {
 
 const ISOLATIONS = ["none", "worktree"];
 
-/** What is asked of the supervising process, but for the parent, which only the store knows; throws UsageError. */
+/**
+ * Builds the request to the supervisor, except for the parent session, which must be looked up in the store. Throws
+ * UsageError.
+ */
 export function runRequest(
   context: Context,
   operands: readonly string[],
@@ -70,7 +72,7 @@ export function runRequest(
     ...(options["max-output"] !== undefined && {
       maxOutputBytes: readSize("max-output", options["max-output"]),
     }),
-    // A terminal is not for a program of another session, and what runs in the background is not to take its caller's input.
+    // The supervisor's session has no terminal to read from, and a background task must not consume its caller's input.
     ...(!options.background && !context.isTerminal.stdin && { inheritsInput: true }),
   };
 }
@@ -83,7 +85,7 @@ function notifyOption(options: OptionValues<typeof RUN_OPTIONS>): Notify | undef
   return notify;
 }
 
-/** A name that can be said and typed: the program's, and enough behind it to tell runs apart. */
+/** Builds an id that is easy to read and type: the program's name and eight random hex digits. */
 function newId(command: string): string {
   const name = basename(command)
     .replace(/\.\w+$/, "")

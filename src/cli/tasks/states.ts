@@ -4,10 +4,10 @@ import { UsageError } from "../usage-error.ts";
 
 /** States of tasks that have not ended. */
 export const ACTIVE_STATES: readonly TaskState[] = TASK_STATES.filter((state) => !isTerminal(state));
-/** States of tasks that have. */
+/** States of tasks that have ended. */
 export const ENDED_STATES: readonly TaskState[] = TASK_STATES.filter(isTerminal);
 
-/** The states that an option names, several with commas; throws UsageError with the nearest. */
+/** Parses a comma-separated list of states; throws UsageError with the nearest state. */
 export function statesOption(text: string): readonly TaskState[] {
   return text.split(",").map((word) => {
     const state = TASK_STATES.find((one) => one === word.trim());

@@ -4,7 +4,9 @@ import type { Context } from "../context.ts";
 import { hasStore, storePath } from "../store.ts";
 import { plannedChannels } from "./notify.ts";
 
-/** Opens the store of a command on tasks, making it if need be; notices go out as each task asks for. */
+/**
+ * Opens the store for a task command, creating it if there is none; notices go to the channels that each task names.
+ */
 export async function openTasks(
   context: Context,
   options: CommonValues,
@@ -18,7 +20,7 @@ export async function openTasks(
   return kernel;
 }
 
-/** The same for a command on tasks that must be there already. */
+/** Opens the store for a command on existing tasks; throws STORE_IO if there is none. */
 export async function openExistingTasks(context: Context, options: CommonValues): Promise<Kernel> {
   const path = storePath(context, options);
   if (hasStore(path)) return openTasks(context, options);

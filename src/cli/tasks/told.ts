@@ -3,14 +3,20 @@ import type { Kernel, TaskDetails, TaskId } from "../../index.ts";
 
 const PAUSE_MS = 50;
 
-/** The task once its notice is written, and so all of its processes are ended; or as it is when the time is over. */
+/**
+ * Waits until a task's notice is written, which means all its processes have ended; returns the details then or after
+ * the timeout.
+ */
 export async function waitUntilTold(kernel: Kernel, id: TaskId, timeoutMs: number): Promise<TaskDetails> {
   const until = Date.now() + timeoutMs;
   while (Date.now() < until && (await kernel.tasks.status(id)).noticeSeq === 0) await sleep(PAUSE_MS);
   return kernel.tasks.describe(id);
 }
 
-/** True once the notice of a task is delivered, or was tried in vain, which is said elsewhere; false when the time is over. */
+/**
+ * Waits for the delivery of a task's notice. Returns true after the first attempt, even a failed one, which is reported
+ * elsewhere; false after the timeout.
+ */
 export async function waitUntilSent(
   kernel: Kernel,
   id: TaskId,

@@ -10,7 +10,7 @@ const DURATIONS: Readonly<Record<string, number>> = {
 };
 const SIZES: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
 
-/** The milliseconds that "500ms", "90s", "10m", "2h" or "1d" stands for. */
+/** Parses a duration such as "500ms", "90s", "10m", "2h" or "1d" into milliseconds; throws UsageError. */
 export function readDuration(option: string, text: string): number {
   const found = /^(\d+)\s*(ms|[smhd])$/i.exec(text.trim());
   if (found) return Number(found[1]) * (DURATIONS[(found[2] as string).toLowerCase()] as number);
@@ -19,7 +19,7 @@ export function readDuration(option: string, text: string): number {
   );
 }
 
-/** The bytes that "4096", "64k", "10m" or "1GB" stands for. */
+/** Parses a size such as "4096", "64k", "10m" or "1GB" into bytes, in units of 1024; throws UsageError. */
 export function readSize(option: string, text: string): number {
   const found = /^(\d+)\s*([kmg]?)i?b?$/i.exec(text.trim());
   const size = found ? Number(found[1]) * (SIZES[(found[2] ?? "").toLowerCase()] as number) : 0;

@@ -2,12 +2,12 @@ import { isTerminal, type TaskPlan, type TaskSketch, type TaskStatus } from "../
 import { shellWord } from "../shell-word.ts";
 import { exitCodeOf, isPlainExit } from "./exit-code-of.ts";
 
-/** What a task is called: its title, else its command line, else its agent. */
+/** Returns a task's title, else its command line, else its agent. */
 export function titleOf(plan: TaskPlan | undefined): string {
   return plan?.title ?? commandLineOf(plan) ?? plan?.agent ?? "";
 }
 
-/** The command line of a task that runs a program. */
+/** Returns the command line of a task that runs a program. */
 export function commandLineOf(plan: TaskPlan | undefined): string | undefined {
   const input = plan?.input;
   if (typeof input !== "object" || input === null || !("command" in input)) return undefined;
@@ -17,7 +17,7 @@ export function commandLineOf(plan: TaskPlan | undefined): string | undefined {
   return [command, ...words].map(shellWord).join(" ");
 }
 
-/** Where a task stands, in a word and, if it did not complete, why. */
+/** Describes a task's state, with the reason if it did not complete. */
 export function stateWords(status: TaskStatus): string {
   const { state, outcome, mode } = status;
   if (state === "failed" && isPlainExit(status)) return `failed (exit code ${exitCodeOf(status)})`;
@@ -25,7 +25,7 @@ export function stateWords(status: TaskStatus): string {
   return state === "running" && mode === "foreground" ? "running (foreground)" : state;
 }
 
-/** Who runs a task. */
+/** Describes the process that owns a task; "" if the task has ended. */
 export function ownerWords({ status, isOwned }: TaskSketch): string {
   const { owner, state } = status;
   if (isTerminal(state)) return "";
@@ -34,7 +34,7 @@ export function ownerWords({ status, isOwned }: TaskSketch): string {
   return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead or does not answer`;
 }
 
-/** A task for programs. */
+/** Builds the JSON of a task. */
 export function taskJson({ status, plan, isOwned }: TaskSketch): object {
   const { id, agent, state, mode, session, parent, parentSession, owner, resumes } = status;
   const { createdAt, settledAt, deadlineAt, outcome } = status;

@@ -6,7 +6,7 @@ import { editWords } from "./edit-words.ts";
 
 type Aside = Exclude<EntryBody, { readonly kind: "message" | "raw" }>;
 
-/** What an entry for people or for the books says, in one line. */
+/** Formats an entry that is not a message on one line. */
 export function asideLine(entry: Entry & Aside): string {
   return escapeLine(words(entry));
 }
@@ -44,7 +44,7 @@ function usageWords(usage: Usage): string {
   return [...tokens, ...(usage.cost === undefined ? [] : [`$${usage.cost.toFixed(4)}`])].join(", ");
 }
 
-/** Where something was cut: first the figures, for the line may be cut too, then by whom and why. */
+/** Describes an overlay. Figures come first, because the line may be cut at its end; author and reason follow. */
 function overlayWords(entry: Extract<Aside, { kind: "overlay" }>): string {
   const { author, edit, receipt } = entry;
   const left = receipt ? [`${countOf(receipt.left.entries, "message")} cut`] : [];

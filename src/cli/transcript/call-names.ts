@@ -1,7 +1,7 @@
-/** Calls that wait for their result at most; results come soon after their calls. */
+/** Maximum calls to remember; results follow their calls closely. */
 const MOST_CALLS = 1_000;
 
-/** Remembers which tool each of the latest calls went to. */
+/** Remembers the tool names of the latest calls. */
 export class CallNames {
   readonly #names = new Map<string, string>();
 

@@ -1,6 +1,6 @@
 import type { Edit } from "../../index.ts";
 
-/** What an edit of the window did. */
+/** Describes an edit of the window. */
 export function editWords(edit: Edit): string {
   switch (edit.type) {
     case "replace":

@@ -2,18 +2,18 @@ import { countOf } from "../count.ts";
 import { escapeText } from "../escape.ts";
 import { fitTo } from "../width.ts";
 
-/** How much of a long text is shown. */
+/** Size limits of an excerpt. */
 export interface Room {
-  /** Most lines; all when left out. */
+  /** Maximum lines; all if absent. */
   readonly lines?: number;
-  /** Most columns of a line. */
+  /** Maximum columns of a line. */
   readonly columns: number;
 }
 
-/** Longest line of an excerpt where no terminal sets a limit. */
+/** Maximum line length of an excerpt if the terminal sets no limit. */
 const MOST_COLUMNS = 400;
 
-/** The first lines of a text, safe to print, and how many were left out. */
+/** Returns the first lines of a text, escaped, with a count of the omitted lines. */
 export function excerptLines(text: string, { lines: most, columns }: Room): readonly string[] {
   const lines = escapeText(text.replace(/\n+$/, "")).split("\n");
   if (most === undefined) return lines;

@@ -7,7 +7,7 @@ import { shellWord } from "../shell-word.ts";
 
 const SHOWN_CHILDREN = 20;
 
-/** What stands above a transcript: what it is, what descends from it, and how to see what is older. */
+/** Builds the heading of a transcript: title, facts, children and the command for older entries. */
 export async function headingText(
   session: Session,
   before: string | undefined,

@@ -1,15 +1,15 @@
 import type { Entry, Session } from "../../index.ts";
 import { safeJson } from "../escape.ts";
 
-/** How a stretch of a conversation is written: its head, each entry, its end. */
+/** Writes a page of a conversation: head, entries, foot. */
 export interface PageWriter {
-  /** `before` is the cursor of what is older. */
+  /** `before` is the cursor of the next older page. */
   head(before: string | undefined): Promise<string>;
   entry(entry: Entry): Promise<string>;
   readonly foot: string;
 }
 
-/** One JSON document, written as it is read. */
+/** Writes one JSON document incrementally. */
 export function documentWriter(session: Session): PageWriter {
   let separator = "";
   return {
@@ -26,7 +26,7 @@ export function documentWriter(session: Session): PageWriter {
   };
 }
 
-/** JSON lines, one an entry. */
+/** Writes JSON lines, one per entry. */
 export const linesWriter: PageWriter = {
   head: async () => "",
   entry: async (entry) => `${safeJson(entry)}\n`,

@@ -2,11 +2,11 @@ import type { Json } from "../../index.ts";
 import { escapeLine } from "../escape.ts";
 import { fitTo } from "../width.ts";
 
-/** Arguments that tell best what a call is about; they come first. */
+/** Arguments that describe a call best, shown first. */
 const TELLING = ["command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url", "description"];
 const MOST_COLUMNS = 60;
 
-/** A call on one line: its name and its arguments, the telling ones first, each cut short. */
+/** Formats a call on one line: its name and shortened arguments, the most descriptive first. */
 export function callLine(name: string, input: Json, columns: number): string {
   const words = isObject(input) ? argumentWords(input) : [shortValue(input)];
   return fitTo([escapeLine(name), ...words].join(" "), columns);

@@ -19,16 +19,16 @@ import { CallNames } from "./call-names.ts";
 import { excerptLines } from "./excerpt.ts";
 import { callLine } from "./tool-call.ts";
 
-/** How a transcript is shown. */
+/** Options for printing a transcript. */
 export interface TranscriptOptions {
   readonly paint: Paint;
   readonly columns: number;
-  /** Results, instructions and parts in blobs in full. */
+  /** Show tool results, system messages and content in blobs in full. */
   readonly isFull: boolean;
-  /** What we do not understand of foreign formats, word by word. */
+  /** Show unknown foreign content as JSON. */
   readonly isRaw: boolean;
   readonly blobs: Pick<Blobs, "restore" | "text">;
-  /** Told when a part in a blob cannot be shown. */
+  /** Called when a part in a blob cannot be read. */
   readonly onDamage: (message: string) => void;
 }
 
@@ -40,20 +40,20 @@ const LOOKS: Readonly<Record<Role, Look>> = {
 };
 const RESULT_LINES = 8;
 const REASONING_LINES = 12;
-/** Characters of a foreign part that are shown unless it is asked for. */
+/** Maximum characters of a foreign part without `isRaw`. */
 const MOST_RAW = 200;
 
-/** Shows entries one after the other, as text that is safe to print. */
+/** Formats entries one after another as text that is safe to print. */
 export class Transcript {
   readonly #options: TranscriptOptions;
-  /** Names of the tools that were called, by call: results often do not repeat them. */
+  /** Tool names by call id; results often do not repeat them. */
   readonly #calls = new CallNames();
 
   constructor(options: TranscriptOptions) {
     this.#options = options;
   }
 
-  /** What an entry looks like, with the line break at its end. */
+  /** Formats an entry, with a line break at its end. */
   async text(entry: Entry): Promise<string> {
     const { paint, columns } = this.#options;
     if (entry.kind === "message") return this.#message(entry, entry.message);
@@ -131,7 +131,7 @@ export class Transcript {
     return [paint("dim", fitTo(`[${escapeLine(format)} ${safeJson(value).slice(0, MOST_RAW)}]`, columns))];
   }
 
-  /** The part that lies in a blob, if it is to be shown in full. */
+  /** Restores a part from its blob if content is shown in full. */
   async #restored(part: BlobPart): Promise<Part> {
     if (!this.#options.isFull || part.of === undefined) return part;
     try {

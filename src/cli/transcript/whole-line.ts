@@ -1,9 +1,9 @@
 import { type Entry, type EntryKind, entryId, type Session } from "../../index.ts";
 
-/** Entries read at once: enough to be quick, few enough to be small. */
+/** Entries per read: a compromise between speed and memory. */
 const PAGE = 200;
 
-/** All entries of the active line, oldest first, a page at a time. */
+/** Yields all entries of the active line, oldest first, reading page by page. */
 export async function* wholeLine(session: Session, kinds: readonly EntryKind[]): AsyncGenerator<Entry> {
   const [active] = await session.lines(1);
   const first = active?.ranges.find(({ from, to }) => from <= to);

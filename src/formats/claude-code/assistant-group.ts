@@ -8,17 +8,17 @@ import { messageIdOf, recordIdOf } from "./lines.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
 import { usageBodyOf } from "./usage.ts";
 
-/** The fields of a message that its record holds. */
+/** Message fields that are decoded; other fields go into `meta`. */
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["id", "type", "role", "model", "content", "usage"]);
 
-/** The id of the message that lines belong to; `piece` counts what is left of it when it came in several. */
+/** Returns the record id of a message; `piece` numbers the pieces of a message that arrived in several. */
 export function groupIdOf(line: LineRecord, piece: number): string {
   const id = messageIdOf(line.record);
   if (id === undefined) return recordIdOf(line);
   return piece === 1 ? `msg:${id}` : `msg:${id}:${piece}`;
 }
 
-/** The lines of one message of a model: the message, then what it used. */
+/** Builds the records of one assistant message from its lines: the message, then its usage. */
 export function assistantRecords(
   id: string,
   lines: readonly LineRecord[],
@@ -46,7 +46,7 @@ export function assistantRecords(
     fields,
     ...definedFields({ model }),
   });
-  // A message that grows while it is imported is another version of itself.
+  // A message that grows during the import gets a new version.
   const version = String(lines.length);
   const at = definedFields({ at: timeOf(first.record.timestamp) });
   return [{ ...message, version }, ...(usage ? [{ id: `${id}:usage`, version, ...at, body: usage }] : [])];
@@ -66,7 +66,7 @@ function contentOf(lines: readonly LineRecord[]) {
   return { parts, counts, extras: extras.length > 0 ? Object.fromEntries(extras) : undefined };
 }
 
-/** The ids of the lines, when each came after the first, and how many blocks each has where that is not one. */
+/** Collects line ids, delays relative to the first line, and block counts if a line does not have exactly one block. */
 function placesOf(lines: readonly LineRecord[], counts: readonly number[]): Fields {
   const uuids = lines.flatMap(({ record }) => textOf(record.uuid) ?? []);
   const times = lines.map(({ record }) => timeOf(record.timestamp) ?? Number.NaN);
@@ -78,7 +78,7 @@ function placesOf(lines: readonly LineRecord[], counts: readonly number[]): Fiel
   });
 }
 
-/** What the message says besides: of several lines the last one that says it. */
+/** Collects undecoded message fields; the last line with a field wins. */
 function messageRest(lines: readonly LineRecord[]): Fields | undefined {
   const rest: [string, Json][] = [];
   for (const { record } of lines) {

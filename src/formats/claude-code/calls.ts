@@ -7,21 +7,21 @@ import { resultsOf } from "./lines.ts";
 import { remainderOf } from "./tool-use-result.ts";
 
 interface Call {
-  /** The line that makes it. */
+  /** Id of the line with the call. */
   readonly uuid: string | undefined;
   readonly input: unknown;
 }
 
-/** What is known of an answer to calls. */
+/** Facts about a line that answers calls. */
 export interface Answer {
-  /** What it says besides the message. */
+  /** Content of `toolUseResult` that the message does not have. */
   readonly left?: Json;
   readonly copiedBytes: number;
-  /** The line of the call. */
+  /** Id of the line with the call. */
   readonly caller?: string;
 }
 
-/** The tool calls of one message. */
+/** Tool calls of one message. */
 export class Calls {
   readonly #calls = new Map<string, Call>();
 
@@ -35,7 +35,7 @@ export class Calls {
     }
   }
 
-  /** Looks at a line that may carry results of them; `contents` learns the files it tells of. */
+  /** Inspects a line that may hold results of these calls; `contents` learns the file contents that it reports. */
   answer(record: JsonObject, contents: KnownContents): Answer {
     const results = resultsOf(record);
     const calls = results.flatMap(({ tool_use_id: id }) => this.#calls.get(id as string) ?? []);

@@ -7,18 +7,18 @@ import { type BareRecord, FORMAT } from "./line-records.ts";
 import { OWN_FIELD, ownFieldsOf } from "./own-fields.ts";
 import type { Places } from "./places.ts";
 
-/** What Claude Code puts in the place of tool results that it clears. */
+/** Claude Code's replacement for cleared tool results. */
 const CLEARED = "[Old tool result content cleared]";
 
-/** A compaction whose summary has not come yet. */
+/** A compaction whose summary has not been read yet. */
 export interface Boundary {
-  /** What leaves the window. */
+  /** Spans that leave the window. */
   readonly spans: readonly Span[];
   readonly reason: string;
   readonly tokensBefore?: number;
 }
 
-/** What a boundary cuts off: everything so far, but for a stretch at its end that is kept where one is named. */
+/** Reads a boundary: everything so far leaves, except a preserved segment at the end if the boundary names one. */
 export function boundaryOf(record: JsonObject, places: Places): Boundary {
   const details = objectOf(record.compactMetadata) ?? {};
   const trigger = textOf(details.trigger);
@@ -31,7 +31,10 @@ export function boundaryOf(record: JsonObject, places: Places): Boundary {
   };
 }
 
-/** The overlay of a compaction: its summary is a message on the line, unless our writer put it there for want of a place. */
+/**
+ * Builds the overlay of a compaction. The summary is the one that our writer kept in its own field, else the line's
+ * message.
+ */
 export function compactionRecord(id: string, record: JsonObject, boundary: Boundary): BareRecord | undefined {
   const { spans, ...reason } = boundary;
   if (spans.length === 0) return undefined;
@@ -39,7 +42,7 @@ export function compactionRecord(id: string, record: JsonObject, boundary: Bound
   return overlay(`${id}:compaction`, record, { type: "summarize", spans, ...summary }, reason);
 }
 
-/** Overlays of a line that says which tool results are shown otherwise from now on. */
+/** Builds overlays from a line that replaces or clears tool results. */
 export function replacementRecords(id: string, record: JsonObject): readonly BareRecord[] {
   if (record.type === "content-replacement") {
     return arrayOf(record.replacements).flatMap((one) => {
@@ -61,7 +64,7 @@ export function replacementRecords(id: string, record: JsonObject): readonly Bar
   const calls = arrayOf(details.compactedToolIds).filter((call) => typeof call === "string");
   return calls.map((call, index) => {
     const parts = [{ type: "text", text: CLEARED } as const];
-    // The saving of all of them is told once.
+    // The savings of all calls are reported once.
     return replacing(id, record, call, parts, "microcompaction", index === 0 ? tokens : {});
   });
 }
@@ -88,7 +91,7 @@ function overlay(
   return { id, ...at, body: { kind: "overlay", edit, ...reason } };
 }
 
-/** A boundary as it came out of a checkpoint. */
+/** Restores a boundary from a checkpoint. */
 export function savedBoundary(state: Json | undefined): Boundary | undefined {
   return state === undefined || state === null ? undefined : (state as unknown as Boundary);
 }

@@ -16,27 +16,27 @@ import { RecentMap } from "./recent-map.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
 import { userRecords } from "./user-line.ts";
 
-/** What the conversations of one source know together. */
+/** State that the conversations of one source share. */
 export interface Shared {
   readonly facts: RepeatedFields;
   readonly contents: KnownContents;
-  /** Progress that was reported already, by its gist. */
+  /** Progress reports already seen, by gist. */
   readonly reported: RecentMap<true>;
-  /** Takes what comes out. */
+  /** Receives decoded items. */
   readonly tell: (item: Item) => void;
 }
 
-/** Messages of the model that are remembered, to know one that goes on later than it should. */
+/** Assistant messages to remember, to recognize one that continues later than expected. */
 const MAX_PIECES = 1_000;
 const SAVED_PIECES = 20;
 
-/** Turns the lines of one conversation into records, each where it belongs. */
+/** Turns the lines of one conversation into records with their parents. */
 export class Conversation {
   readonly #shared: Shared;
   readonly #ofChild: { readonly child?: string };
   readonly #places: Places;
   readonly #pieces: RecentMap<number>;
-  /** The calls of the message made last. */
+  /** Calls of the newest assistant message. */
   #calls = new Calls([]);
   #boundary: Boundary | undefined;
 
@@ -48,17 +48,17 @@ export class Conversation {
     this.#boundary = state.boundary as Boundary | undefined;
   }
 
-  /** Tells whether a line of this id was met before. */
+  /** Tells whether a line with this id was read before. */
   has(uuid: string): boolean {
     return this.#places.has(uuid);
   }
 
-  /** Tells whether a message goes on from further back. */
+  /** Tells whether a record branches off from an earlier one. */
   isBranch(record: JsonObject): boolean {
     return this.#places.branchAt(record.parentUuid) !== undefined;
   }
 
-  /** A message of the model, whole. */
+  /** Decodes a complete assistant message. */
   message(lines: readonly LineRecord[]): void {
     const first = lines[0] as LineRecord;
     const { parentUuid } = first.record;
@@ -83,7 +83,7 @@ export class Conversation {
     this.#calls = new Calls(lines);
   }
 
-  /** Any other line; `neighbours` came with it. */
+  /** Decodes any other line; `neighbours` are lines held together with it. */
   line(line: LineRecord, kind: LineKind, neighbours: readonly LineRecord[] = []): void {
     this.#shared.facts.learn(line.record);
     switch (kind) {
@@ -102,7 +102,7 @@ export class Conversation {
     }
   }
 
-  /** A line that becomes no record: what follows it follows what it hangs below. */
+  /** Skips a line that becomes no record: its followers attach to its parent. */
   pass(record: JsonObject): void {
     const uuid = textOf(record.uuid);
     if (uuid !== undefined) this.#places.hangs(uuid, record.parentUuid);
@@ -160,7 +160,7 @@ export class Conversation {
     }
   }
 
-  /** A line that our writer put there because nothing has followed a rewind yet. */
+  /** Handles our writer's marker for a rewind that nothing follows yet. */
   #rewind(record: JsonObject): void {
     const to = this.#places.branchAt(record.parentUuid);
     if (typeof to === "string") {
@@ -184,7 +184,7 @@ export class Conversation {
     this.pass(record);
   }
 
-  /** A line of the chain without what repeats; its parent is said only where it is not simply what came before. */
+  /** Strips repeated fields from a line; the parent id is kept only if it is not the previous line. */
   #withoutFacts(record: JsonObject): JsonObject {
     const isElsewhere = record.parentUuid !== null && this.isBranch(record);
     const known = [

@@ -13,29 +13,29 @@ import { RecentMap } from "./recent-map.ts";
 import { RepeatedFields } from "./repeated-fields.ts";
 import { Titles } from "./titles.ts";
 
-/** Fields that lines repeat. */
+/** Fields that most lines repeat. */
 const REPEATED = ["sessionId", "cwd", "version", "gitBranch", "userType", "entrypoint", "slug", "teamName"];
-/** Fields that only the lines of a sub-agent's own file repeat. */
+/** Fields repeated in a sub-agent's own file. */
 const REPEATED_BY_AGENT = [...REPEATED, "agentId"];
 
-/** Lines that are held go into a checkpoint up to here; above it, the next checkpoint waits until they are whole. */
+/** Maximum size of held lines in a checkpoint; above it, the next checkpoint waits until the lines are complete. */
 const MAX_SAVED_BYTES = 64 * 1024;
 const MAX_SIDECHAIN_LINES = 10_000;
 const SAVED_SIDECHAIN_LINES = 50;
 const MAX_REPORTED = 64;
 const MAX_UNTIMED = 1_000;
 
-/** Which conversation a file holds. */
+/** The conversation that a file holds. */
 export interface DecodedFile {
-  /** The sub-agent whose own file it is; left out for a session's file. */
+  /** Id of the sub-agent whose own file this is; absent for a session's file. */
   readonly agentId?: string;
-  /** What is known of the conversation besides its lines. */
+  /** Facts about the conversation from outside its lines. */
   readonly facts?: Fields;
-  /** It may still be growing. */
+  /** The file may still be growing. */
   readonly isLive?: boolean;
 }
 
-/** Decodes the lines of a session or a sub-agent, from the beginning or from a state. */
+/** Creates a decoder for a session or sub-agent, from the beginning or from a saved state. */
 export function makeDecoder(file: DecodedFile, state: Json | undefined): LineDecoder {
   return new Decoder(file, objectOf(state) ?? {});
 }
@@ -45,15 +45,15 @@ class Decoder implements LineDecoder {
   readonly #shared: Shared;
   readonly #titles: Titles;
   readonly #lanes: Lanes;
-  /** Which sub-agent lines of old files belong to, which name none. */
+  /** Sub-agents of lines in old files, which do not name them, by line id. */
   readonly #sidechains: RecentMap<string>;
-  /** What sub-agents were asked, by their names. */
+  /** Prompts of sub-agents by name. */
   readonly #prompts: KnownContents;
-  /** What came out and was not handed on yet. */
+  /** Decoded items that were not returned yet. */
   #items: Item[] = [];
-  /** There was a record with a time: those before it wait for it, or they would count as of today. */
+  /** True once a record had a time: earlier records wait for it, or they would be dated today. */
   #isTimed: boolean;
-  /** The facts that were told last. */
+  /** The facts that were reported last. */
   #told: Fields;
 
   constructor(file: DecodedFile, state: JsonObject) {
@@ -130,7 +130,7 @@ class Decoder implements LineDecoder {
     this.#lanes.get("", line.line).pass(outer.record);
   }
 
-  /** What a sub-agent was asked is its first message; where it is not, it is kept beside. */
+  /** A sub-agent's prompt is normally its first message; otherwise it is stored as meta. */
   #prompt(child: string, prompt: string, record: JsonObject): void {
     const isRepeated = this.#prompts.has(child, prompt);
     if (!isRepeated) this.#prompts.set(child, prompt);
@@ -140,7 +140,7 @@ class Decoder implements LineDecoder {
     );
   }
 
-  /** What repeats is told as soon as it is known. */
+  /** Reports repeated fields as soon as they are known. */
   #tell(): void {
     const facts = this.#shared.facts.toJSON();
     if (facts === this.#told) return;

@@ -8,15 +8,15 @@ import { plainId } from "./plain-id.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 const AGENT_FILE = /^agent-(.+)\.jsonl$/;
-/** Names that other tools give their files. */
+/** Names of other tools' files. */
 const FOREIGN_FILE = /^rollout-/;
-/** Lines of a file's beginning that are looked at. */
+/** Maximum lines to inspect at the beginning of a file. */
 const MAX_LINES = 20;
 
-/** The folder beside a session's file in which large tool results lie. */
+/** Folder for large tool results, next to a session's file. */
 export const TOOL_RESULTS = "tool-results";
 
-/** The sessions and sub-agents of Claude Code among the files of a folder. */
+/** Finds sessions and sub-agents of Claude Code in a folder. */
 export async function detectSources(folder: Folder): Promise<readonly Source[]> {
   const sources: Source[] = [];
   for (const file of folder.files) {
@@ -54,12 +54,12 @@ async function sourceOf(file: FileFacts, lines: readonly JsonObject[], folder: F
   return { ...base, id, paths: [file.path, ...(results ? [results.path] : [])] };
 }
 
-/** The first lines of a file, if it is one of Claude Code's. */
+/** Parses the first lines of a file; undefined if it is not Claude Code's. */
 function linesOf(head: string): readonly JsonObject[] | undefined {
   const texts = head.split("\n", MAX_LINES + 1);
   const lines = texts.slice(0, MAX_LINES).flatMap(parsed);
   if (lines.length > 0) return lines.some(isLine) ? lines : undefined;
-  // One long line that is cut: what stands in it has to do.
+  // A single line longer than the head: its visible fields must suffice.
   const isCut = texts.length === 1 && /"parentUuid":/.test(head) && /"isSidechain":/.test(head);
   const sessionId = /"sessionId":\s*"([^"]+)"/.exec(head)?.[1];
   return isCut && sessionId !== undefined ? [{ sessionId }] : undefined;
@@ -74,7 +74,7 @@ function parsed(text: string): readonly JsonObject[] {
   }
 }
 
-/** Tells a line of Claude Code from those of other tools. */
+/** Tells Claude Code's lines from those of other tools. */
 function isLine(line: JsonObject): boolean {
   if (typeof line.type !== "string") return false;
   if (typeof line.uuid === "string" && typeof line.sessionId === "string")

@@ -1,11 +1,11 @@
-/** Shorter texts may be found somewhere by chance: they are copies only where the field is the same. */
+/** Shorter texts may match by chance: they count as copies only in a field of the same name. */
 const MIN_FOUND_LENGTH = 16;
-/** Characters searched for one record, and leaves of it looked at: what is beyond is kept. */
+/** Limits per record for searched characters and inspected leaves; content beyond them is kept. */
 const MAX_SEARCHED = 64 * 1024 * 1024;
 const MAX_LEAVES = 100_000;
 const MAX_DEPTH = 64;
 
-/** What the log holds already of a tool call and its result, to recognise copies of it. */
+/** Content of a tool call and its result that the log already holds, to recognize copies. */
 export class Evidence {
   readonly #isFile: (text: string) => boolean;
   readonly #fields = new Set<string>();
@@ -13,7 +13,7 @@ export class Evidence {
   #plainTexts: readonly string[] | undefined;
   #left = MAX_SEARCHED;
 
-  /** `isFile` knows the content of the file that the call was about. */
+  /** `isFile` recognizes the content of the file that the call was about. */
   constructor(values: readonly unknown[], isFile: (text: string) => boolean) {
     this.#isFile = isFile;
     let leaves = 0;
@@ -28,7 +28,7 @@ export class Evidence {
     for (const value of values) walk(value, "", 0);
   }
 
-  /** Tells whether a field's value can be found in the log. */
+  /** Tells whether the log holds a field's value. */
   holds(field: string, value: unknown): boolean {
     if (typeof value !== "string") return this.#fields.has(fieldKey(field, value));
     const text = value.trim();
@@ -36,7 +36,7 @@ export class Evidence {
     return this.#isFound(text) || this.#isFile(value);
   }
 
-  /** Tells whether a list of texts can be found as lines of one text. */
+  /** Tells whether the lines occur consecutively in one text. */
   holdsLines(lines: readonly string[]): boolean {
     return this.#isIn(this.#texts, lines.join("\n"));
   }
@@ -50,7 +50,7 @@ export class Evidence {
     );
   }
 
-  /** A file as it is shown to the model, with numbers before its lines: asked first, for these are the long texts. */
+  /** Compares with files shown to the model with line numbers. Checked first, because these are the long texts. */
   #isShownNumbered(text: string): boolean {
     return (
       text.includes("\n") && this.#texts.some((one) => one.length > text.length && isNumberedCopy(one, text))
@@ -63,7 +63,7 @@ export class Evidence {
     return this.#isIn(this.#plainTexts, text);
   }
 
-  /** Errors are told to the model without this word. */
+  /** The model sees errors without the prefix "Error: ". */
   #isError(text: string): boolean {
     return text.startsWith("Error: ") && this.#isIn(this.#texts, text.slice("Error: ".length));
   }
@@ -77,7 +77,7 @@ export class Evidence {
   }
 }
 
-/** Fields are called alike in calls and results but for their spelling: file_path, filePath. */
+/** Normalizes field names, which differ between calls and results only in spelling: file_path, filePath. */
 function fieldKey(field: string, value: unknown): string {
   return `${field.replaceAll("_", "").toLowerCase()}\n${String(value)}`;
 }
@@ -90,8 +90,8 @@ function isNumbered(text: string): boolean {
 }
 
 /**
- * Tells whether a text is what numbered lines say from the first on. Character by character: pieces cut out of long texts
- * to be compared would cost several times as much, and nearly all of what is read comes this way.
+ * Tells whether `text` equals the numbered lines from the first on, without their numbers. It compares character by
+ * character: slicing long texts would cost several times as much, and nearly all read content takes this path.
  */
 function isNumberedCopy(numbered: string, text: string): boolean {
   if (!isNumbered(numbered)) return false;
@@ -109,7 +109,7 @@ function isBlank(unit: number): boolean {
   return unit === SPACE || unit === TAB;
 }
 
-/** Line by line: a replacement over all of a long text costs several times as much. */
+/** Strips numbers line by line: a global replacement in a long text costs several times as much. */
 function withoutNumbers(text: string): string {
   const lines: string[] = [];
   for (let from = 0; from <= text.length; ) {

@@ -7,7 +7,7 @@ export interface FileChange {
   readonly after: string;
 }
 
-/** The change that the result of an edit or a write reports; undefined if it does not say all of it. */
+/** Reconstructs the change that an edit or write result reports; undefined if the result is incomplete. */
 export function fileChangeOf(result: JsonObject): FileChange | undefined {
   const before = result.originalFile ?? result.originalFileContents;
   if (before !== null && typeof before !== "string") return undefined;
@@ -25,27 +25,27 @@ function applyEdit(content: string | undefined, edit: unknown): string | undefin
   const next = fields.newString ?? fields.new_string;
   if (content === undefined || typeof old !== "string" || typeof next !== "string") return undefined;
   if (old === "") return next;
-  // A line that is deleted takes its line break with it.
+  // Deleting a whole line also removes its line break.
   const target = next === "" && !old.endsWith("\n") && content.includes(`${old}\n`) ? `${old}\n` : old;
   const isAll = (fields.replaceAll ?? fields.replace_all) === true;
   return isAll ? content.replaceAll(target, () => next) : content.replace(target, () => next);
 }
 
-/** Tells whether a patch says nothing that does not follow from the change. */
+/** Tells whether a patch follows completely from the change. */
 export function followsFrom({ before, after }: FileChange, patch: unknown): boolean {
   return arrayOf(patch).every((hunk) => {
     const { oldStart, newStart, lines } = objectOf(hunk) ?? {};
     const pieces = arrayOf(lines);
     if (!pieces.every((line) => typeof line === "string")) return false;
     const start = startOfLine(before, oldStart);
-    // Up to the first change both are the same, and so is the place of a line.
+    // Before the first change both texts are equal, and so are line offsets.
     const isSame = oldStart === newStart && start >= 0 && after.startsWith(before.slice(0, start));
     const newFrom = isSame ? start : startOfLine(after, newStart);
     return standsAt(before, start, pieces, "-") && standsAt(after, newFrom, pieces, "+");
   });
 }
 
-/** Tells whether the lines of a patch that are marked so, or not at all, stand in a text from a place on. */
+/** Tells whether the context lines and the lines with `mark` occur in `text` from `start` on. */
 function standsAt(text: string, start: number, lines: readonly string[], mark: "-" | "+"): boolean {
   let from = start;
   for (const line of lines) {
@@ -68,12 +68,12 @@ function startOfLine(text: string, number: unknown): number {
   return from;
 }
 
-/** Patches show leading tabs as two spaces each. */
+/** Expands leading tabs as patches show them: two spaces each. */
 function withSpaces(line: string): string {
   return line.startsWith("\t") ? line.replace(/^\t+/, (tabs) => "  ".repeat(tabs.length)) : line;
 }
 
-/** The text of a file that a read showed whole. */
+/** Returns the content of a file that a read showed completely. */
 export function wholeFileOf(result: JsonObject): string | undefined {
   const file = objectOf(result.file);
   const isWhole = file?.startLine === 1 && file.numLines === file.totalLines;

@@ -2,7 +2,7 @@ import type { Json } from "../../index.ts";
 import { fingerprint } from "../content/fingerprint.ts";
 import { RecentMap } from "./recent-map.ts";
 
-/** The content of a file: as text while there is room for it, else only enough to recognise it. */
+/** Content of a file: its text while there is room, else only a fingerprint. */
 interface Content {
   text?: string | undefined;
   gist?: string;
@@ -12,10 +12,10 @@ const MAX_FILES = 2_000;
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024;
 const SAVED_FILES = 200;
 
-/** What files hold that the log knows whole, or that follows from what it knows: the newest content of each. */
+/** Newest content of files that the log holds completely or that can be derived from the log. */
 export class KnownContents {
   readonly #files: RecentMap<Content>;
-  /** Those with their text, oldest first. */
+  /** Contents that still have their text, oldest first. */
   readonly #texts = new Set<Content>();
   #textLength = 0;
 
@@ -26,7 +26,7 @@ export class KnownContents {
     );
   }
 
-  /** Tells whether a file is known to hold exactly this. */
+  /** Tells whether a file is known to hold exactly this text. */
   has(path: string, text: string): boolean {
     const content = this.#files.get(path);
     if (!content) return false;
@@ -47,7 +47,7 @@ export class KnownContents {
     }
   }
 
-  /** The newest of them, without their texts. */
+  /** Saves the newest files as fingerprints, without their texts. */
   toJSON(): Json {
     return this.#files.newest(SAVED_FILES).map(([path, content]) => {
       content.gist ??= fingerprint(content.text ?? "");

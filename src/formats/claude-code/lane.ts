@@ -11,25 +11,25 @@ interface HeldLine {
   readonly kind: LineKind;
 }
 
-/** Bytes of lines held back at most: a message that is still open then goes on as another one. */
+/** Maximum bytes of held lines: a message still open beyond it continues as another one. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
-/** What it takes to remember a line that was dropped while others are held, about. */
+/** Approximate memory of a dropped line while other lines are held. */
 const PASSED_BYTES = 100;
 
 /**
- * The way of one conversation's lines into records. The lines of one message of the model stand between those of its
- * tools: they are held until the message is whole, and come out as one message with all the others behind it.
+ * Turns one conversation's lines into records. The lines of one assistant message are interleaved with those of its
+ * tools: they are held until the message is complete, and come out as one message followed by all the others.
  */
 export class Lane {
   readonly #shared: Shared;
   readonly #conversation: Conversation;
   #held: HeldLine[] = [];
-  /** Lines that came in between and become no record: ids and parents of them. */
+  /** Ids and parents of lines in between that become no record. */
   #passed: JsonObject[] = [];
   #ids = new Set<string>();
   #heldBytes = 0;
   #copiedBytes = 0;
-  /** Where the newest progress of each command is held. */
+  /** Position and text of the newest held progress of each command. */
   #outputs = new Map<string, { readonly index: number; readonly text: string }>();
 
   constructor(shared: Shared, child: string | undefined, state?: Json) {
@@ -45,7 +45,7 @@ export class Lane {
     return this.#heldBytes;
   }
 
-  /** Tells whether a line of this id was met before. */
+  /** Tells whether a line with this id was read before. */
   has(uuid: string): boolean {
     return this.#ids.has(uuid) || this.#conversation.has(uuid);
   }
@@ -64,7 +64,7 @@ export class Lane {
     if (this.#heldBytes > MAX_HELD_BYTES) this.flush();
   }
 
-  /** A line becomes no record here. */
+  /** Skips a line that becomes no record. */
   pass({ uuid, parentUuid }: JsonObject): void {
     const id = textOf(uuid);
     if (id === undefined) return;
@@ -78,7 +78,7 @@ export class Lane {
     this.#heldBytes += PASSED_BYTES;
   }
 
-  /** What is held comes out; while the file may still grow, without what commands under way have put out so far. */
+  /** Emits all held lines; while the file may still grow, it leaves out partial output of running commands. */
   flush(isGrowing = false): void {
     const held = this.#held;
     const passed = this.#passed;
@@ -110,7 +110,7 @@ export class Lane {
     };
   }
 
-  /** Tells whether a line comes while the held message may still be going on. */
+  /** Tells whether the held message may continue after this line. */
   #belongs(record: JsonObject, kind: LineKind): boolean {
     const [first] = this.#held;
     if (!first) return true;

@@ -6,19 +6,19 @@ import type { Shared } from "./conversation.ts";
 import { Lane } from "./lane.ts";
 import { resultsOf } from "./lines.ts";
 
-/** Sub-agents that are followed at once. */
+/** Maximum sub-agents that are tracked at once. */
 const MAX_AGENTS = 32;
-/** A sub-agent that was silent for so many lines has nothing more to add to its last message. */
+/** A sub-agent that was silent for this many lines adds nothing more to its last message. */
 const MAX_SILENT_LINES = 300;
 
 interface Agent {
-  /** Where it was heard of last. */
+  /** Number of the last line that concerned the sub-agent. */
   line: number;
-  /** The call that started it. */
+  /** The call that started the sub-agent. */
   readonly callId: string | undefined;
 }
 
-/** The conversations of a file: its own, which is "", and those of sub-agents while they go on. */
+/** The conversations of a file: its own, named "", and those of active sub-agents. */
 export class Lanes {
   readonly #shared: Shared;
   readonly #lanes = new Map<string, Lane>();
@@ -38,19 +38,19 @@ export class Lanes {
     return bytes;
   }
 
-  /** Tells whether a line of this id was met in the file's own conversation. */
+  /** Tells whether a line with this id was read in the file's own conversation. */
   has(uuid: string): boolean {
     return this.#lanes.get("")?.has(uuid) ?? false;
   }
 
-  /** The conversation of that name, to which something comes at a line. */
+  /** Returns the lane of a conversation, opening it if necessary, and notes that `line` concerns it. */
   get(child: string, line: number, callId?: string): Lane {
     const agent = this.#agents.get(child);
     if (agent) agent.line = line;
     return this.#lanes.get(child) ?? this.#open(child, line, callId);
   }
 
-  /** Sub-agents whose call a line answers, or that are long silent, have ended: what is held of them comes out. */
+  /** Retires sub-agents whose call the line answers, or that have been silent for long, and emits their held lines. */
   retireAgents({ record, line }: LineRecord): void {
     if (this.#agents.size === 0) return;
     const answered = record.isSidechain === true ? [] : resultsOf(record).map(({ tool_use_id: id }) => id);
@@ -60,7 +60,7 @@ export class Lanes {
     }
   }
 
-  /** All that is held comes out. */
+  /** Emits all held lines. */
   flush(isGrowing: boolean): void {
     for (const lane of this.#lanes.values()) lane.flush(isGrowing);
   }

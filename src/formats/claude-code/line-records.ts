@@ -4,13 +4,13 @@ import type { RecordItem } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { OWN_FIELD, ownFieldsOf, restoredMessage } from "./own-fields.ts";
 
-/** The name under which the format's own fields are kept. */
+/** Key of this format's fields in `meta`. */
 export const FORMAT = "claude-code";
 
-/** Fields of the format that our model has no place for. */
+/** Fields of the format that our model cannot represent. */
 export type Fields = { readonly [field: string]: Json };
 
-/** A record that does not know yet what it follows. */
+/** A record without its parent. */
 export type BareRecord = Omit<RecordItem, "type" | "child" | "parent">;
 
 const LINE_FIELDS: ReadonlySet<string> = new Set([
@@ -27,12 +27,12 @@ const LINE_FIELDS: ReadonlySet<string> = new Set([
 
 const SIDECHAIN_FIELDS: ReadonlySet<string> = new Set([...LINE_FIELDS, "agentId"]);
 
-/** Fields of a line that its records hold, or that only say where it stands. */
+/** Returns the fields of a line that its records represent, or that only locate it. */
 export function knownFieldsOf(record: JsonObject): ReadonlySet<string> {
   return record.isSidechain === true ? SIDECHAIN_FIELDS : LINE_FIELDS;
 }
 
-/** A message record made of a line; what our own writer kept on it goes back into the message. */
+/** Builds a message record from a line; fields that our own writer stored on the line are restored into the message. */
 export function messageRecord(
   record: JsonObject,
   id: string,
@@ -48,7 +48,6 @@ export function messageRecord(
   };
 }
 
-/** A raw record. */
 export function rawRecord(id: string, at: number | undefined, value: Json): BareRecord {
   return { id, ...(at !== undefined && { at }), body: { kind: "raw", value } };
 }

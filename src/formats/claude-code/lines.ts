@@ -3,13 +3,12 @@ import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /**
- * What a line is for the order of the conversation: "assistant" one piece of a model's message; "result" answers of
- * tools; "aside" a message that the tool put in by itself; "prompt" any other message of the user; "boundary" where the
- * window was compacted; "progress" and "other" say nothing to the model.
+ * Role of a line in the conversation. "assistant": one piece of an assistant message; "result": tool results; "aside":
+ * a message that Claude Code inserted itself; "prompt": any other user message; "boundary": a compaction of the window;
+ * "progress" and "other": lines that the model never sees.
  */
 export type LineKind = "assistant" | "result" | "aside" | "prompt" | "boundary" | "progress" | "other";
 
-/** Tells what a line is. */
 export function kindOf(record: JsonObject): LineKind {
   switch (record.type) {
     case "assistant":
@@ -32,7 +31,7 @@ function hasContent(record: JsonObject): boolean {
   return typeof content === "string" || Array.isArray(content);
 }
 
-/** The tool results that a line carries. */
+/** Returns the tool results in a line. */
 export function resultsOf(record: JsonObject): readonly JsonObject[] {
   const content = arrayOf(objectOf(record.message)?.content);
   return content.filter(isResult) as readonly JsonObject[];
@@ -42,17 +41,17 @@ function isResult(block: unknown): boolean {
   return objectOf(block)?.type === "tool_result";
 }
 
-/** When a line was written, as far as it says. */
+/** Returns the time of a line, if it has one. */
 export function timeOfLine(record: JsonObject): number | undefined {
   return timeOf(record.timestamp) ?? timeOf(objectOf(record.snapshot)?.timestamp);
 }
 
-/** The id that the provider gave a message; the lines of one message share it. */
+/** Returns the provider's id of a message; the lines of one message share it. */
 export function messageIdOf(record: JsonObject): string | undefined {
   return textOf(objectOf(record.message)?.id);
 }
 
-/** The id of a line that is a record of its own: its uuid, or where it stands. */
+/** Returns the record id of a line: its uuid, or its line number. */
 export function recordIdOf({ record, line }: LineRecord): string {
   return textOf(record.uuid) ?? `L${line}`;
 }

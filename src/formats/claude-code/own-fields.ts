@@ -1,46 +1,52 @@
 import type { Json, MessageInput, PartInput, RawPart, Role, ToolResultInput } from "../../index.ts";
 import { arrayOf, objectOf } from "../content/fields.ts";
 
-/** The field of a line in which our writer keeps what the format has no place for. Claude Code passes over it. */
+/**
+ * Field of a line for content of our model that the format cannot represent. Our writer sets it; Claude Code ignores
+ * it.
+ */
 export const OWN_FIELD = "longhaul";
 
-/** A part that stands in the line in another form, or not at all. */
+/** A part that the line holds in another form, or not at all. */
 export interface OwnPart {
   readonly index: number;
   readonly part: PartInput;
-  /** Nothing in the line's content stands for it. */
+  /** Nothing in the line's content represents the part. */
   readonly isLeftOut: boolean;
 }
 
-/** A piece of a tool's output that stands in the line as text. */
+/** A piece of tool output that the line holds as text. */
 export interface OwnOutput {
   readonly index: number;
   readonly piece: number;
   readonly part: RawPart;
 }
 
-/** What our writer keeps of a message beside its content. */
+/** Facts that our writer stores with a message. */
 export interface OwnFields {
   readonly role?: Role;
-  /** The message's meta as it was: the line's own ids are not part of it. */
+  /** The original meta of the message, without the line's own ids. */
   readonly meta?: { readonly [key: string]: Json };
   readonly parts?: readonly OwnPart[];
   readonly outputs?: readonly OwnOutput[];
-  /** Names of tools and files that parts carry, by index. */
+  /** Names of tools and files by index of their part. */
   readonly names?: readonly (readonly [number, string])[];
-  /** The line's content is there only because lines must have some. */
+  /** The content is a filler, because a line must not be empty. */
   readonly isFiller?: true;
-  /** It is not known which model wrote the message: the line had to name one. */
+  /** The model is unknown; the line had to name one. */
   readonly isModelUnknown?: true;
-  /** The line is there only to say where the conversation goes on from. */
+  /** The line only marks a rewind. */
   readonly isRewind?: true;
-  /** The line is a summary that is no message of the conversation: given here, or the message of that record. */
+  /**
+   * The line is a summary that is not a message of the conversation: this field holds its messages, or names the record
+   * of the summary.
+   */
   readonly summary?: { readonly messages: readonly MessageInput[] } | { readonly record: string };
 }
 
 const ROLES: readonly Role[] = ["system", "user", "assistant", "tool"];
 
-/** What our writer kept on a line, checked; undefined if nothing. */
+/** Parses and checks the fields that our writer stored on a line; undefined if there are none. */
 export function ownFieldsOf(value: unknown): OwnFields | undefined {
   const fields = objectOf(value);
   if (!fields) return undefined;
@@ -63,7 +69,7 @@ export function ownFieldsOf(value: unknown): OwnFields | undefined {
   };
 }
 
-/** The message as it was before our writer made a line of it. */
+/** Restores the message that our writer turned into a line. */
 export function restoredMessage({ model, ...message }: MessageInput, own: OwnFields): MessageInput {
   const parts = own.isFiller ? [] : [...(message.parts ?? [])];
   for (const { index, part, isLeftOut } of own.parts ?? []) parts.splice(index, isLeftOut ? 0 : 1, part);

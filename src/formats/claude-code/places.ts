@@ -2,30 +2,30 @@ import type { Json } from "../../index.ts";
 import { arrayOf, objectOf, textOf } from "../content/fields.ts";
 import { RecentMap } from "./recent-map.ts";
 
-/** Where a line stands: the record it belongs to, the record before that one, and in which turn it came. */
+/** Position of a line: its record, the record before that one, and its turn. */
 interface Place {
   readonly record: string | undefined;
   readonly before: string | undefined;
   readonly turn: number;
 }
 
-/** Lines that are remembered while reading, and over a checkpoint. */
+/** Maximum lines to remember while reading, and in a checkpoint. */
 const MAX_LINES = 10_000;
 const MAX_TURNINGS = 1_000;
 const SAVED_LINES = 100;
 
 /**
- * Which record each line belongs to. Lines name their parents, but one message takes several lines and many lines become
- * no record: a message goes on with the conversation if its parent belongs to the current turn, whichever line that is;
- * only a parent further back makes a branch.
+ * Maps lines to records. Lines name their parents, but one message takes several lines and many lines become no record.
+ * A message therefore continues the conversation if its parent belongs to the current turn, whichever line that is;
+ * only an older parent makes a branch.
  */
 export class Places {
   readonly #lines: RecentMap<Place>;
-  /** What prompts followed: a prompt that is said anew follows the same. */
+  /** Parents of prompts: a repeated prompt follows the same record. */
   readonly #turnings: RecentMap<string>;
   #turn = 0;
   #last: string | undefined;
-  /** There was a message: only from then on there is something to leave. */
+  /** True once a message was read: before, there is nothing to branch from. */
   #isBegun: boolean;
 
   constructor(state?: Json) {
@@ -42,7 +42,7 @@ export class Places {
     this.#turnings = new RecentMap(MAX_TURNINGS, arrayOf(turnings) as readonly (readonly [string, string])[]);
   }
 
-  /** The record made last. */
+  /** The newest record. */
   get last(): string | undefined {
     return this.#last;
   }
@@ -51,7 +51,10 @@ export class Places {
     return this.#lines.has(uuid);
   }
 
-  /** The record that a message with this parent branches off from; null for none at all; undefined if it just goes on. */
+  /**
+   * Returns the record that a message with this parent branches off from; null for the beginning; undefined if the
+   * message simply continues.
+   */
   branchAt(parent: unknown): string | null | undefined {
     if (!this.#isBegun) return undefined;
     if (parent === null) return null;
@@ -61,7 +64,7 @@ export class Places {
     return place?.record ?? this.#turnings.get(parent);
   }
 
-  /** A turn begins: what came before it is no longer what the next message follows. */
+  /** Starts a turn: the next message no longer continues from earlier lines. */
   begin(parent: unknown): void {
     const record = typeof parent === "string" ? this.#lines.get(parent)?.record : undefined;
     if (record !== undefined) this.#turnings.set(parent as string, record);
@@ -69,25 +72,25 @@ export class Places {
     this.#isBegun = true;
   }
 
-  /** A record was made of these lines. */
+  /** Assigns a new record to its lines. */
   made(record: string, uuids: readonly string[]): void {
     for (const uuid of uuids) this.#lines.set(uuid, { record, before: this.#last, turn: this.#turn });
     this.#last = record;
   }
 
-  /** A line belongs to the record made last. */
+  /** Assigns a line to the newest record. */
   joins(uuid: string): void {
     this.#lines.set(uuid, { record: this.#last, before: undefined, turn: this.#turn });
   }
 
-  /** A line that says nothing to the model hangs below another: who follows it follows that one. */
+  /** Places a line that the model never sees below its parent: its followers follow the parent. */
   hangs(uuid: string, parent: unknown): void {
     const place = typeof parent === "string" ? this.#lines.get(parent) : undefined;
     if (place && place.turn !== this.#turn) this.#lines.set(uuid, place);
     else this.joins(uuid);
   }
 
-  /** The conversation goes on from a line further back, which `uuid` hangs below. */
+  /** Continues the conversation from an earlier line, the parent of `uuid`. */
   goBack(uuid: string, parent: string): void {
     const place = this.#lines.get(parent);
     const record = place?.record ?? this.#turnings.get(parent);
@@ -97,7 +100,7 @@ export class Places {
     this.#last = record;
   }
 
-  /** The record before that of a line; undefined if it is not known. */
+  /** Returns the record before that of a line; undefined if it is unknown. */
   before(uuid: unknown): string | undefined {
     return typeof uuid === "string" ? this.#lines.get(uuid)?.before : undefined;
   }

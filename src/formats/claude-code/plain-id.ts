@@ -1,6 +1,6 @@
 import { fingerprint } from "../content/fingerprint.ts";
 
-/** An id that can be part of a session's id and of a file's name: as it is, or something short that stands for it. */
+/** Makes an id safe for session ids and file names: unchanged if possible, else a fingerprint. */
 export function plainId(id: string): string {
   return /^[\w.-]{1,100}$/.test(id) ? id : fingerprint(id);
 }

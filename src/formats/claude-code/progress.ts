@@ -4,18 +4,18 @@ import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { resultsOf } from "./lines.ts";
 
-/** A message of a sub-agent that a progress line of its parent carries. */
+/** A sub-agent's message inside a progress line of its parent. */
 export interface AgentMessage {
   readonly agentId: string;
-  /** The message as a line of the sub-agent's own. */
+  /** The message as a line of the sub-agent itself. */
   readonly line: LineRecord;
-  /** What the sub-agent was asked; every one of its progress lines repeats it. */
+  /** Prompt of the sub-agent; each of its progress lines repeats it. */
   readonly prompt: string | undefined;
-  /** The call that started it. */
+  /** The call that started the sub-agent. */
   readonly callId: string | undefined;
 }
 
-/** The sub-agent's message in a progress line; undefined for other lines. */
+/** Extracts a sub-agent's message from a progress line; undefined for other lines. */
 export function agentMessageOf({ record, line, sizeBytes }: LineRecord): AgentMessage | undefined {
   const data = record.type === "progress" ? objectOf(record.data) : undefined;
   const agentId = textOf(data?.agentId);
@@ -30,7 +30,7 @@ export function agentMessageOf({ record, line, sizeBytes }: LineRecord): AgentMe
   };
 }
 
-/** Tells whether a message says nothing but this text. */
+/** Tells whether a message consists of exactly this text. */
 export function saysOnly(record: JsonObject, text: string): boolean {
   const content = objectOf(record.message)?.content;
   if (typeof content === "string") return content === text;
@@ -38,13 +38,13 @@ export function saysOnly(record: JsonObject, text: string): boolean {
   return more.length === 0 && objectOf(block)?.text === text;
 }
 
-/** What a command had put out so far, as a progress line shows it. */
+/** Partial output of a command in a progress line. */
 export interface CommandOutput {
   readonly callId: string;
   readonly text: string;
 }
 
-/** The output in a progress line of a command; undefined for other lines. */
+/** Extracts the output from a progress line of a command; undefined for other lines. */
 export function commandOutputOf(record: JsonObject): CommandOutput | undefined {
   const data = record.type === "progress" ? objectOf(record.data) : undefined;
   const callId = textOf(record.parentToolUseID);
@@ -53,12 +53,12 @@ export function commandOutputOf(record: JsonObject): CommandOutput | undefined {
   return { callId, text };
 }
 
-/** Tells whether no line holds the result of a command yet. */
+/** Tells whether no line holds the result of the command yet. */
 export function isRunning({ callId }: CommandOutput, lines: readonly LineRecord[]): boolean {
   return !lines.some(({ record }) => resultsOf(record).some((block) => block.tool_use_id === callId));
 }
 
-/** Tells whether lines hold the final result of a command with this output in it. */
+/** Tells whether the lines hold the command's final result and it contains this output. */
 export function isInResult({ callId, text }: CommandOutput, lines: readonly LineRecord[]): boolean {
   const wanted = text.trim();
   if (wanted === "") return true;
@@ -72,7 +72,7 @@ export function isInResult({ callId, text }: CommandOutput, lines: readonly Line
   });
 }
 
-/** Names what a progress line says, to recognise it when it is said again. */
+/** Fingerprints a progress line, to recognize a repetition. */
 export function gistOf(record: JsonObject): string {
   return fingerprint(JSON.stringify(record.data));
 }

@@ -1,6 +1,6 @@
 /**
- * A map of text that keeps its newest entries: at least half the bound, at most all of it. Two generations, because
- * taking the oldest entry out of one map one by one has to step over all that were taken out before.
+ * A map of strings that keeps its newest entries: at least half of the maximum, at most all of it. It uses two
+ * generations, because deleting the oldest entry of one map repeatedly has to step over all earlier deletions.
  */
 export class RecentMap<V> {
   readonly #half: number;
@@ -28,7 +28,7 @@ export class RecentMap<V> {
     this.#newer.set(key, value);
   }
 
-  /** The newest entries, oldest first. */
+  /** Returns the newest entries, oldest first. */
   newest(count: number): readonly (readonly [string, V])[] {
     const older = [...this.#older].filter(([key]) => !this.#newer.has(key));
     return [...older, ...this.#newer].slice(-count);

@@ -3,18 +3,18 @@ import type { JsonObject } from "../reading/json-lines.ts";
 
 type Fields = { readonly [field: string]: Json };
 
-/** What repeats from line to line: kept once for the session, and with a record only where it differs from that. */
+/** Fields that repeat from line to line: stored once for the session, and with a record only if they differ. */
 export class RepeatedFields {
   #facts: Fields;
   readonly #fields: readonly string[];
 
-  /** Begins with what is known; `fields` are those that may repeat. */
+  /** `facts` are the values known so far; `fields` are the names that may repeat. */
   constructor(facts: Fields, fields: readonly string[]) {
     this.#facts = facts;
     this.#fields = fields;
   }
 
-  /** Learns fields that no line had before; true if there were any. */
+  /** Learns fields that no line had before; returns true if there were any. */
   learn(record: JsonObject): boolean {
     const found: [string, Json][] = [];
     for (const field of this.#fields) {
@@ -26,9 +26,9 @@ export class RepeatedFields {
     return found.length > 0;
   }
 
-  /** The fields of a record besides the known ones that are not as the session has them. */
+  /** Returns the fields of a record that are neither in `known` nor equal to the session's. */
   besides(record: JsonObject, known: ReadonlySet<string>): Fields | undefined {
-    // Nearly all fields of nearly all lines are as expected: nothing is made for those.
+    // Nearly all fields of nearly all lines are as expected: avoid allocations for them.
     let differing: [string, Json][] | undefined;
     for (const field of Object.keys(record)) {
       const value = record[field] as Json | undefined;

@@ -2,14 +2,14 @@ import type { Json } from "../../index.ts";
 import { numberOf, textOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Where a title comes from, the better the higher: what a person chose stays. */
+/** Sources of titles with their ranks; a title chosen by a person wins. */
 const RANKS: Readonly<Record<string, { readonly rank: number; readonly field: string }>> = {
   summary: { rank: 1, field: "summary" },
   "ai-title": { rank: 2, field: "aiTitle" },
   "custom-title": { rank: 3, field: "customTitle" },
 };
 
-/** Chooses the title of a conversation among those that its lines give it. */
+/** Chooses the title of a conversation among those in its lines. */
 export class Titles {
   #rank: number;
 
@@ -17,7 +17,7 @@ export class Titles {
     this.#rank = numberOf(state) ?? 0;
   }
 
-  /** The title that a line gives, if no better one was given before. Summaries of other conversations are passed over. */
+  /** Returns the title in a line, unless a better one is known. Summaries of other conversations are ignored. */
   see(record: JsonObject, isOwn: (uuid: string) => boolean): string | undefined {
     const kind =
       typeof record.type === "string" && Object.hasOwn(RANKS, record.type) ? RANKS[record.type] : undefined;

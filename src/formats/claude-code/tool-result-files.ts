@@ -7,10 +7,10 @@ import type { FileFacts } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import { TOOL_RESULTS } from "./detect.ts";
 
-/** The files that hold tool results too large for the conversation, each told of once, behind the message it belongs to. */
+/** Files with tool results too large for the conversation; each is emitted once, after the message it belongs to. */
 export class ToolResultFiles {
   readonly #input: Input;
-  /** By call, which their names begin with. */
+  /** Files by call id, the stem of their name. */
   readonly #files: Map<string, FileFacts>;
 
   private constructor(input: Input, files: readonly FileFacts[]) {
@@ -18,14 +18,14 @@ export class ToolResultFiles {
     this.#files = new Map(files.map((file) => [file.name.replace(/\.[^.]*$/, ""), file]));
   }
 
-  /** The files of a source; undefined if it has none. */
+  /** Lists the files of a source; undefined if it has none. */
   static async of(source: Source, input: Input): Promise<ToolResultFiles | undefined> {
     const path = source.paths.find((one) => basename(one) === TOOL_RESULTS);
     const folder = path === undefined ? undefined : await input.folder(path);
     return folder && new ToolResultFiles(input, folder.files);
   }
 
-  /** The files of the results in an item. */
+  /** Emits the files of the results in an item. */
   async *behind(item: Item): AsyncGenerator<Item> {
     if (item.type !== "record" || item.body.kind !== "message") return;
     for (const part of item.body.message.parts ?? []) {
@@ -34,7 +34,7 @@ export class ToolResultFiles {
     }
   }
 
-  /** The files that no message told of. */
+  /** Emits the files that no message refers to. */
   async *others(): AsyncGenerator<Item> {
     for (const stem of [...this.#files.keys()]) yield* this.#read(stem, {});
   }
@@ -53,7 +53,7 @@ export class ToolResultFiles {
     yield { type: "record", id: `${stem}:tool-result-file`, ...definedFields({ at, child }), body };
   }
 
-  /** What is not text is kept as base64. */
+  /** Reads a file as text, or as base64 if it is not UTF-8. */
   async #bytesAsText(file: FileFacts): Promise<{ readonly text: string } | { readonly base64: string }> {
     const pieces: Buffer[] = [];
     for await (const chunk of this.#input.bytes(file.path)) pieces.push(Buffer.from(chunk));
@@ -62,7 +62,7 @@ export class ToolResultFiles {
   }
 }
 
-/** Results say where they were put; the file is named after the call, or as they say. */
+/** Finds the file of a result: named after the call, or as the result says. */
 function stemOf(callId: string, output: unknown, files: ReadonlyMap<string, FileFacts>): string | undefined {
   if (files.has(callId)) return callId;
   const said =

@@ -5,16 +5,16 @@ import { Evidence } from "./evidence.ts";
 import { type FileChange, fileChangeOf, followsFrom, wholeFileOf } from "./file-changes.ts";
 import type { KnownContents } from "./known-contents.ts";
 
-/** What a result says besides what the log holds elsewhere. */
+/** A tool result without content that the log holds elsewhere. */
 export interface Remainder {
-  /** In the shape of the result; undefined if nothing is left. */
+  /** The remaining fields in the shape of the result; undefined if nothing remains. */
   readonly left?: Json;
   readonly copiedBytes: number;
 }
 
 /**
- * Takes out of `toolUseResult` what is a copy: of the result as the model saw it, of the call's input, or of a file whose
- * content the log holds. `contents` learns the files that the result tells of.
+ * Removes copies from `toolUseResult`: of the result that the model saw, of the call's input, or of a file whose
+ * content the log holds. `contents` learns the files that the result reports.
  */
 export function remainderOf(result: unknown, known: readonly unknown[], contents: KnownContents): Remainder {
   const fields = objectOf(result);
@@ -28,7 +28,7 @@ export function remainderOf(result: unknown, known: readonly unknown[], contents
   return { ...(left !== undefined && { left }), copiedBytes: counter.copied };
 }
 
-/** What is nested deeper is kept as it is. */
+/** Deeper values are kept unchanged. */
 const MAX_DEPTH = 64;
 
 interface Search {
@@ -38,7 +38,7 @@ interface Search {
   readonly depth: number;
 }
 
-/** The value without copies and without what is empty; undefined if nothing is left. */
+/** Returns the value without copies and empty values; undefined if nothing remains. */
 function withoutCopies(value: unknown, field: string, search: Search): Json | undefined {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "object") {
@@ -73,7 +73,7 @@ function listWithoutCopies(list: readonly unknown[], field: string, search: Sear
     return undefined;
   }
   const left = list.map((one) => withoutCopies(one, field, search) ?? null);
-  // A copy leaves a gap, so that the others keep their places.
+  // A removed copy leaves null, so the other elements keep their positions.
   const end = left.findLastIndex((one) => one !== null);
   return end < 0 ? undefined : left.slice(0, end + 1);
 }

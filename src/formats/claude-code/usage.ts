@@ -5,7 +5,7 @@ import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { FORMAT } from "./line-records.ts";
 
-/** Fields of a report that our usage has a place for. */
+/** Fields that our usage represents. */
 const USAGE_FIELDS: ReadonlySet<string> = new Set([
   "input_tokens",
   "output_tokens",
@@ -14,19 +14,19 @@ const USAGE_FIELDS: ReadonlySet<string> = new Set([
   "cache_creation",
 ]);
 
-/** What nearly all reports say besides: it is kept only where it is something else. */
+/** Default values of further fields; only other values are kept. */
 const USUAL: ReadonlyMap<string, string> = new Map([
   ["service_tier", "standard"],
   ["inference_geo", "not_available"],
   ["speed", "standard"],
 ]);
 
-/** What a model call used; undefined for messages that no model wrote. */
+/** Reads the usage of a model call; undefined for messages that no model wrote. */
 export function usageBodyOf(record: JsonObject): (RecordBody & { kind: "usage" }) | undefined {
   const message = objectOf(record.message);
   const report = objectOf(message?.usage);
   const usage = report && usageOf(report);
-  // Messages that no model wrote carry a report all the same.
+  // Messages that no model wrote also have a usage object, with zeros.
   if (!usage || Object.values(usage).every((count) => count === 0)) return undefined;
   const rest = Object.entries(report).filter(
     ([field, value]) => !USAGE_FIELDS.has(field) && !isUsual(field, value),
@@ -47,7 +47,7 @@ function isUsual(field: string, value: unknown): boolean {
   );
 }
 
-/** Our usage of the provider's report. */
+/** Converts the provider's usage to ours. */
 function usageOf(report: JsonObject): Usage {
   const written = objectOf(report.cache_creation);
   const brief = numberOf(written?.ephemeral_5m_input_tokens);

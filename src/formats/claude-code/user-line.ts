@@ -7,17 +7,17 @@ import { type BareRecord, FORMAT, knownFieldsOf, messageRecord, rawRecord } from
 import { recordIdOf, resultsOf } from "./lines.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
 
-/** What is known of a line besides itself. */
+/** Facts about a line that depend on other lines. */
 export interface UserLineFindings {
-  /** Its parent, where it leaves the line. */
+  /** Parent of the line, if it branches off. */
   readonly branch?: Json;
-  /** What its tool result says beside the message. */
+  /** Content of the tool result that the message does not have. */
   readonly left?: Json;
-  /** The line of the call that it answers. */
+  /** Id of the line with the call that this line answers. */
   readonly caller?: string;
 }
 
-/** A line of the user: its message, then as raw records what is too large for the message's meta. */
+/** Builds the records of a user line: its message, then raw records for content too large for the message's meta. */
 export function userRecords(
   line: LineRecord,
   facts: RepeatedFields,

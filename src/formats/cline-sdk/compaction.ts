@@ -7,8 +7,8 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { shownInput, WAYS } from "./user-input.ts";
 
 /**
- * The window that the SDK has kept beside a conversation: messages that stand for the first ones of it. It counts only
- * if those are still what they were.
+ * The window that the SDK stores next to a conversation: messages that replace its first ones. It applies only if those
+ * are unchanged.
  */
 export class Compaction {
   readonly count: number;
@@ -25,7 +25,7 @@ export class Compaction {
     );
   }
 
-  /** A message of the conversation has passed. */
+  /** Notes a message of the conversation that was emitted. */
   see(message: JsonObject): void {
     if (this.#passed >= this.count) return;
     this.#passed++;
@@ -34,12 +34,12 @@ export class Compaction {
       hash.update(`${JSON.stringify(hashedFields(message, way))}\n`);
   }
 
-  /** Whether as many messages have passed as it stands for. */
+  /** True once all replaced messages were emitted. */
   get isComplete(): boolean {
     return this.count > 0 && this.#passed === this.count;
   }
 
-  /** Whether the messages that have passed are those it was made from. */
+  /** True if the window was made from the emitted messages. */
   get isValid(): boolean {
     const { source_prefix_hash: prefix, source_last_message_key: key } = this.#state;
     if (!this.isComplete) return false;
@@ -52,7 +52,7 @@ export class Compaction {
     );
   }
 
-  /** The overlay, which ends with that record. */
+  /** Builds the overlay, which covers everything through that record. */
   overlay(through: string, messageOf: (message: JsonObject) => MessageInput | undefined): Item {
     const messages = arrayOf(this.#state.messages).map((message) => objectOf(message) ?? {});
     const metadata = objectOf(messages[0]?.metadata);
@@ -74,7 +74,7 @@ export class Compaction {
     };
   }
 
-  /** The sidecar as it is, where it does not count. */
+  /** Keeps a sidecar that does not apply as a raw record. */
   raw(): Item {
     return {
       type: "record",
@@ -85,7 +85,10 @@ export class Compaction {
   }
 }
 
-/** What of a message is hashed, in the SDK's order. Ids and times are not: the SDK makes them anew. */
+/**
+ * Returns the hashed fields of a message in the SDK's order. Ids and times are excluded, because the SDK regenerates
+ * them.
+ */
 function hashedFields(message: JsonObject, way: number): readonly unknown[] {
   return [
     ["role", message.role],
@@ -107,7 +110,7 @@ function shownContent(content: unknown, way: number): unknown {
   });
 }
 
-/** How sidecars of old name the last message they stand for. */
+/** Returns the keys by which old sidecars name their last message. */
 function boundaryKeys(message: JsonObject): readonly string[] {
   const id = textOf(message.id)?.trim();
   if (id) return [`id:${id}`];

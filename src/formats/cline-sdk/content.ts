@@ -9,11 +9,11 @@ const FORMAT = "cline-sdk";
 
 interface KnownPart {
   readonly part: PartInput;
-  /** What the part has no place for. */
+  /** Fields that the part cannot represent. */
   readonly extra?: { readonly [field: string]: Json } | undefined;
 }
 
-/** Parts of a message of the SDK: a string or blocks, one part for each. */
+/** Converts the content of an SDK message: a string, or one part per block. */
 export function contentOf(content: unknown): {
   readonly parts: readonly PartInput[];
   readonly extras?: Extras;
@@ -51,7 +51,7 @@ function image(block: JsonObject): KnownPart | undefined {
   return part && { part, extra: fieldsBesides(block, ["type", "data", "mediaType"]) };
 }
 
-/** Media that a model has made; where its bytes are not in the block, the block stays as it is. */
+/** Converts media that a model generated; without inline bytes the block is kept raw. */
 function media(block: JsonObject): KnownPart | undefined {
   const made = objectOf(block.media);
   const part = made && dataPart(made.data, made.mediaType, textOf(made.name));

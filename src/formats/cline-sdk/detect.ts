@@ -6,18 +6,18 @@ import { parseJson } from "../reading/parse-json.ts";
 
 const SUFFIX = ".messages.json";
 
-/** The conversations of the SDK in a folder: those of a session and of its sub-agents lie together. */
+/** Finds the SDK's conversations in a folder; a session and its sub-agents share one. */
 export async function sourcesIn(folder: Folder): Promise<readonly Source[]> {
   const sources: Source[] = [];
   for (const file of folder.files) {
     const facts = file.name.endsWith(SUFFIX) ? factsIn(await folder.head(file)) : undefined;
     if (facts) sources.push(sourceOf(folder, file, facts));
   }
-  // A session before its sub-agents.
+  // Sessions come before their sub-agents.
   return sources.sort((a, b) => Number(a.parent !== undefined) - Number(b.parent !== undefined));
 }
 
-/** What a file says before its messages; undefined if it is not the SDK's. */
+/** Parses the fields before the messages; undefined if the file is not the SDK's. */
 function factsIn(head: string): JsonObject | undefined {
   const end = head.search(/"messages"\s*:/);
   if (end < 0 || !/^\s*\{/.test(head)) return undefined;
@@ -48,7 +48,7 @@ function sourceOf(folder: Folder, file: FileFacts, facts: JsonObject): Source {
   };
 }
 
-/** A sub-agent's file names the session it works for; its own name is that of the agent. */
+/** Derives id and parent: a sub-agent's file contains the session it works for and is named after the agent. */
 function identityOf(stem: string, facts: JsonObject): { readonly id: string; readonly parent?: string } {
   const origin = objectOf(facts.origin);
   const root = textOf(facts.sessionId);

@@ -6,17 +6,17 @@ import type { Item } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { contentOf } from "./content.ts";
 
-/** What the file says of all its messages. */
+/** Fields of the file that apply to all its messages. */
 export type FileFields = ReadonlyMap<string, unknown>;
 
-/** What an element of the conversation means: a message with what it used, or something to be kept as it is. */
+/** Decodes an element of the conversation: a message with its usage, or a raw record. */
 export function* messageItems(
   value: JsonObject,
   { id, at }: { readonly id: string; readonly at: number },
   fields: FileFields,
 ): Generator<Item> {
   const message = messageOf(value, fields);
-  // Ids and times are made anew now and then; the message is still the same.
+  // The SDK sometimes regenerates ids and times of an unchanged message.
   const version = versionOf(fieldsBesides(value, ["id", "ts"]));
   if (!message) {
     yield { type: "record", id, version, at, body: { kind: "raw", value: { element: value as Json } } };
@@ -40,14 +40,14 @@ export function* messageItems(
     };
 }
 
-/** A message of the SDK; undefined if the element is none. */
+/** Converts an SDK message; undefined if the element is not one. */
 export function messageOf(value: JsonObject, fields: FileFields): MessageInput | undefined {
   const { role, content } = value;
   if (role !== "user" && role !== "assistant" && role !== "system") return undefined;
   if (typeof content !== "string" && !Array.isArray(content)) return undefined;
   const { parts, extras } = contentOf(content);
   const isAnswer = parts.length > 0 && parts.every(({ type }) => type === "tool-result");
-  // What the whole file says is not said again with every message.
+  // Omit fields that repeat those of the file.
   const repeated = ["agent", "sessionId"].filter((field) => value[field] === fields.get(field));
   const rest = fieldsBesides(value, ["role", "content", "metrics", ...repeated]);
   const own = { ...rest, ...definedFields({ extras }) };

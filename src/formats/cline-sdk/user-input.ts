@@ -1,10 +1,10 @@
-/** What the SDK's versions have taken for notices of the program inside what a person wrote. */
+/** Tags that successive SDK versions have treated as program notices inside user input. */
 const NOTICES = [[], ["mode_notice"], ["mode_notice", "environment_notice"]];
 
-/** How many ways there have been to show what a person wrote. */
+/** Number of historical ways to display user input. */
 export const WAYS = NOTICES.length;
 
-/** What a person wrote as the SDK shows it: without its own tags and notices, in one of the ways there have been. */
+/** Displays user input as the SDK does, without its own tags and notices; `way` selects the SDK version's behavior. */
 export function shownInput(text: string, way: number): string {
   if (text.trim() === "") return "";
   const words = (NOTICES[way] ?? []).reduce(withoutElements, withoutOwnTags(text)).trim();
@@ -17,7 +17,7 @@ export function shownInput(text: string, way: number): string {
   return rest === "" ? `/${name}` : `/${name} ${rest}`;
 }
 
-/** The tags around input are taken away, what is inside stays. */
+/** Removes the tags around input and keeps their content. */
 function withoutOwnTags(text: string): string {
   return ["user_input", "user_command"].reduce((left, tag) => {
     const unwrapped = left.replace(new RegExp(`<${tag}\\b[^>]*>([\\s\\S]*?)</${tag}>`, "g"), "$1");
@@ -25,7 +25,7 @@ function withoutOwnTags(text: string): string {
   }, text.trim());
 }
 
-/** Elements are taken away with what is inside. */
+/** Removes elements including their content. */
 function withoutElements(text: string, tag: string): string {
   const [open, close] = [`<${tag}>`, `</${tag}>`];
   let left = text;

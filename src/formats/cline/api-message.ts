@@ -12,14 +12,14 @@ const ROLES: Readonly<Record<string, Role>> = {
   developer: "system",
 };
 
-/** Where a message of the conversation goes. */
+/** Identity of a message record. */
 export interface MessageTarget {
   readonly id: string;
   readonly at: number | undefined;
   readonly format: "cline" | "roo";
 }
 
-/** The record of an element of the conversation; one that is no message is kept as it is. */
+/** Builds the record of a conversation element; an element that is not a message is kept raw. */
 export function messageRecord(value: JsonObject, { id, at, format }: MessageTarget): RecordItem {
   const message = messageOf(value, format);
   return {
@@ -32,8 +32,8 @@ export function messageRecord(value: JsonObject, { id, at, format }: MessageTarg
 }
 
 /**
- * A message of the conversation with the model, its parts in the order of its blocks; undefined if it is none. What our
- * message has no place for stands in its meta, so that the same message can be written again.
+ * Converts a message, one part per block in the same order; undefined if it is not a message. Fields that our message
+ * cannot represent go into its meta, so the same message can be written again.
  */
 export function messageOf(value: JsonObject, format: "cline" | "roo"): MessageInput | undefined {
   const { role, content } = value;
@@ -53,7 +53,7 @@ export function messageOf(value: JsonObject, format: "cline" | "roo"): MessageIn
   return { role: isAnswer ? "tool" : known, parts, meta, ...definedFields({ model }) };
 }
 
-/** Blocks whose result is a list with one text: our parts do not tell it from the text alone. */
+/** Returns the indexes of results that are a list with one text, which our parts do not distinguish from plain text. */
 function listedResults(content: unknown): readonly number[] {
   return arrayOf(content).flatMap((block, index) => {
     const result = objectOf(block);

@@ -5,7 +5,7 @@ import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { versionOf } from "./version.ts";
 
-/** What Cline calls the kinds of messages it shortens, by number. */
+/** Cline's names for the kinds of edits, by number. */
 export const EDIT_TYPES = [
   "context edit",
   "no_file_read",
@@ -14,7 +14,7 @@ export const EDIT_TYPES = [
   "file_mention",
 ];
 
-/** One other text that Cline sends in place of a block. */
+/** A replacement text that Cline sends instead of a block. */
 interface ContextEdit {
   readonly id: string;
   readonly message: number;
@@ -25,16 +25,16 @@ interface ContextEdit {
   readonly metadata: readonly unknown[];
 }
 
-/** Text of edits that is held until their time comes; what is beyond comes when everything else has. */
+/** Maximum text of edits in memory; edits beyond it are emitted after everything else. */
 const HELD_BYTES = 8 * 1024 * 1024;
 
-/** The edits that Cline made to what it sends, in the order of their times. */
+/** Cline's edits of the window, in order of time. */
 export class ContextEdits {
   readonly problems: ProblemItem[] = [];
   readonly #input: Input;
   readonly #path: string;
   readonly #records = new Map<number, string>();
-  /** Results of tools among the blocks that are edited: their edit must stay a result. */
+  /** Tool results among the edited blocks, by place: their replacement must stay a result. */
   readonly #results = new Map<string, string>();
   #held: ContextEdit[] = [];
   #heldElements = 0;
@@ -47,7 +47,7 @@ export class ContextEdits {
     this.#path = path;
   }
 
-  /** Reads what fits into memory; to be called before anything else. What is no edit we know comes out at that time. */
+  /** Loads the edits that fit into memory; must be called first. Returns elements of unknown shape as raw records. */
   async load(startedAt: number | undefined): Promise<Item[]> {
     const unknown: Item[] = [];
     this.#startedAt = startedAt;
@@ -68,7 +68,7 @@ export class ContextEdits {
     return unknown;
   }
 
-  /** A message of the conversation has passed. */
+  /** Notes a message of the conversation that was emitted. */
   see(index: number, record: string, blocks: readonly JsonObject[]): void {
     if (!this.#records.has(index)) return;
     this.#records.set(index, record);
@@ -76,7 +76,7 @@ export class ContextEdits {
       if (type === "tool_result" && typeof callId === "string") this.#results.set(`${index}.${at}`, callId);
   }
 
-  /** The edits made before that time to messages that have passed. */
+  /** Yields edits made before that time to emitted messages. */
   *due(before: number): Generator<Item> {
     const isDue = ({ at, message }: ContextEdit) =>
       at !== undefined && at < before && this.#records.get(message) !== "";
@@ -86,7 +86,7 @@ export class ContextEdits {
     for (const edit of due) yield* this.#itemsOf(edit);
   }
 
-  /** All that is left when everything has passed. */
+  /** Yields all remaining edits after everything else was emitted. */
   async *rest(): AsyncGenerator<Item> {
     for (const edit of this.#held) yield* this.#itemsOf(edit);
     this.#held = [];
@@ -135,7 +135,7 @@ export class ContextEdits {
   }
 }
 
-/** The edits of one message; what has another shape is kept as it is. */
+/** Parses the edits of one message; elements of another shape are kept raw. */
 function editsOf(
   value: unknown,
   place: number,

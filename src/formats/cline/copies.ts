@@ -3,8 +3,9 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 
 /**
- * A stretch of a text that stands in a message nearby: the message's distance (0 is the next one of the conversation),
- * its block, which text of the block, where the stretch begins and how long it is, and 1 if it is written as in JSON.
+ * A stretch of text that also occurs in a nearby message: the message's distance (0 is the next one of the
+ * conversation), its block, the index of the text in the block, start and length of the stretch, and 1 if it is
+ * JSON-escaped.
  */
 export type Copy = readonly [
   distance: number,
@@ -15,25 +16,25 @@ export type Copy = readonly [
   escaped: 0 | 1,
 ];
 
-/** A text as what is its own and what is copied. */
+/** A text split into own text and copies. */
 export type Pieces = readonly (string | Copy)[];
 
-/** A message of the conversation by its distance. */
+/** A nearby message of the conversation. */
 export interface Nearby {
   readonly distance: number;
   readonly blocks: readonly JsonObject[];
 }
 
-/** Shorter stretches cost more to point at than to keep. */
+/** Shorter stretches cost more to reference than to keep. */
 const MIN_LENGTH = 40;
 
-/** Content as blocks, whichever way it is written. */
+/** Returns content as blocks, whether it is a string or an array. */
 export function blocksOfContent(content: unknown): readonly JsonObject[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return arrayOf(content).map((block) => objectOf(block) ?? {});
 }
 
-/** The texts a block holds, in a fixed order. */
+/** Returns the texts of a block, in a fixed order. */
 export function textsOfBlock(block: JsonObject): readonly string[] {
   switch (block.type) {
     case "text":
@@ -54,7 +55,7 @@ export function textsOfBlock(block: JsonObject): readonly string[] {
   }
 }
 
-/** The text in pieces that point to copies nearby; undefined if there is none. */
+/** Splits a text into pieces that reference copies nearby; undefined if there are none. */
 export function piecesOf(text: string, nearby: readonly Nearby[]): Pieces | undefined {
   if (text.length < MIN_LENGTH) return undefined;
   const candidates = candidatesIn(nearby);
@@ -77,7 +78,7 @@ export function piecesOf(text: string, nearby: readonly Nearby[]): Pieces | unde
   return pieces.length > 1 || typeof pieces[0] !== "string" ? pieces : undefined;
 }
 
-/** The text of pieces; undefined if a message they point to is not what it was. */
+/** Joins pieces into their text; undefined if a referenced message has changed. */
 export function textOfPieces(
   pieces: Pieces,
   textsAt: (distance: number, block: number) => readonly string[],
@@ -95,7 +96,7 @@ export function textOfPieces(
   return text;
 }
 
-/** How many bytes of a text its pieces leave to others. */
+/** Counts the bytes of a text that its pieces reference instead of holding. */
 export function copiedBytes(text: string, pieces: Pieces): number {
   const own = pieces.filter((piece) => typeof piece === "string");
   return Math.max(0, Buffer.byteLength(text) - Buffer.byteLength(own.join("")));
@@ -106,7 +107,7 @@ interface Candidate {
   readonly text: string;
 }
 
-/** Texts that are long enough to be pointed at, longest first. */
+/** Lists texts that are long enough to reference, longest first. */
 function candidatesIn(nearby: readonly Nearby[]): readonly Candidate[] {
   const candidates = nearby.flatMap(({ distance, blocks }) =>
     blocks.flatMap((block, index) =>
@@ -118,7 +119,7 @@ function candidatesIn(nearby: readonly Nearby[]): readonly Candidate[] {
   return candidates.sort((a, b) => b.text.length - a.text.length);
 }
 
-/** The long texts of an object in JSON. */
+/** Returns the long strings in a JSON text. */
 function longFields(text: string): readonly string[] {
   try {
     return stringsIn(parseJson(text)).filter(({ length }) => length >= MIN_LENGTH);

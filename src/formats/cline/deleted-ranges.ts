@@ -1,12 +1,12 @@
 import { arrayOf, definedFields, numberOf } from "../content/fields.ts";
 import type { Item } from "../item.ts";
 
-/** The stretches of the conversation that Cline stopped sending. Each one reaches further than the one before. */
+/** Ranges of the conversation that Cline no longer sends; each extends the one before. */
 export class DeletedRanges {
   #last = "";
   #waiting: DeletedRange | undefined;
 
-  /** A range was met while that many messages had passed; it comes out once its messages have. */
+  /** Notes a range after `passed` messages; yields its overlay once all messages of the range were emitted. */
   *see(range: unknown, at: number | undefined, passed: number): Generator<Item> {
     const [from, to] = arrayOf(range).map(numberOf);
     if (from !== undefined && to !== undefined && from >= 0 && from <= to && `${from}-${to}` !== this.#last) {

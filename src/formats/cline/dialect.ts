@@ -11,7 +11,7 @@ import { clineUsage, kindOf } from "./shown-message.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { versionOf } from "./version.ts";
 
-/** How Cline writes its tasks; `lastRange` is what the list of tasks says was deleted from the window. */
+/** Creates Cline's dialect; `lastRange` is the deleted range in the task list. */
 export function clineDialect(input: Input, files: TaskFiles, lastRange?: unknown): Dialect {
   const edits = files.context ? new ContextEdits(input, files.context) : undefined;
   const ranges = new DeletedRanges();
@@ -47,14 +47,17 @@ export function clineDialect(input: Input, files: TaskFiles, lastRange?: unknown
   };
 }
 
-/** What a message says itself about what it used: less than what was shown, so it counts only where nothing was. */
+/**
+ * Reads usage from a message's own metrics. They are less complete than the shown messages, so they count only without
+ * those.
+ */
 function* metricsItems({ value }: FileElement, id: string, at: number | undefined): Generator<Item> {
   const metrics = objectOf(value.metrics);
   const tokens = objectOf(metrics?.tokens);
   const usage = definedFields({
     inputTokens: numberOf(tokens?.prompt),
     outputTokens: numberOf(tokens?.completion),
-    // Read and written together: the message does not tell them apart.
+    // Reads and writes together: the message does not distinguish them.
     cacheReadTokens: numberOf(tokens?.cached),
     cost: numberOf(metrics?.cost),
   });

@@ -5,7 +5,7 @@ const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server"];
 const OTHER_SERVERS = [".windsurf-server", ".vscode-remote"];
 
-/** Where editors built on VS Code keep what the extension stores, on this computer. */
+/** Lists the storage folders of an extension in editors based on VS Code. */
 export function editorFolders(extension: string, { home, platform, env }: System): readonly string[] {
   const settings =
     platform === "win32"

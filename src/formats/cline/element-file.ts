@@ -3,7 +3,7 @@ import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** One object of the array in a file. */
+/** One object in the file's array. */
 export interface FileElement {
   readonly index: number;
   readonly value: JsonObject;
@@ -11,15 +11,15 @@ export interface FileElement {
 }
 
 /**
- * A JSON file that holds an array of objects, or an object with such an array named `messages`: read one object at a
- * time, looking ahead as far as is asked for.
+ * Reads a JSON file with an array of objects, or an object with such an array named `messages`, one object at a time
+ * and with lookahead.
  */
 export class ElementFile {
-  /** What was broken; whoever reads takes it from here. */
+  /** Problems so far; the reader removes them when it reports them. */
   readonly problems: ProblemItem[] = [];
-  /** Fields beside the array, as far as they have been passed. */
+  /** Fields outside the array that were read so far. */
   readonly fields = new Map<string, unknown>();
-  /** False once something of the file could not be read: then it does not show that earlier records are gone. */
+  /** False once part of the file was unreadable: then missing records are no evidence of deletion. */
   isWhole = true;
   readonly #path: string;
   readonly #isLive: boolean;
@@ -33,7 +33,7 @@ export class ElementFile {
     this.#elements = input.jsonElements(path, ["messages"]);
   }
 
-  /** The object that many places ahead, which stays in the file: 0 is the next one. */
+  /** Returns the object at that distance without consuming it; 0 is the next one. */
   async peek(distance = 0): Promise<FileElement | undefined> {
     while (this.#ahead.length <= distance && !this.#isDone) {
       const { done, value } = await this.#elements.next();
@@ -43,7 +43,7 @@ export class ElementFile {
     return this.#ahead[distance];
   }
 
-  /** The next object, taken out. */
+  /** Consumes the next object. */
   async take(): Promise<FileElement | undefined> {
     await this.peek();
     return this.#ahead.shift();
@@ -64,7 +64,7 @@ export class ElementFile {
   }
 
   #report({ line, value, isCut }: JsonElement, reason: string): void {
-    // A file that is being written ends anywhere; the next reading finds it whole.
+    // A file that is being written may end anywhere; the next read finds it complete.
     if (isCut && this.#isLive) return;
     const severity = value === undefined ? "lost" : "damaged";
     this.problems.push({ type: "problem", path: this.#path, line, severity, reason });

@@ -2,7 +2,7 @@ import { numberOf } from "../content/fields.ts";
 import type { FileElement } from "./element-file.ts";
 import { kindOf } from "./shown-message.ts";
 
-/** Tells in which order messages of the conversation and messages shown to the person happened. */
+/** Interleaves messages of the conversation with messages shown to the person in the order they happened. */
 export class Pace {
   readonly #orderBy: "index" | "time";
   #requests = 0;
@@ -11,11 +11,11 @@ export class Pace {
     this.#orderBy = orderBy;
   }
 
-  /** Whether the message was there before the other was shown. */
+  /** Tells whether the message existed before the other one was shown. */
   isMessageNext(message: FileElement, shown: FileElement): boolean {
     const [byIndex, byTime] = [isBeforeByIndex(message, shown), isBeforeByTime(message, shown)];
     const known = this.#orderBy === "index" ? (byIndex ?? byTime) : (byTime ?? byIndex);
-    // Old tasks have neither: each request sends one message and gets one back.
+    // Old tasks have neither: each request sends one message and receives one.
     return known ?? message.index <= 2 * this.#requests - (isRequest(shown) ? 1 : 2);
   }
 
@@ -24,7 +24,7 @@ export class Pace {
   }
 }
 
-/** Cline notes the last message there was; -1 before the first. */
+/** Cline records the index of the last message; -1 before the first. */
 function isBeforeByIndex(message: FileElement, shown: FileElement): boolean | undefined {
   const last = numberOf(shown.value.conversationHistoryIndex);
   return last === undefined ? undefined : message.index <= last;

@@ -13,41 +13,41 @@ import { sideFiles } from "./side-files.ts";
 import type { TaskFiles } from "./task-files.ts";
 import { titleOf } from "./title.ts";
 
-/** What the tools that share these files do each in their own way. */
+/** Differences between the tools that share these files. */
 export interface Dialect {
   readonly format: "cline" | "roo";
-  /** Whether messages shown and sent are brought into order by the index that the former name, or by their times. */
+  /** Order of shown and sent messages: by the index in shown messages, or by time. */
   readonly orderBy: "index" | "time";
   readonly usageOf: UsageReader;
-  /** What comes before everything else; `at` is when the task began. */
+  /** Emits items before everything else; `at` is the start of the task. */
   begin(at: number | undefined): AsyncIterable<Item>;
-  /** What a message of the conversation means. */
+  /** Decodes a message of the conversation. */
   message(element: FileElement, at: number | undefined): Iterable<Item>;
-  /** What has to come before a message that was shown, and after it. */
+  /** Emit items before and after a shown message. */
   beforeShown(element: FileElement): Iterable<Item>;
   afterShown(element: FileElement): Iterable<Item>;
-  /** What is left when everything has passed. */
+  /** Emits remaining items after everything else. */
   end(): AsyncIterable<Item>;
-  /** False if something that would change the window could not be read. */
+  /** False if something that affects the window was unreadable. */
   isWhole(): boolean;
 }
 
-/** A task to be read. */
+/** A task to read. */
 export interface Task {
   readonly source: Source;
   readonly input: Input;
   readonly files: TaskFiles;
   readonly dialect: Dialect;
-  /** When it began and what the tool's list of tasks says of it, where that is known. */
+  /** Start time, title and task list entry, if known. */
   readonly startedAt?: number;
   readonly title?: string;
   readonly history?: { readonly [key: string]: Json };
 }
 
-/** How far back and ahead of a shown message its copies are looked for. */
+/** Number of messages before and after a shown message to search for copies. */
 const NEARBY = 2;
 
-/** Everything the files of a task hold. */
+/** Reads all files of a task. */
 export async function* readTask(task: Task): AsyncGenerator<Item> {
   const { input, files } = task;
   const open = (path: string | undefined) => (path === undefined ? undefined : new ElementFile(input, path));
@@ -82,13 +82,13 @@ async function* taskItems(
   yield {
     type: "session",
     ...definedFields({ title, createdAt: startedAt }),
-    // The list of tasks is not always there to be read; what it said once stays.
+    // The task list is not always available; an earlier entry stays.
     meta: {
       [dialect.format]: { files: kept },
       ...(task.history && { [`${dialect.format}-history`]: task.history }),
     },
   };
-  // Without any time the records would count as made today.
+  // Without any time, the records would be dated today.
   const at = startedAt ?? source.modifiedAt;
   yield* sideFiles(input, files, at);
   yield* dialect.begin(at);
@@ -100,7 +100,7 @@ async function* taskItems(
   yield* dialect.end();
 }
 
-/** The conversation and what was shown of it, as they happened. */
+/** Merges the conversation and the shown messages in the order they happened. */
 async function* together(
   dialect: Dialect,
   conversation: ElementFile,

@@ -4,22 +4,22 @@ import { numberOf, objectOf, textOf } from "../content/fields.ts";
 import type { Source } from "../format.ts";
 import type { Item } from "../item.ts";
 
-/** Longest line that is given record by record; about 20 MB of ids. */
+/** Maximum records in a line item; about 20 MB of ids. */
 const MAX_RECORDS = 250_000;
 
-/** How a source is read whose files the tool writes anew each time. */
+/** A source whose files the tool rewrites, and the state of its last import. */
 export interface Rereading {
   readonly source: Pick<Source, "sizeBytes" | "modifiedAt">;
-  /** What the last import left. */
+  /** State of the last import. */
   readonly resume: Json | undefined;
-  /** False if something could not be read: then nothing shows that earlier records are gone. */
+  /** False if something was unreadable: then missing records are no evidence of deletion. */
   readonly isWhole: () => boolean;
 }
 
 /**
- * The items of a source whose files are written anew each time. Nothing comes if the files are as they were. If their
- * records are what the last import saw with more behind, nothing has to be said; if the tool took records away, or put
- * some in between, the line is given anew.
+ * Passes on the items of a source whose files are rewritten. Yields nothing if the files are unchanged. If records were
+ * only appended since the last import, the items suffice; if the tool removed or inserted records, the new line
+ * follows.
  */
 export async function* inOrder(
   items: AsyncIterable<Item>,
@@ -40,7 +40,7 @@ export async function* inOrder(
 class RecordOrder {
   readonly #seen = createHash("sha256");
   #count = 0;
-  /** What the last import saw: how many records, and a hash of their ids. */
+  /** Number of records at the last import and a hash of their ids. */
   readonly #before: { readonly records: number; readonly order: string } | undefined;
   readonly #ids: string[] = [];
   #last: string | null = null;
@@ -62,7 +62,7 @@ class RecordOrder {
     if (this.#count === this.#before?.records) this.#isContinued = this.#order() === this.#before.order;
   }
 
-  /** The line, if it is no longer the old one with more behind. */
+  /** Yields the new line unless the old one was only extended. */
   *change(): Generator<Item> {
     if (!this.#before || this.#isContinued) return;
     if (this.#ids.length <= MAX_RECORDS) yield { type: "line", records: this.#ids };

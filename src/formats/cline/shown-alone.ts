@@ -15,9 +15,9 @@ import {
 } from "./shown-message.ts";
 import { versionOf } from "./version.ts";
 
-/** Kinds that the person wrote; all others come from the tool or the model. */
+/** Kinds written by the person; all others come from the tool or the model. */
 const FROM_PERSON = new Set(["user_feedback", "user_feedback_diff", "task"]);
-/** Kinds that say something in words. */
+/** Kinds with text from the model. */
 const FROM_MODEL = new Set([
   "text",
   "completion_result",
@@ -28,7 +28,7 @@ const FROM_MODEL = new Set([
   "condense",
   "summarize_task",
 ]);
-/** Kinds that ask for a tool to be run, and how such a call is named where its text does not. */
+/** Kinds that request a tool, and the tool's name if the text does not give it. */
 const CALLS: ReadonlyMap<string, string | undefined> = new Map([
   ["tool", undefined],
   ["command", "execute_command"],
@@ -41,15 +41,15 @@ const ANSWERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What a person was shown, where the conversation behind it is missing: each message shown is one message. Fields that
- * our message has no place for stand in its meta, so that the same can be written again.
+ * Reads the shown messages if the conversation is missing: each becomes one message. Fields that our message cannot
+ * represent go into its meta, so the same file can be written again.
  */
 export async function* readShownAlone(
   file: ElementFile,
   format: "cline" | "roo",
   usageOf: UsageReader,
 ): AsyncGenerator<Item> {
-  /** The last call of each kind that can be answered, until it is. */
+  /** The latest unanswered call of each kind. */
   const open = new Map<string, string>();
   for (let element = await file.take(); element; element = await file.take()) {
     yield* file.problems.splice(0);
@@ -59,7 +59,7 @@ export async function* readShownAlone(
     yield {
       type: "record",
       id,
-      // Once the conversation is there as well, the same record will be something else.
+      // The same record gets other content once the conversation is available.
       version: `alone ${versionOf(value)}`,
       ...definedFields({ at }),
       body: { kind: "message", message },
@@ -106,11 +106,11 @@ function messageOf(shown: JsonObject, context: Context): MessageInput {
 interface Said {
   readonly role: Role;
   readonly parts: readonly PartInput[];
-  /** Fields of the message that the parts hold. */
+  /** Fields of the shown message that the parts represent. */
   readonly fields: readonly string[];
-  /** What a request's text holds besides what was sent. */
+  /** Fields of a request's text other than the request itself. */
   readonly request?: { readonly [field: string]: Json };
-  /** Set where a call could not be taken apart and holds the text as it was. */
+  /** "text" if the call could not be parsed and holds the text unchanged. */
   readonly call?: "text";
 }
 
@@ -123,7 +123,7 @@ function saidBy(shown: JsonObject, context: Context): Said {
   const answered = ANSWERS.get(kind);
   const callId = answered === undefined ? undefined : context.open.get(answered);
   if (answered !== undefined) {
-    // A command's output comes in pieces; a call has one result, so the others are plain words.
+    // A command's output comes in pieces; a call has one result, so further pieces become plain text.
     if (callId === undefined) return words("user");
     context.open.delete(answered);
     return { role: "tool", parts: [{ type: "tool-result", callId, output: text }], fields: ["text"] };
@@ -131,14 +131,14 @@ function saidBy(shown: JsonObject, context: Context): Said {
   if (kind === "api_req_started") return requestOf(text) ?? words("user");
   if (kind === "reasoning")
     return { role: "assistant", parts: [{ type: "reasoning", text }], fields: ["text"] };
-  // The first thing shown is what the person asked for, whatever its kind.
+  // The first shown message is the person's request, whatever its kind.
   if (context.isFirst || FROM_PERSON.has(kind)) return words("user");
   return words(FROM_MODEL.has(kind) ? "assistant" : "system");
 }
 
 function calledBy(kind: string, text: string, { id, open }: Context): Said {
   const input = kind === "command" ? { command: text } : parsedObject(text);
-  // Only what can be written again exactly as it was may be taken apart.
+  // Parse only calls that can be written again exactly.
   const isExact = kind === "command" || JSON.stringify(input) === text;
   const name = CALLS.get(kind) ?? textOf(input?.tool) ?? kind;
   open.set(kind, id);
@@ -150,7 +150,7 @@ function calledBy(kind: string, text: string, { id, open }: Context): Said {
   };
 }
 
-/** The text of a request is what was sent, with what it used beside. */
+/** Parses the text of a request: the sent text plus usage. */
 function requestOf(text: string): Said | undefined {
   const info = parsedObject(text);
   const isExact = info && Object.keys(info)[0] === "request" && JSON.stringify(info) === text;

@@ -17,24 +17,24 @@ import type { FileElement } from "./element-file.ts";
 import { versionOf } from "./version.ts";
 
 /**
- * A picture that was shown: a data URL in pieces; or one that is a part of the message, whose turn it is, by the head of
- * its URL; or whatever else stood there.
+ * A shown image: a data URL in pieces, the head of a data URL whose content is the message's next part, or another
+ * value.
  */
 export type ShownImage = Pieces | { readonly part: string } | Json;
 
-/** What is kept of a message that the person was shown: its own fields, and where the rest of it stands. */
+/** A shown message without its copies: own fields and references. */
 export interface Shown {
   readonly shown: JsonObject;
   readonly text?: Pieces;
   readonly images?: readonly ShownImage[];
 }
 
-/** What kind of message the person was shown. */
+/** Returns the kind of a shown message. */
 export function kindOf(shown: JsonObject): string | undefined {
   return textOf(shown.type === "ask" ? shown.ask : shown.say);
 }
 
-/** Things a person should see in the log although no model ever did. */
+/** Kinds that belong in the log for people, although no model saw them. */
 const NOTICES = new Set([
   "error",
   "info",
@@ -50,17 +50,17 @@ const NOTICES = new Set([
   "auto_approval_max_req_reached",
 ]);
 
-/** The id of a message that the person was shown, by its place in the file. */
+/** Builds the id of a shown message from its index in the file. */
 export function shownId(index: number): string {
   return `ui#${index}`;
 }
 
-/** How a dialect of the format reads what a request has used. */
+/** Reads a request's usage in a dialect of the format. */
 export type UsageReader = (info: JsonObject) => Usage;
 
 /**
- * What a message that the person was shown means beside the conversation; what it repeats is left out. It is a message
- * only if it holds pictures that the conversation does not.
+ * Emits the items of a shown message without content that the conversation repeats. It becomes a message only if it has
+ * images that the conversation lacks.
  */
 export function* shownItems(
   { index, value }: FileElement,
@@ -87,7 +87,7 @@ export function* shownItems(
     yield { ...base, id: `${id}:notice`, body: { kind: "notice", text } };
 }
 
-/** The record of what a request has used, as far as the message that reports it tells. */
+/** Builds the usage record of a request from the message that reports it. */
 export function usageBody(
   shown: JsonObject,
   usage: Usage,
@@ -102,7 +102,7 @@ export function usageBody(
   };
 }
 
-/** What a request has used, if the message reports one; undefined as long as nothing is known. */
+/** Reads the usage from a message that reports a request; undefined if there is none yet. */
 export function usageOfShown(shown: JsonObject, usageOf: UsageReader): Usage | undefined {
   const kind = kindOf(shown);
   const isReport = kind === "api_req_started" || kind === "deleted_api_reqs" || kind === "subagent_usage";
@@ -111,7 +111,7 @@ export function usageOfShown(shown: JsonObject, usageOf: UsageReader): Usage | u
   return usage && Object.keys(usage).length > 0 ? usage : undefined;
 }
 
-/** Usage as Cline counts it: what is cached is not part of the input. */
+/** Reads usage as Cline counts it: the input excludes cached tokens. */
 export function clineUsage(info: JsonObject): Usage {
   return definedFields({
     inputTokens: numberOf(info.tokensIn),
@@ -123,8 +123,8 @@ export function clineUsage(info: JsonObject): Usage {
 }
 
 /**
- * Usage of a tool whose input includes what is cached, except where it passed on a provider's own counts: input that is
- * less than its cached part cannot include it.
+ * Subtracts cached tokens from an input count that includes them. A tool may also pass on a provider's own counts: an
+ * input below its cached part cannot include it.
  */
 export function withoutCached(usage: Usage): Usage {
   const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
@@ -134,7 +134,7 @@ export function withoutCached(usage: Usage): Usage {
     : { ...usage, inputTokens: inputTokens - cached };
 }
 
-/** The object that a text is in JSON, or undefined. */
+/** Parses a text as a JSON object; undefined if it is not one. */
 export function parsedObject(text: unknown): JsonObject | undefined {
   if (typeof text !== "string" || !text.startsWith("{")) return undefined;
   try {
@@ -147,7 +147,7 @@ export function parsedObject(text: unknown): JsonObject | undefined {
 interface Kept {
   readonly kept: Shown;
   readonly images: readonly DataPart[];
-  /** How much was left out. */
+  /** Number of bytes left out. */
   readonly bytes: number;
 }
 
@@ -172,7 +172,7 @@ function withoutCopies(value: JsonObject, nearby: readonly Nearby[]): Kept {
   };
 }
 
-/** Stands for a picture that has become a part. */
+/** Builds the placeholder for an image that became a part. */
 export function partImage(url: Json): ShownImage {
   return { part: String(url).slice(0, String(url).indexOf(",") + 1) };
 }

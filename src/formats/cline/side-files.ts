@@ -6,7 +6,7 @@ import type { Input } from "../reading/input.ts";
 import { OUTPUTS, type TaskFiles } from "./task-files.ts";
 import { versionOf } from "./version.ts";
 
-/** Small files beside a conversation, each kept whole; `at` is when the task began. */
+/** Emits the small files next to a conversation, each complete; `at` is the start of the task. */
 export async function* sideFiles(
   input: Input,
   files: TaskFiles,

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Source } from "../format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 
-/** What a file of a task is for. */
+/** Purpose of a task file. */
 export type TaskFileKind =
   | "conversation"
   | "shown"
@@ -13,12 +13,12 @@ export type TaskFileKind =
   | "note"
   | "outputs";
 
-/** The files of a task, by what they are for. */
+/** Files of a task by purpose. */
 export type TaskFiles = Readonly<Partial<Record<Exclude<TaskFileKind, "note">, string>>> & {
   readonly notes: readonly string[];
 };
 
-/** Old tasks hold the conversation under another name; where both are, the new one counts. */
+/** File name patterns. Old tasks have the conversation under another name; if both exist, the new one counts. */
 const NAMES: readonly (readonly [pattern: RegExp, kind: TaskFileKind])[] = [
   [/^(.*)api_conversation_history(.*)\.json$/, "conversation"],
   [/^(.*)claude_messages(.*)\.json$/, "conversation"],
@@ -32,7 +32,7 @@ const NAMES: readonly (readonly [pattern: RegExp, kind: TaskFileKind])[] = [
 
 interface NamedFile {
   readonly kind: TaskFileKind;
-  /** What the name holds besides: files of one task share it. */
+  /** The rest of the name, shared by the files of one task. */
   readonly label: string;
 }
 
@@ -44,7 +44,7 @@ function namedFile(name: string): NamedFile | undefined {
   return undefined;
 }
 
-/** The files that make up a source. */
+/** Sorts the files of a source by purpose. */
 export function filesOfSource({ paths }: Pick<Source, "paths">): TaskFiles {
   const files = new Map<TaskFileKind, string>();
   const notes: string[] = [];
@@ -58,17 +58,17 @@ export function filesOfSource({ paths }: Pick<Source, "paths">): TaskFiles {
   return { ...Object.fromEntries(files), notes };
 }
 
-/** The folder in which Roo keeps output of commands that is too long for a message. */
+/** Roo's folder for command output that is too long for a message. */
 export const OUTPUTS = "command-output";
 
-/** The tasks whose files lie in one folder: one, unless somebody has collected and renamed them. */
+/** A task in a folder: usually the only one, unless somebody collected and renamed several. */
 export interface FoundTask {
-  /** What the names of its files have besides; "" where they are the tool's own. */
+  /** The rest of the file names; "" if they are the tool's own. */
   readonly label: string;
   readonly files: readonly FileFacts[];
 }
 
-/** Groups the files of a folder into tasks: what belongs to a conversation or to what was shown of one. */
+/** Groups the files of a folder into tasks; a task has a conversation or shown messages. */
 export async function tasksIn(folder: Folder): Promise<readonly FoundTask[]> {
   const groups = Map.groupBy(folder.files, ({ name }) => namedFile(name)?.label);
   groups.delete(undefined);
@@ -80,7 +80,7 @@ export async function tasksIn(folder: Folder): Promise<readonly FoundTask[]> {
   return tasks;
 }
 
-/** Others may call their files the same: unless the folder has the name of a task, its files must look like one. */
+/** Other tools may use the same file names: unless the folder is named like a task, its files must look like one. */
 async function isTask(folder: Folder, { label, files }: FoundTask): Promise<boolean> {
   for (const file of files) {
     const kind = namedFile(file.name)?.kind;
@@ -98,7 +98,7 @@ const MARKS = {
   shown: [/^\s*\[\s*\{/, /"ts"\s*:/, /"(say|ask)"\s*:\s*"/],
 };
 
-/** The source of a task found in a folder. */
+/** Builds the source of a task. */
 export async function sourceOfTask(
   folder: Folder,
   task: FoundTask,
@@ -116,17 +116,16 @@ export async function sourceOfTask(
   };
 }
 
-/** Tells whether a folder's name is an id that the tool has given: a time or a UUID. */
+/** Tells whether a folder's name is a task id: a time or a UUID. */
 export function isTaskId(name: string): boolean {
   return /^\d{12,16}$/.test(name) || isUuid(name);
 }
 
-/** Tells whether a name is a UUID. */
 export function isUuid(name: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name);
 }
 
-/** A folder that somebody has named says little: the time of the first message is added. */
+/** Returns the task id; a folder named by a person is not unique, so the time of the first message is added. */
 async function taskId(folder: Folder, { files }: FoundTask): Promise<string> {
   if (isTaskId(folder.name)) return folder.name;
   for (const file of files) {

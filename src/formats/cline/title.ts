@@ -3,7 +3,7 @@ import { blocksOfContent } from "./copies.ts";
 
 const MAX_LENGTH = 200;
 
-/** A title out of what the person asked for first: as it was shown, else as it was sent. */
+/** Makes a title from the person's first request, as shown or else as sent. */
 export function titleOf(shown: unknown, sent: unknown): string | undefined {
   const text = textOf(shown) ?? textOf(blocksOfContent(sent)[0]?.text);
   const task = /^<task>([\s\S]*?)<\/task>/.exec(text ?? "")?.[1] ?? text;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** Changes when a value does: the version of a record that the tool may rewrite. */
+/** Hashes a value into the version of a record that the tool may rewrite. */
 export function versionOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value) ?? "", "base64url").slice(0, 16);
 }

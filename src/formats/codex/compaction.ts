@@ -4,7 +4,7 @@ import type { Item } from "../item.ts";
 import { type ItemContext, messagesOfHistory } from "./response-items.ts";
 import { type RolloutLine, rawOf, recordOf } from "./rollout-line.ts";
 
-/** What a compaction means: everything before it leaves the window for the history that Codex went on with. */
+/** Decodes a compaction: everything before it leaves the window in favor of the replacement history. */
 export function* compactionItems(line: RolloutLine, context: ItemContext): Generator<Item> {
   const { payload, at } = line;
   const hasHistory = Array.isArray(payload.replacement_history);
@@ -21,7 +21,7 @@ export function* compactionItems(line: RolloutLine, context: ItemContext): Gener
   if (rest) yield rawOf(line, rest, ":extra");
 }
 
-/** What is told of a rollout that begins with a compaction. The notice gives the summary something to stand for. */
+/** Reports a rollout that begins with a compaction. The notice gives the summary something to replace. */
 export function* lossItems(line: RolloutLine, path: string): Generator<Item> {
   const reason = "begins with a compaction; the turns before it are gone";
   yield { type: "problem", path, line: line.line, severity: "damaged", reason };

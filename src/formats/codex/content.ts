@@ -4,19 +4,19 @@ import { dataPartOfUrl } from "../content/media.ts";
 import { isEmpty, toldFields } from "../content/told-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Fields of content items that parts have no place for, by index of the item. */
+/** Fields of content items that parts cannot represent, by index of the item. */
 export type Extras = { readonly [index: string]: { readonly [field: string]: Json } };
 
-/** A part that messages and tool results may hold. */
+/** A part that both messages and tool results may hold. */
 export type PlainPart = Exclude<ToolResultInput["output"], string>[number];
 
-/** Content items as parts, one for each. */
+/** Content items as parts, one each. */
 export interface Content {
   readonly parts: readonly PlainPart[];
   readonly extras?: Extras;
 }
 
-/** The content of a message. */
+/** Converts the content of a message. */
 export function contentParts(content: unknown): Content {
   if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
   const parts: PlainPart[] = [];
@@ -29,14 +29,13 @@ export function contentParts(content: unknown): Content {
   return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
 }
 
-/** What a tool answered. */
 export interface ToolOutput {
   readonly output: ToolResultInput["output"];
   readonly isError?: boolean;
   readonly extras?: Extras;
 }
 
-/** The output of a tool: plain text, content items, or an older object that holds either. */
+/** Converts a tool's output: plain text, content items, or an older object that holds either. */
 export function toolOutput(output: unknown): ToolOutput {
   if (typeof output === "string") return { output };
   if (Array.isArray(output)) return outputOf(contentParts(output));
@@ -53,7 +52,7 @@ function outputOf({ parts, extras }: Content): ToolOutput {
   return extras ? { output: parts, extras } : { output: parts };
 }
 
-/** A piece that is kept as it is. */
+/** Keeps a value as a raw part. */
 export function rawPart(value: unknown): PlainPart {
   return { type: "raw", format: "codex", value: value as Json };
 }

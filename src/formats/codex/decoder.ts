@@ -15,18 +15,18 @@ import { messageOf, type RolloutLine, rawOf, recordOf, rolloutLine, withPlace } 
 import { reportOfTokens, type UsageState } from "./token-usage.ts";
 import { beginsTurn, UserTurns } from "./user-turns.ts";
 
-/** What is carried from line to line, besides what is held back. */
+/** State carried from line to line, apart from held items. */
 interface Carried {
   thread?: string;
   model?: string;
   turnId?: string;
-  /** The settings of the last turn, without its id. */
+  /** Fingerprint of the last turn's settings, without its id. */
   settings?: string;
-  /** Where the thread's own history begins: what stands before was copied from its parent. */
+  /** Ordinal where the thread's own history begins; earlier lines are copied from its parent. */
   ownFrom?: number;
   facts: SessionFacts;
   usage: UsageState;
-  /** Calls whose output came last. */
+  /** The latest calls with output. */
   answered: readonly string[];
 }
 
@@ -40,7 +40,6 @@ interface RolloutState extends Carried {
 
 const MAX_ANSWERED = 64;
 
-/** Turns the lines of a rollout into items. */
 export class RolloutDecoder implements LineDecoder {
   readonly #path: string;
   readonly #carried: Carried;
@@ -109,7 +108,7 @@ export class RolloutDecoder implements LineDecoder {
   #describe(line: RolloutLine): void {
     const { payload } = line;
     const thread = textOf(payload.id);
-    // Behind its own description a forked thread has that of the thread it came from.
+    // In a forked thread, the description of its origin follows its own.
     if (this.#carried.thread !== undefined && thread !== undefined && thread !== this.#carried.thread) {
       this.#out.put(rawOf(line));
       return;
@@ -125,7 +124,7 @@ export class RolloutDecoder implements LineDecoder {
     if (!isChanged && !large) this.#out.put({ type: "copy", bytes: line.sizeBytes });
   }
 
-  /** A thread that was reverted or forked may go on from another file. */
+  /** Reports a reverted or forked thread that continues from another file. */
   #noteBase({ payload, line }: RolloutLine): void {
     const base = objectOf(payload.history_base);
     if (!base) return;
@@ -163,7 +162,7 @@ export class RolloutDecoder implements LineDecoder {
     }
   }
 
-  /** Settings are repeated with every turn. */
+  /** Every turn repeats the settings; only changes are kept. */
   #beginTurn(line: RolloutLine): void {
     const { turn_id: turnId, ...rest } = line.payload;
     const settings = fingerprint(JSON.stringify(rest));
@@ -198,7 +197,7 @@ export class RolloutDecoder implements LineDecoder {
         this.#notice(line);
         break;
       case "context_compacted":
-        // Says that the compaction before it has happened.
+        // Confirms the preceding compaction.
         if (Object.keys(payload).length > 1) this.#out.put(rawOf(line));
         else this.#out.put({ type: "copy", bytes: line.sizeBytes });
         break;
@@ -216,7 +215,7 @@ export class RolloutDecoder implements LineDecoder {
     }
   }
 
-  /** An event that may say again what items say, before or after it. */
+  /** Decodes an event that may repeat items before or after it. */
   #repeat(line: RolloutLine): void {
     const awaited = awaitedBy(line.payload);
     const rest = restOfEvent(line.payload, this.#known);
@@ -229,7 +228,7 @@ export class RolloutDecoder implements LineDecoder {
   #countTokens(line: RolloutLine): void {
     const { ownFrom, usage, model } = this.#carried;
     if (ownFrom !== undefined && line.ordinal !== undefined && line.ordinal < ownFrom) {
-      // The parent thread has used these tokens, and has its own report.
+      // The parent thread used these tokens and reports them itself.
       this.#out.put(rawOf(line));
       return;
     }

@@ -8,7 +8,7 @@ import { isOldHeader, LINE_TYPES } from "./rollout-line.ts";
 const UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
 const NAMED = new RegExp(`(${UUID})(?:_(${UUID}))?\\.jsonl$`, "i");
 
-/** The rollouts among the files of a folder. */
+/** Finds the rollouts in a folder. */
 export async function detectRollouts(folder: Folder): Promise<readonly Source[]> {
   const sources: Source[] = [];
   const byName = Map.groupBy(
@@ -16,7 +16,7 @@ export async function detectRollouts(folder: Folder): Promise<readonly Source[]>
     ({ name }) => name,
   );
   for (const [name, files] of byName) {
-    // While Codex compresses a rollout both are there.
+    // Both files exist while Codex compresses a rollout.
     const file = files.find(({ path }) => path.endsWith(".jsonl")) ?? files[0];
     if (!file) continue;
     const first = firstRecord(await folder.head(file));
@@ -42,7 +42,7 @@ function sourceOf(file: FileFacts, files: readonly FileFacts[], first: JsonObjec
   const parent = parentOf(facts);
   return {
     format: "codex",
-    // A reverted thread goes on in another file, which is named after it and itself.
+    // A reverted thread continues in another file, named after the thread and itself.
     id: rollout === undefined || rollout === thread ? thread : `${thread}_${rollout}`,
     path: file.path,
     paths: [file.path, ...files.flatMap(({ path }) => (path === file.path ? [] : [path]))],
@@ -57,7 +57,7 @@ function parentOf(facts: JsonObject): string | undefined {
   return textOf(facts.parent_thread_id) ?? textOf(spawn?.parent_thread_id) ?? textOf(facts.forked_from_id);
 }
 
-/** The first line; the head of the file may end before it does. */
+/** Parses the first line, which may extend beyond the head of the file. */
 function firstRecord(head: string): JsonObject | undefined {
   const [line = ""] = head.trimStart().split("\n", 1);
   return objectOf(parseCutJson(line));

@@ -4,7 +4,7 @@ import { isEmpty } from "../content/told-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { KnownTexts } from "./known-texts.ts";
 
-/** Events that say again, for display, what the items say. */
+/** Display events that repeat items, with the field that holds the text. */
 const SAYINGS: Readonly<Record<string, string>> = {
   user_message: "message",
   agent_message: "message",
@@ -15,7 +15,7 @@ const SAYINGS: Readonly<Record<string, string>> = {
   web_search_end: "query",
 };
 
-/** Events that may come before the item they repeat; the others always come after. */
+/** Events that may precede the item they repeat; all others follow it. */
 const ANNOUNCING: readonly string[] = [
   "user_message",
   "agent_message",
@@ -24,20 +24,20 @@ const ANNOUNCING: readonly string[] = [
   "web_search_end",
 ];
 
-/** Texts shorter than this are no copies worth telling. */
+/** Shorter texts are not worth recognizing as copies. */
 const MIN_CHARACTERS = 64;
 const MAX_DEPTH = 6;
 
-/** What is left of an event without what is known already. */
+/** An event without content that is already known. */
 export interface EventRest {
-  /** The event as it is to be kept; undefined if it said nothing new. */
+  /** The remaining event; undefined if it has nothing new. */
   readonly left: JsonObject | undefined;
   readonly copiedBytes: number;
-  /** False if the words that the event is about are not known: their item may still come. */
+  /** False if the event's main text is unknown: its item may still follow. */
   readonly isKnown: boolean;
 }
 
-/** Takes out of an event what the items said before. */
+/** Removes content from an event that items already have. */
 export function restOfEvent(payload: JsonObject, known: KnownTexts): EventRest {
   const saying = sayingOf(payload);
   const isKnown = saying === undefined || isSaid(payload, saying, known);
@@ -52,7 +52,10 @@ export function restOfEvent(payload: JsonObject, known: KnownTexts): EventRest {
   return { left, copiedBytes: Math.max(0, sizeOf(payload) - sizeOf(left)), isKnown };
 }
 
-/** What an event waits for before it is decided what is new in it: an item, the output of a call, or nothing. */
+/**
+ * Returns an object if the event must wait before it can be compared: with a call id for that call's output, without
+ * one for an item. Returns undefined if the event need not wait.
+ */
 export function awaitedBy(payload: JsonObject): { readonly callId?: string } | undefined {
   const type = textOf(payload.type) ?? "";
   if (ANNOUNCING.includes(type)) return {};
@@ -71,7 +74,7 @@ function isSaid(payload: JsonObject, saying: string, known: KnownTexts): boolean
   return payload.action !== undefined && known.has(JSON.stringify(payload.action));
 }
 
-/** Fields that repeat the item: its words, and what was said along with them. */
+/** Tells whether a field repeats the item: its text or its phase. */
 function isPartOfSaying(name: string, payload: JsonObject, known: KnownTexts): boolean {
   const value = payload[name];
   if (payload.type === "web_search_end")
@@ -86,12 +89,12 @@ function isInAction({ action, query }: JsonObject): boolean {
   return action !== null && typeof action === "object" && Object.values(action).includes(query);
 }
 
-/** How a message and the phase it was said in are remembered together. */
+/** Builds the key that remembers a message together with its phase. */
 export function saidInPhase(text: string | undefined, phase: string): string {
   return `${phase}\n${text}`;
 }
 
-/** The value without long texts, and without objects, that are known. */
+/** Returns the value without known long texts and objects. */
 function strip(value: JsonObject, known: KnownTexts, depth: number): JsonObject {
   return Object.fromEntries(
     Object.entries(value)

@@ -1,9 +1,9 @@
 import { fingerprint } from "../content/fingerprint.ts";
 
-/** How many texts are remembered. An event repeats what was said a few lines before or after it. */
+/** Number of texts to remember: an event repeats text within a few lines. */
 const MAX_TEXTS = 128;
 
-/** The texts seen last, by their fingerprints. */
+/** Fingerprints of the latest texts. */
 export class KnownTexts {
   readonly #prints: Set<string>;
 

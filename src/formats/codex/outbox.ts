@@ -6,13 +6,13 @@ import type { KnownTexts } from "./known-texts.ts";
 import { withThoughts } from "./response-items.ts";
 import { type RolloutLine, rawOf, recordOf } from "./rollout-line.ts";
 
-/** An event that may repeat an item which comes after it; with a call id, the output of that call. */
+/** An event that may repeat a later item, or the output of a call if it has a call id. */
 interface Waiting {
   readonly line: RolloutLine;
   readonly callId?: string;
 }
 
-/** Thoughts that belong to what the model says or does next. */
+/** Reasoning that belongs to the model's next message or call. */
 interface Thoughts {
   readonly line: RolloutLine;
   readonly model: string | undefined;
@@ -22,9 +22,8 @@ interface Thoughts {
 const MAX_HELD = 32;
 
 /**
- * The items on their way out. Thoughts and events are held back until it is known what they belong to, and what follows
- * waits with them. What the model says has the id of the first line that belongs to it, so that it keeps its id however
- * much of it was written when it was read first.
+ * Queue of outgoing items. Reasoning and events are held until their item is known, and later items wait with them. A
+ * model message gets the id of its first line, so it keeps its id however much of it existed at the first import.
  */
 export class Outbox {
   readonly #known: KnownTexts;
@@ -40,12 +39,12 @@ export class Outbox {
     this.#hasMessages = state.hasMessages;
   }
 
-  /** True if nothing is held back. */
+  /** True if nothing is held. */
   get isSettled(): boolean {
     return this.#thoughts === undefined && this.#queue.length === 0;
   }
 
-  /** The id of the record that went out last; "" for none. */
+  /** Id of the last emitted record; "" if none. */
   get last(): string {
     return this.#last;
   }
@@ -54,27 +53,27 @@ export class Outbox {
     return this.#hasMessages;
   }
 
-  /** What is ready, to be taken once. */
+  /** Returns the finished items and removes them. */
   take(): readonly Item[] {
     const items = this.#items;
     this.#items = [];
     return items;
   }
 
-  /** An item that is no message. */
+  /** Adds an item that is not a message. */
   put(item: Item): void {
     if (this.isSettled || item.type === "copy" || item.type === "session") this.#send(item);
     else this.#hold(item);
   }
 
-  /** What the model thought. */
+  /** Holds reasoning of the model. */
   think(line: RolloutLine, part: ReasoningPart, model: string | undefined): void {
     if (this.#thoughts && this.#thoughts.parts.length >= MAX_HELD) this.release();
     this.#thoughts ??= { line: this.#announced() ?? line, model, parts: [] };
     this.#thoughts.parts.push(part);
   }
 
-  /** What the model said or did. */
+  /** Adds a message or call of the model, with the held reasoning. */
   say(record: RecordItem, message: MessageInput): void {
     const first = this.#thoughts?.line ?? this.#announced();
     const said = withThoughts(message, this.#thoughts?.parts ?? []);
@@ -84,30 +83,30 @@ export class Outbox {
     this.#drain(({ callId }) => callId === undefined);
   }
 
-  /** What a tool answered. */
+  /** Adds a tool's output. */
   answer(record: RecordItem, callId: string): void {
     if (this.#thoughts) this.release();
     else this.#drain((waiting) => waiting.callId === undefined || waiting.callId === callId);
     this.#send(record);
   }
 
-  /** What someone else said. */
+  /** Adds a message of somebody else. */
   hear(record: RecordItem): void {
     this.release();
     this.#send(record);
   }
 
-  /** An event whose item may follow. */
+  /** Holds an event whose item may follow. */
   wait(line: RolloutLine, callId: string | undefined): void {
     this.#hold({ line, ...definedFields({ callId }) });
   }
 
-  /** What an event says that is not known. */
+  /** Adds the new content of an event. */
   tell(line: RolloutLine, rest: EventRest): void {
     for (const item of newsOf(line, rest)) this.put(item);
   }
 
-  /** Lets go of everything: what was held back stands for itself. */
+  /** Emits everything held on its own. */
   release(): void {
     const thoughts = this.#thoughts;
     this.#thoughts = undefined;
@@ -115,7 +114,7 @@ export class Outbox {
     this.#drain(() => true);
   }
 
-  /** The file ends here for now: what the model has begun to say comes out as far as it is known. */
+  /** Emits held content at the current end of the file: an unfinished model message comes out as far as it is known. */
   finish(): void {
     const thoughts = this.#thoughts;
     const announced = this.#queue.flatMap((held) =>
@@ -130,7 +129,7 @@ export class Outbox {
     this.#drain(() => true);
   }
 
-  /** The event that has said what is known only now: the first line of what it announced. */
+  /** Finds the held event that announced the current item: it is the item's first line. */
   #announced(): RolloutLine | undefined {
     for (const held of this.#queue)
       if (!("type" in held) && wordsOf(held.line) && restOfEvent(held.line.payload, this.#known).isKnown)
@@ -148,7 +147,7 @@ export class Outbox {
     this.#send({ ...recordOf(line, { kind: "message", message }), version: `${parts.length} parts` });
   }
 
-  /** Sends what waits in the queue: items, and those events that are due. */
+  /** Emits queued items and the events that are due. */
   #drain(isDue: (waiting: Waiting) => boolean): void {
     const queue = this.#queue;
     this.#queue = [];
@@ -179,13 +178,13 @@ function* newsOf(line: RolloutLine, { left, copiedBytes }: EventRest): Generator
   if (left !== undefined) yield bytes > 0 ? rawOf(line, left) : rawOf(line);
 }
 
-/** What the model says in an event whose item has not come. */
+/** Returns the model's text in an event whose item is missing. */
 function announcement({ line }: Waiting, known: KnownTexts) {
   const part = wordsOf(line);
   return part && !restOfEvent(line.payload, known).isKnown ? { line, part } : undefined;
 }
 
-/** The words of the model in an event that announces them. */
+/** Returns the model's text in an event that announces it. */
 function wordsOf({ payload }: RolloutLine): PartInput | undefined {
   const text = textOf(payload.message) ?? textOf(payload.text);
   if (text === undefined) return undefined;

@@ -5,7 +5,7 @@ import { saidInPhase } from "./echoes.ts";
 import type { KnownTexts } from "./known-texts.ts";
 import { textsOf } from "./response-items.ts";
 
-/** Remembers what an item says, in all the forms in which events repeat it. */
+/** Remembers the texts of an item in all forms in which events repeat them. */
 export function rememberItem(item: JsonObject, known: KnownTexts): void {
   const texts = [...textsOf(item.content), ...textsOf(item.summary)];
   for (const text of texts) known.add(text);
@@ -20,7 +20,7 @@ export function rememberItem(item: JsonObject, known: KnownTexts): void {
   if (item.name === "apply_patch") for (const file of addedFiles(textOf(item.input) ?? "")) known.add(file);
 }
 
-/** The files that a patch adds; its lines begin with a plus. */
+/** Returns the contents of files that a patch adds; their lines begin with "+". */
 function addedFiles(patch: string): readonly string[] {
   return patch
     .split(/^\*\*\* /m)
@@ -31,7 +31,7 @@ function addedFiles(patch: string): readonly string[] {
     });
 }
 
-/** An output with and without the lines that Codex puts before it, and what older versions wrapped in JSON. */
+/** Returns an output with and without Codex's leading lines, and unwrapped from the JSON of older versions. */
 function outputsOf(output: unknown): readonly string[] {
   const text = typeof output === "string" ? output : textOf(objectOf(output)?.content);
   if (text === undefined) return textsOf(output);

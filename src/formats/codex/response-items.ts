@@ -5,17 +5,17 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 import { contentParts, rawPart, toolOutput } from "./content.ts";
 
-/** What an item of the Responses API means. */
+/** Decoded item of the Responses API. */
 export type ItemMeaning =
-  /** Belongs to the next thing the model says or does. */
+  /** Belongs to the model's next message or call. */
   | { readonly kind: "reasoning"; readonly part: ReasoningPart }
   | { readonly kind: "message"; readonly message: MessageInput; readonly results?: MessageInput }
-  /** Not part of what a model sees. */
+  /** Not visible to the model. */
   | { readonly kind: "other" };
 
-/** Where an item stands. */
+/** Context of an item. */
 export interface ItemContext {
-  /** Names calls that have no id of their own. */
+  /** Fallback id for calls without one. */
   readonly id: string;
   readonly model?: string | undefined;
   readonly turnId?: string | undefined;
@@ -23,7 +23,7 @@ export interface ItemContext {
 
 const OTHER: ItemMeaning = { kind: "other" };
 
-/** What an item means as a message. */
+/** Decodes an item. */
 export function meaningOf(item: JsonObject, context: ItemContext): ItemMeaning {
   const type = textOf(item.type) ?? "";
   switch (type) {
@@ -31,7 +31,7 @@ export function meaningOf(item: JsonObject, context: ItemContext): ItemMeaning {
       return spoken(item, context);
     case "reasoning":
       return { kind: "reasoning", part: reasoningPart(item, context) };
-    // What another agent tells this one.
+    // A message from another agent to this one.
     case "agent_message":
       return message("user", contentParts(item.content), leftOf(item, ["content"], context, type));
     case "additional_tools":
@@ -49,7 +49,7 @@ export function meaningOf(item: JsonObject, context: ItemContext): ItemMeaning {
   }
 }
 
-/** The messages of a whole history, as compaction leaves it behind. */
+/** Converts a whole history, as compaction leaves it. */
 export function messagesOfHistory(items: unknown, context: ItemContext): readonly MessageInput[] {
   const messages: MessageInput[] = [];
   let thoughts: ReasoningPart[] = [];
@@ -69,7 +69,7 @@ export function messagesOfHistory(items: unknown, context: ItemContext): readonl
   return thoughts.length > 0 ? [...messages, { role: "assistant", parts: thoughts }] : messages;
 }
 
-/** A message of the model with what it thought before. */
+/** Prepends reasoning to a message of the model. */
 export function withThoughts(said: MessageInput, thoughts: readonly ReasoningPart[]): MessageInput {
   return thoughts.length > 0 ? { ...said, parts: [...thoughts, ...(said.parts ?? [])] } : said;
 }
@@ -94,12 +94,12 @@ function reasoningPart(item: JsonObject, context: ItemContext): ReasoningPart {
   return { type: "reasoning", text: texts.join("\n\n"), ...(opaque && { opaque }) };
 }
 
-/** True if the joined text says all that the lists say. */
+/** True if the joined text represents the lists completely. */
 function isPlain({ summary, content }: JsonObject): boolean {
   return textsOf(summary).length <= 1 && arrayOf(content).length === 0;
 }
 
-/** The texts of summaries and of reasoning in the open. */
+/** Returns the texts of summaries or plain reasoning. */
 export function textsOf(items: unknown): readonly string[] {
   return arrayOf(items).flatMap((item) => textOf(objectOf(item)?.text) ?? []);
 }
@@ -116,7 +116,7 @@ function toolCalled(item: JsonObject, type: string, context: ItemContext): ItemM
   return fromModel([part], context, left);
 }
 
-/** Arguments of functions are JSON in a string; the input of other tools is what it is. */
+/** Parses the arguments of functions, which are JSON in a string; the input of other tools is used unchanged. */
 function inputOf(value: unknown, type: string): Json {
   if (type !== "function_call" || typeof value !== "string") return value as Json;
   try {
@@ -134,7 +134,7 @@ function toolAnswered(item: JsonObject, type: string, context: ItemContext): Ite
   return message("tool", { parts: [part], ...(extras && { extras }) }, left);
 }
 
-/** The picture comes with the call itself. */
+/** Converts an image generation; the image comes with the call itself. */
 function pictureMade(item: JsonObject, context: ItemContext): ItemMeaning {
   const callId = callIdOf(item, context);
   const { result, revised_prompt: prompt } = item;
@@ -176,7 +176,7 @@ function message(
 
 const TYPES_TOLD_BY_PARTS: readonly string[] = ["function_call", "function_call_output"];
 
-/** What parts have no place for. The turn an item belongs to is left out where it is the current one. */
+/** Returns fields that parts cannot represent. The turn of an item is left out if it is the current one. */
 function leftOf(item: JsonObject, held: readonly string[], context: ItemContext, type?: string): Left {
   const own = ["metadata", "internal_chat_message_metadata_passthrough"].filter((name) => {
     const fields = objectOf(item[name]);

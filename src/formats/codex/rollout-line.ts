@@ -4,20 +4,20 @@ import type { RecordBody, RecordItem } from "../item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** One line of a rollout, whatever version of Codex wrote it. */
+/** One line of a rollout, normalized across versions of Codex. */
 export interface RolloutLine extends LineRecord {
-  /** The id of its record. */
+  /** Id of the line's record. */
   readonly id: string;
   readonly type: string;
   readonly payload: JsonObject;
   readonly at?: number;
-  /** Position in the thread, where the line tells. */
+  /** Position in the thread, if the line has one. */
   readonly ordinal?: number;
-  /** Beside the payload. */
+  /** Metadata outside the payload. */
   readonly metadata?: JsonObject;
 }
 
-/** The types of lines that have a payload. */
+/** Types of lines with a payload. */
 export const LINE_TYPES: readonly string[] = [
   "session_meta",
   "response_item",
@@ -33,7 +33,7 @@ export const LINE_TYPES: readonly string[] = [
   "realtime_item",
 ];
 
-/** The line of a record; old versions wrote bare items, after a first line that described the session. */
+/** Normalizes a record; old versions wrote bare items after a first line that described the session. */
 export function rolloutLine(lineRecord: LineRecord): RolloutLine {
   const { record } = lineRecord;
   const type = textOf(record.type);
@@ -51,7 +51,7 @@ export function rolloutLine(lineRecord: LineRecord): RolloutLine {
   return { ...base, type: isOldHeader(record) ? "session_meta" : "", payload: record };
 }
 
-/** True for the first line of a rollout of an old version. */
+/** True for the first line of an old version's rollout. */
 export function isOldHeader(record: JsonObject): boolean {
   return (
     record.type === undefined &&
@@ -61,24 +61,25 @@ export function isOldHeader(record: JsonObject): boolean {
   );
 }
 
-/** A record of a line. */
+/** Builds a record of a line. */
 export function recordOf({ id, at }: RolloutLine, body: RecordBody, suffix = ""): RecordItem {
   return { type: "record", id: id + suffix, ...definedFields({ at }), body };
 }
 
-/** The line as it is, or some of its payload. */
+/** Builds a raw record of the line, or of some of its payload. */
 export function rawOf(line: RolloutLine, payload?: JsonObject, suffix = ""): RecordItem {
   const hasPayload = line.payload !== line.record;
   const value = !payload ? line.record : hasPayload ? { ...line.record, payload } : payload;
   return recordOf(line, { kind: "raw", value: value as Json }, suffix);
 }
 
-/** The record of a message. */
 export function messageOf(line: RolloutLine, message: MessageInput, suffix = ""): RecordItem {
   return recordOf(line, { kind: "message", message }, suffix);
 }
 
-/** The message with what stands beside the payload. Positions are kept where they are not simply that of the line. */
+/**
+ * Adds metadata from outside the payload to the message. The ordinal is kept only if it differs from the line number.
+ */
 export function withPlace(message: MessageInput, { line, ordinal, metadata }: RolloutLine): MessageInput {
   const position = ordinal === line - 1 ? undefined : ordinal;
   const beside = definedFields({ ordinal: position, harness: metadata as Json | undefined });

@@ -5,23 +5,23 @@ import { isEmpty, toldFields } from "../content/told-fields.ts";
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** What was reported last, so that repeats are recognised. */
+/** The last report, to recognize repeats. */
 export type UsageState = {
-  /** The running total, as text. */
+  /** The running total as JSON. */
   readonly total?: string;
   readonly last?: string;
   readonly limits?: string;
   readonly window?: number;
 };
 
-/** What a report of tokens means, and what is known after it. */
+/** Result of decoding a token report. */
 export interface UsageReport {
   readonly state: UsageState;
-  /** Undefined for a report that says nothing new. */
+  /** Undefined if the report has nothing new. */
   readonly body?: RecordBody;
 }
 
-/** A report of tokens. It tells of a request only if the running total has moved. */
+/** Decodes a token report. It counts as a request only if the running total has changed. */
 export function reportOfTokens(payload: JsonObject, before: UsageState, model?: string): UsageReport {
   const info = objectOf(payload.info);
   const last = objectOf(info?.last_token_usage);
@@ -52,7 +52,7 @@ export function reportOfTokens(payload: JsonObject, before: UsageState, model?: 
   return { state, body: { kind: "raw", value: { type: "token_count", ...news } } };
 }
 
-/** OpenAI counts what was read from the cache, and what was written to it, as input. */
+/** Converts usage: OpenAI counts cache reads and writes as input. */
 function usageOf(counts: JsonObject): Usage {
   const input = numberOf(counts.input_tokens);
   const cacheReadTokens = numberOf(counts.cached_input_tokens);
@@ -67,7 +67,7 @@ function usageOf(counts: JsonObject): Usage {
   });
 }
 
-/** True if the running total is what it was, plus this request: then it need not be kept. */
+/** True if the total is the previous total plus this request, so it need not be kept. */
 function isSum(total: JsonObject, last: JsonObject, before: UsageState): boolean {
   const earlier = before.total === undefined ? {} : (JSON.parse(before.total) as JsonObject);
   return Object.entries(total).every(

@@ -1,10 +1,10 @@
 import { arrayOf, objectOf, textOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** How many turns of the user can be rolled back to. */
+/** Maximum user turns to remember for rollbacks. */
 const MAX_TURNS = 10_000;
 
-/** What Codex tells the model in the user's name. */
+/** Prefixes of context that Codex sends in the user's name. */
 const CONTEXT_MARKS = [
   "# AGENTS.md instructions",
   "<user_instructions>",
@@ -20,7 +20,7 @@ const CONTEXT_MARKS = [
   "<subagent_notification>",
 ];
 
-/** True for a message that the user wrote: only those count when turns are rolled back. */
+/** True for a message that the user wrote; only those count when turns are rolled back. */
 export function beginsTurn(item: JsonObject): boolean {
   if (item.type !== "message" || item.role !== "user") return false;
   return !arrayOf(item.content).some((content) => {
@@ -29,7 +29,7 @@ export function beginsTurn(item: JsonObject): boolean {
   });
 }
 
-/** The records after which the user's turns began, oldest first; "" for the very beginning. */
+/** The records before each user turn, oldest first; "" for the beginning. */
 export class UserTurns {
   readonly #before: string[];
   #dropped: number;
@@ -46,7 +46,7 @@ export class UserTurns {
     this.#dropped++;
   }
 
-  /** Takes the last turns back: the record that is last then; undefined if there is none to go back to. */
+  /** Removes the last turns and returns the record to rewind to; undefined if there are no turns. */
   rollBack(count: number): { readonly to: string | null; readonly isExact: boolean } | undefined {
     if (!Number.isSafeInteger(count) || count < 1 || this.#before.length === 0) return undefined;
     const isExact = count <= this.#before.length || this.#dropped === 0;

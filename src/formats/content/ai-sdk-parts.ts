@@ -7,13 +7,13 @@ import { dataPart, dataPartOfUrl } from "./media.ts";
 
 const NAME = "ai-sdk";
 
-/** A part with fields of its foreign form that it has no place for. */
+/** A part with foreign fields that it cannot represent. */
 export interface SdkPart {
   readonly part: PartInput;
   readonly extra?: { readonly [field: string]: Json } | undefined;
 }
 
-/** Parts of the content of a ModelMessage: a string or parts. Those we do not know become raw. */
+/** Converts the content of a ModelMessage, a string or parts. Unknown parts become raw. */
 export function contentOfModelMessage(content: unknown): Content {
   if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
   return contentOf(
@@ -23,14 +23,14 @@ export function contentOfModelMessage(content: unknown): Content {
   );
 }
 
-/** Parts and extras in the form in which messages keep them. */
+/** Collects parts and their extras by index. */
 export function contentOf(all: readonly SdkPart[]): Content {
   const extras = all.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
   const parts = all.map(({ part }) => part);
   return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) as Extras } : { parts };
 }
 
-/** A part that is kept as it is. */
+/** Keeps a value as a raw part. */
 export function rawSdkPart(value: unknown): SdkPart {
   return { part: { type: "raw", format: NAME, value: value as Json } };
 }
@@ -71,7 +71,7 @@ function knownPart(part: JsonObject): SdkPart | undefined {
   }
 }
 
-/** Reasoning with what the provider signed. Options that say more than that are kept beside it. */
+/** Converts reasoning with its signature. Options that hold more than the signature are kept as extra. */
 export function reasoningPart(
   part: JsonObject,
   field: "providerOptions" | "providerMetadata",
@@ -85,7 +85,7 @@ export function reasoningPart(
   return { part: reasoning, extra: fieldsBesides(part, known) };
 }
 
-/** The signature or ciphertext in a provider's options. */
+/** Extracts the signature or ciphertext from provider options. */
 function opaqueOf(options: JsonObject): Json | undefined {
   const own = objectOf(options.longhaul);
   if (own && own.opaque !== undefined) return own.opaque as Json;
@@ -98,7 +98,7 @@ function opaqueOf(options: JsonObject): Json | undefined {
   return { ...(typeof openai?.itemId === "string" && { id: openai.itemId }), encrypted_content: encrypted };
 }
 
-/** The options that carry a signature or ciphertext to the provider it came from; under our own name for any other. */
+/** Builds the provider options for a signature or ciphertext; one of an unknown provider goes under our own name. */
 export function optionsOfOpaque(opaque: Json | undefined): JsonObject | undefined {
   if (opaque === undefined) return undefined;
   if (typeof opaque === "string") return { anthropic: { signature: opaque } };
@@ -135,7 +135,7 @@ interface Output {
   readonly extra?: { readonly [field: string]: Json };
 }
 
-/** The output of a tool. JSON becomes its text; `output` keeps what the text does not tell. */
+/** Converts the output of a tool. JSON becomes text; `extra.output` keeps details that the text loses. */
 export function toolOutputOf(output: JsonObject): Output | undefined {
   const { type, value } = output;
   const rest = fieldsBesides(output, ["type", "value", "reason"]);
@@ -168,7 +168,7 @@ function contentPiece(value: unknown): Exclude<ToolResultInput["output"], string
   return data ?? { type: "raw", format: NAME, value: value as Json };
 }
 
-/** The bytes of a file or image part: base64, a data URL, or either of them in an object. */
+/** Extracts the bytes of a file or image part: base64, a data URL, or an object with either. */
 function fileData(part: JsonObject): DataPart | undefined {
   const held = part.data ?? part.image;
   const tagged = objectOf(held);
@@ -183,7 +183,7 @@ function fileData(part: JsonObject): DataPart | undefined {
   return dataPartOfUrl(bytes, name) ?? dataPart(bytes, part.mediaType ?? part.mimeType, name);
 }
 
-/** True for a result that was written only because a request needs one. */
+/** True for a placeholder result, which exists only because a request requires one. */
 function isFiller(value: unknown): boolean {
   const part = objectOf(value);
   const output = objectOf(part?.output);

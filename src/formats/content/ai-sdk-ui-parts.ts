@@ -4,13 +4,13 @@ import { rawSdkPart, reasoningPart, type SdkPart, toolOutputOf } from "./ai-sdk-
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "./fields.ts";
 import { dataPartOfUrl } from "./media.ts";
 
-/** One step of a UIMessage: what was said and called in it, and what the calls gave. */
+/** One step of a UIMessage: text and calls, and the results of the calls. */
 export interface UiStep {
   readonly said: readonly SdkPart[];
   readonly results: readonly SdkPart[];
 }
 
-/** The steps of a UIMessage's parts; there is at least one. */
+/** Splits the parts of a UIMessage into steps; returns at least one. */
 export function stepsOfUiParts(parts: unknown): readonly UiStep[] {
   const steps: { said: SdkPart[]; results: SdkPart[] }[] = [];
   const begin = () => {
@@ -56,12 +56,12 @@ function sayingOf(part: JsonObject): SdkPart | undefined {
   }
 }
 
-/** A finished part says so, which needs no keeping. */
+/** Names the state field of a finished part, which need not be kept. */
 function done(part: JsonObject): readonly string[] {
   return part.state === "done" ? ["state"] : [];
 }
 
-/** States that follow from what is known of a call and its result. */
+/** States that follow from a call and its result. */
 const PLAIN_STATES: readonly unknown[] = [
   "input-available",
   "output-available",
@@ -125,7 +125,7 @@ function answerOf(tool: JsonObject): Answer | undefined {
   const output = tool.output ?? tool.result;
   if (typeof output === "string") return { output };
   const own = objectOf(output);
-  // Several pieces, as this library writes them.
+  // Several pieces in the form that this library writes.
   const pieces = own?.type === "content" && Array.isArray(own.value) ? toolOutputOf(own) : undefined;
   if (pieces) return { output: pieces.output, ...(own?.isError === true && { isError: true }) };
   return { output: JSON.stringify(output ?? null), extra: { output: { type: "json" } } };

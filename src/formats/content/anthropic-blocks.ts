@@ -4,12 +4,12 @@ import { type Content, contentOf, type KnownPart, outputIn } from "./blocks.ts";
 import { definedFields, fieldsBesides, objectOf } from "./fields.ts";
 import { dataPart } from "./media.ts";
 
-/** Parts of Anthropic content: a string or blocks. Blocks we do not know become raw parts of `format`. */
+/** Converts Anthropic content, a string or blocks. Unknown blocks become raw parts of `format`. */
 export function contentOfBlocks(content: unknown, format: string): Content {
   return contentOf(content, format, (block) => partOfBlock(block, format));
 }
 
-/** The output of a tool result: a string or blocks of text and media. */
+/** Converts the output of a tool result: a string, or blocks of text and media. */
 export function outputOf(content: unknown, format: string): ToolResultInput["output"] {
   return outputIn(content, format, (block) => partOfBlock(block, format));
 }

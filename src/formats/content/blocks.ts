@@ -2,26 +2,26 @@ import type { Json, PartInput, ToolResultInput } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { arrayOf, fieldsBesides, objectOf } from "./fields.ts";
 
-/** Fields of blocks that our parts have no place for, by index of the block; kept in a message's meta as `extras`. */
+/** Fields of blocks that our parts cannot represent, by index of the block; stored in a message's meta as `extras`. */
 export type Extras = { readonly [index: string]: { readonly [field: string]: Json } };
 
-/** Foreign content as parts, one for each block in their order. */
+/** Foreign content as parts, one per block in order. */
 export interface Content {
   readonly parts: readonly PartInput[];
   readonly extras?: Extras;
 }
 
-/** A block that is understood. */
+/** A converted block. */
 export interface KnownPart {
   readonly part: PartInput;
-  /** Fields of the block that the part holds. */
+  /** Fields of the block that the part represents. */
   readonly fields: readonly string[];
 }
 
-/** Understands the blocks of one dialect. */
+/** Converts the blocks of one dialect; undefined for unknown blocks. */
 export type PartOfBlock = (block: JsonObject) => KnownPart | undefined;
 
-/** Parts of content that is a string or blocks. Blocks that are not understood become raw parts of `format`. */
+/** Converts content that is a string or blocks. Unknown blocks become raw parts of `format`. */
 export function contentOf(content: unknown, format: string, partOfBlock: PartOfBlock): Content {
   if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
   const parts: PartInput[] = [];
@@ -36,7 +36,7 @@ export function contentOf(content: unknown, format: string, partOfBlock: PartOfB
   return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
 }
 
-/** The output of a tool result: a string, or blocks of text and media. Blocks with more to them stay raw. */
+/** Converts the output of a tool result: a string, or blocks of text and media. Blocks with further fields stay raw. */
 export function outputIn(
   content: unknown,
   format: string,

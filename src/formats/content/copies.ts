@@ -1,12 +1,12 @@
 import type { Json } from "../../index.ts";
 
-/** A value without the strings in it that repeat something else, and how many bytes of JSON those took. */
+/** A value without copied strings, and the JSON bytes of the removed ones. */
 export interface Uncopied {
   readonly value: Json | undefined;
   readonly bytes: number;
 }
 
-/** Leaves out, at any depth of objects, the fields that `isCopy` knows; what is in arrays stays. */
+/** Removes string fields that `isCopy` recognizes, at any depth of objects; arrays stay unchanged. */
 export function withoutCopies(value: Json, isCopy: (text: string, field: string) => boolean): Uncopied {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return { value, bytes: 0 };
   const kept: [string, Json][] = [];

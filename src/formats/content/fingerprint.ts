@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A short fingerprint of a text, to tell whether it was seen before or has changed since. */
+/** Hashes a text to 16 characters, to recognize repeats and changes. */
 export function fingerprint(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 16);
 }

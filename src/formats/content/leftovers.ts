@@ -1,12 +1,12 @@
 import type { Json } from "../../index.ts";
 
-/** Fields of a foreign record that our model has no place for. */
+/** Fields of a foreign record that our model cannot represent. */
 export type Leftovers = { readonly [field: string]: Json };
 
-/** Longest JSON text of a field that goes into a message's meta; longer ones go into a raw record. */
+/** Maximum JSON length of a field in a message's meta; longer fields go into a raw record. */
 const MAX_META_LENGTH = 4096;
 
-/** Small fields, for meta, and large ones, for a raw record; undefined where there are none. */
+/** Splits fields into small ones for meta and large ones for a raw record; each is absent if empty. */
 export function splitLeftovers(fields: Leftovers | undefined): {
   readonly small?: Leftovers;
   readonly large?: Leftovers;

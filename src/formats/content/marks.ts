@@ -1,15 +1,15 @@
-/** Stands in for the result of a call that got none, where a request without one would be refused. Left out on import. */
+/** Placeholder result for a call without one, where a request requires it. Removed on import. */
 export const NO_RESULT = "[no result recorded]";
 
-/** Begins the output of a failed tool where a format has no field for failure. Taken off on import. */
+/** Prefix of a failed tool's output in formats without a field for failure. Removed on import. */
 export const TOOL_ERROR = "[tool error]";
 
-/** The text of a failed tool's output, marked as such. */
+/** Marks the output of a failed tool. */
 export function withErrorMark(text: string): string {
   return `${TOOL_ERROR}\n${text}`;
 }
 
-/** The text without its mark; undefined if it carries none. */
+/** Removes the mark; undefined if there is none. */
 export function withoutErrorMark(text: string): string | undefined {
   if (text === TOOL_ERROR) return "";
   return text.startsWith(`${TOOL_ERROR}\n`) ? text.slice(TOOL_ERROR.length + 1) : undefined;

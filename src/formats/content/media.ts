@@ -3,13 +3,13 @@ import { definedFields } from "./fields.ts";
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** A label that can be true of bytes that show no type: those of the types left out here always show theirs. */
+/** Media types that may label bytes without a recognizable signature; the excluded types always have one. */
 const LABEL =
   /^(?!image\/(png|p?jpe?g|gif|webp)$|application\/pdf$)[a-z0-9][\w!#$&^.+-]*\/[a-z0-9][\w!#$&^.+-]*$/i;
 
 /**
- * A data part of base64 text, or undefined if it is not whole or its type cannot be told: then the caller keeps the
- * foreign block as it is. What the bytes show counts more than what their label says.
+ * Builds a data part from base64. Returns undefined if the text is incomplete or its type is unknown; the caller then
+ * keeps the foreign block. The bytes' signature counts more than the label.
  */
 export function dataPart(base64: unknown, label: unknown, name?: string): DataPart | undefined {
   if (typeof base64 !== "string" || base64 === "" || base64.length % 4 !== 0) return undefined;
@@ -20,7 +20,7 @@ export function dataPart(base64: unknown, label: unknown, name?: string): DataPa
   return { type: "data", data: base64, ...definedFields({ mime, name }) };
 }
 
-/** A data part of a data URL, under the same conditions. */
+/** Builds a data part from a base64 data URL, under the same conditions. */
 export function dataPartOfUrl(url: unknown, name?: string): DataPart | undefined {
   if (typeof url !== "string" || !url.startsWith("data:")) return undefined;
   const comma = url.indexOf(",");

@@ -14,7 +14,9 @@ interface KnownPart {
   readonly extra?: { readonly [field: string]: Json } | undefined;
 }
 
-/** Parts of the content of a chat message: nothing, a string, or content parts. Those we do not know become raw parts of `format`. */
+/**
+ * Converts the content of a chat message: null, a string, or content parts. Unknown parts become raw parts of `format`.
+ */
 export function contentOfChat(content: unknown, format: string = NAME): Content {
   if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
   const parts: PartInput[] = [];
@@ -28,7 +30,7 @@ export function contentOfChat(content: unknown, format: string = NAME): Content 
   return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
 }
 
-/** The output of a tool message. Parts with more to them than text or bytes stay raw. */
+/** Converts the output of a tool message. Parts other than plain text or bytes stay raw. */
 export function chatOutputOf(content: unknown, format: string = NAME): ToolResultInput["output"] {
   if (typeof content === "string") return content;
   const { parts, extras } = contentOfChat(content, format);
@@ -39,7 +41,7 @@ export function chatOutputOf(content: unknown, format: string = NAME): ToolResul
   });
 }
 
-/** The call that an entry of `tool_calls` makes; undefined if it is none. */
+/** Converts an entry of `tool_calls`; undefined if it is not a call. */
 export function callOfChat(value: unknown): KnownPart | undefined {
   const call = objectOf(value);
   const callId = textOf(call?.id);
@@ -58,7 +60,7 @@ export function callOfChat(value: unknown): KnownPart | undefined {
   };
 }
 
-/** The input that arguments hold as text; text that is no JSON is the input itself and kept as it is. */
+/** Parses arguments; text that is not JSON becomes the input itself and is kept in `extra`. */
 export function argumentsOf(value: unknown): {
   readonly input: Json;
   readonly extra?: { readonly arguments: string };
@@ -99,7 +101,7 @@ function partOfContent(part: JsonObject): KnownPart | undefined {
   }
 }
 
-/** What a part says besides its bytes, inside and beside the object that holds them. */
+/** Collects the fields of a part other than its bytes, inside and outside the object that holds them. */
 function restOf(
   part: JsonObject,
   field: string,

@@ -7,17 +7,17 @@ import { contentOfChat } from "./openai-chat-content.ts";
 
 const NAME = "openai-chat";
 
-/** Sound that comes in pieces has no head that shows its type. */
+/** Label for audio: streamed pieces have no header that shows the type. */
 const BARE_SOUND = "audio/pcm";
 
-/** The pictures that a model made, which OpenRouter has beside the content. */
+/** Converts generated images, which OpenRouter places next to the content. */
 export function picturesOf({ role, images }: JsonObject): Content {
   return role === "assistant" ? contentOfChat(arrayOf(images)) : { parts: [] };
 }
 
 /**
- * What a model said aloud: its words, the sound, and a raw part with all else, above all the id by which requests say it
- * again.
+ * Converts spoken output: its transcript, the audio, and a raw part with all other fields, above all the id by which
+ * later requests refer to it.
  */
 export function soundOf({ role, audio }: JsonObject): readonly PartInput[] {
   const fields = role === "assistant" ? objectOf(audio) : undefined;
@@ -33,7 +33,7 @@ export function soundOf({ role, audio }: JsonObject): readonly PartInput[] {
   ];
 }
 
-/** The part that names what was said aloud, as the value of a raw part; undefined if it is none. */
+/** Returns the audio object of such a raw part; undefined for other parts. */
 export function soundIn(part: { readonly type: string }): JsonObject | undefined {
   if (part.type !== "raw" || !("value" in part) || !("format" in part) || part.format !== NAME)
     return undefined;

@@ -1,24 +1,24 @@
 import type { DataPart, PartInput, ToolResultInput } from "../../index.ts";
 
 /**
- * Only user messages of Chat Completions hold media, so those of tools and assistants follow in one: a mark stands where
- * each was, and a label before it there. Reading puts them back.
+ * In Chat Completions only user messages hold media, so media of tools and assistants follow in a user message: a mark
+ * stands in their place, and a label precedes each one there. The importer puts them back.
  */
 
 const MARK = /^\[media (\d+) of (.+) is in the next user message\]$/s;
 const LABEL = /^\[media (\d+) of (.+)\]$/s;
 
-/** Stands in a message in place of media; `owner` is the call it answers, or names the message. */
+/** Builds the placeholder for media; `owner` is the call id, or names the message. */
 export function mediaMark(number: number, owner: string): string {
   return `[media ${number} of ${owner} is in the next user message]`;
 }
 
-/** Stands before the media in the user message. */
+/** Builds the label before the media in the user message. */
 export function mediaLabel(number: number, owner: string): string {
   return `[media ${number} of ${owner}]`;
 }
 
-/** Tells whether a part of a tool or an assistant waits for media. */
+/** Tells whether a part of a tool or an assistant has a placeholder for media. */
 export function awaitsMedia(part: PartInput): boolean {
   if (part.type === "text") return MARK.test(part.text);
   return (
@@ -28,7 +28,9 @@ export function awaitsMedia(part: PartInput): boolean {
   );
 }
 
-/** The media of a user message that holds nothing but labelled media, by mark; undefined for any other message. */
+/**
+ * Returns the media of a user message that consists only of labeled media, by mark; undefined for any other message.
+ */
 export function labelledMedia(parts: readonly PartInput[]): ReadonlyMap<string, DataPart> | undefined {
   if (parts.length === 0 || parts.length % 2 === 1) return undefined;
   const media = new Map<string, DataPart>();
@@ -41,7 +43,7 @@ export function labelledMedia(parts: readonly PartInput[]): ReadonlyMap<string, 
   return media;
 }
 
-/** A part with media in place of their marks. */
+/** Replaces marks in a part with their media. */
 export function withMedia(part: PartInput, media: ReadonlyMap<string, DataPart>): PartInput {
   if (part.type === "text") return media.get(part.text) ?? part;
   if (part.type !== "tool-result" || typeof part.output === "string") return part;

@@ -23,10 +23,10 @@ const KNOWN = [
   "reasoning_details",
   "refusal",
 ];
-/** Fields that only a model's message has. */
+/** Fields that only assistant messages have. */
 const OF_MODEL = ["images", "audio"];
 
-/** A message as ours; undefined for a result that was written only because a request needs one. */
+/** Converts a message; undefined for a placeholder result, which exists only because a request requires one. */
 export function messageOfChat(message: JsonObject, functionCall: string): MessageInput | undefined {
   const { role } = message;
   if (role === "tool" || role === "function") return toolMessage(message, functionCall);
@@ -87,7 +87,7 @@ function toolMessage(message: JsonObject, functionCall: string): MessageInput | 
 
 type Output = ReturnType<typeof chatOutputOf>;
 
-/** The output without the mark of failure, if it carries one. */
+/** Removes the error mark from an output, if it has one. */
 function withoutError(output: Output): { readonly output: Output; readonly isError?: true } {
   const first = typeof output === "string" ? output : output[0]?.type === "text" ? output[0].text : "";
   const text = withoutErrorMark(first);
@@ -96,7 +96,10 @@ function withoutError(output: Output): { readonly output: Output; readonly isErr
   return text === "" ? { output: output.slice(1), isError: true } : { output };
 }
 
-/** What the model thought, in the fields that servers have for it; the details hold signatures and are never touched. */
+/**
+ * Converts reasoning from the fields that different servers use; `reasoning_details` hold signatures and stay
+ * unchanged.
+ */
 function reasoningOf(message: JsonObject): { readonly part: PartInput; readonly field: string } | undefined {
   const field = typeof message.reasoning_content === "string" ? "reasoning_content" : "reasoning";
   const text = textOf(message[field]);

@@ -7,13 +7,13 @@ import { argumentsOf } from "./openai-chat-content.ts";
 
 const NAME = "openai-responses";
 
-/** A part with fields of its item that it has no place for. */
+/** A part with fields of its item that it cannot represent. */
 export interface ItemPart {
   readonly part: PartInput;
   readonly extra?: { readonly [field: string]: Json } | undefined;
 }
 
-/** Parts of the content of a message item. Fields of the item itself go with the first, as `item`. */
+/** Converts the content of a message item. Fields of the item itself go with the first part, as `item`. */
 export function partsOfMessageItem(item: JsonObject): readonly ItemPart[] {
   const { content } = item;
   const beside = fieldsBesides(item, ["type", "role", "content"]);
@@ -26,7 +26,7 @@ export function partsOfMessageItem(item: JsonObject): readonly ItemPart[] {
   return [{ ...first, extra: { ...first.extra, item: beside } }, ...others];
 }
 
-/** Calls besides those of functions, and the field that holds their input. */
+/** Types of calls other than function calls, with the field that holds their input. */
 export const CALL_FIELDS: ReadonlyMap<string, string> = new Map([
   ["custom_tool_call", "input"],
   ["local_shell_call", "action"],
@@ -34,7 +34,7 @@ export const CALL_FIELDS: ReadonlyMap<string, string> = new Map([
   ["apply_patch_call", "operation"],
 ]);
 
-/** The part that an item of a model's turn other than a message is; raw for those we do not know. */
+/** Converts an item of a model's turn other than a message; unknown items become raw. */
 export function partOfItem(item: JsonObject): ItemPart {
   if (item.type === "reasoning") return reasoningOf(item);
   if (item.type === "image_generation_call") return generatedImage(item);
@@ -54,13 +54,13 @@ export function partOfItem(item: JsonObject): ItemPart {
   return { part: { type: "tool-call", callId, name, input }, extra };
 }
 
-/** An image that the model made; raw while there is none. */
+/** Converts a generated image; raw as long as there is no result. */
 function generatedImage(item: JsonObject): ItemPart {
   const part = dataPart(item.result, "image/png");
   return part ? { part, extra: fieldsBesides(item, ["type", "result"]) } : { part: rawPart(item) };
 }
 
-/** The result that an output item is, raw if it is of a kind we do not know; undefined for other items. */
+/** Converts an output item to a result, raw if its kind is unknown; undefined for other items. */
 export function resultOfItem(item: JsonObject): ItemPart | undefined {
   const type = textOf(item.type);
   if (!type?.endsWith("_output")) return undefined;
@@ -96,14 +96,16 @@ function outputOf(value: unknown): Pick<ToolResultInput, "output"> & { readonly 
   return isError ? { output: pieces.slice(1), isError: true } : { output: pieces };
 }
 
-/** Id and ciphertext stay together and are never touched; the words are those of the reasoning, or else of its summary. */
+/**
+ * Converts reasoning. Id and ciphertext stay together and unchanged; the text is the reasoning, or else its summary.
+ */
 function reasoningOf(item: JsonObject): ItemPart {
   const opaque = fieldsBesides(item, ["type", "summary", "content"]);
   const summary = arrayOf(item.summary);
   const content = arrayOf(item.content);
   const words = content.length > 0 ? content : summary;
   const texts = words.map((word) => textOf(objectOf(word)?.text) ?? "");
-  // What cannot be told from the text is kept as it was.
+  // Keep lists that the joined text cannot reproduce.
   const isPlain = content.length === 0 && isPlainSummary(summary);
   const extra = isPlain
     ? undefined
@@ -140,7 +142,7 @@ function partOfContent(value: unknown): ItemPart | undefined {
   }
 }
 
-/** Responses carry lists of annotations and probabilities that are nearly always empty. */
+/** Removes the lists of annotations and probabilities that are nearly always empty in responses. */
 function withoutEmptyLists(fields: { readonly [field: string]: Json }): ItemPart["extra"] {
   return someOf(
     Object.fromEntries(

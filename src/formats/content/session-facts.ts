@@ -3,29 +3,28 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isEmpty } from "./told-fields.ts";
 
-/** Fields up to this size stay with the session; larger ones are for a raw record. */
+/** Maximum JSON length of a field kept with the session; larger fields go into a raw record. */
 const SMALL_CHARACTERS = 2048;
 const MAX_FIELDS = 64;
 
-/** What is known of a conversation as a whole: small fields as they are, large ones by their fingerprints. */
+/** Facts about a conversation: small fields with their values, large ones as fingerprints. */
 export type SessionFacts = {
   readonly small: { readonly [field: string]: Json };
   readonly large: { readonly [field: string]: string };
 };
 
-/** Nothing known yet. */
 export const NO_FACTS: SessionFacts = { small: {}, large: {} };
 
-/** What a description of the conversation adds to what is known. */
+/** Result of adding a description of the conversation. */
 export interface NewFacts {
   readonly facts: SessionFacts;
-  /** A small field is new or has changed. */
+  /** True if a small field is new or has changed. */
   readonly isChanged: boolean;
   /** Large fields that are new or have changed. */
   readonly large?: { readonly [field: string]: Json };
 }
 
-/** Compares a description of the conversation with what is known: tools repeat it over and over. */
+/** Merges a description of the conversation into the facts; tools repeat such descriptions often. */
 export function addFacts(facts: SessionFacts, fields: JsonObject): NewFacts {
   const small = new Map(Object.entries(facts.small));
   const large = new Map(Object.entries(facts.large));

@@ -1,13 +1,13 @@
 import type { Json } from "../../index.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Tells whether a value says nothing: null, "", [] or {}. */
+/** Tells whether a value is null, undefined, "", [] or {}. */
 export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-/** The fields of an object without some and without those that say nothing; undefined if none are left. */
+/** Returns the fields of an object except the known and the empty ones; undefined if none remain. */
 export function toldFields(
   value: JsonObject,
   known: readonly string[],

@@ -4,11 +4,11 @@ import { dataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { CopilotEvent } from "./event.ts";
 
-/** Files wait in events of their own for the message that shows them; this many at once, and this much. */
+/** Files come in separate events before the message that shows them; limits on their number and size. */
 const MAX_WAITING = 32;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-/** The files that no message has shown yet, by the ids under which messages refer to them. */
+/** Files that no message has shown yet, by the ids that messages use. */
 export class Assets {
   readonly #waiting = new Map<string, CopilotEvent>();
   #characters = 0;
@@ -17,7 +17,7 @@ export class Assets {
     return this.#waiting.size === 0;
   }
 
-  /** Keeps a file; yields those that have waited too long. */
+  /** Stores a file; yields the oldest files beyond the limits. */
   *add(event: CopilotEvent): Generator<CopilotEvent> {
     const id = textOf(event.data.assetId);
     if (id === undefined || this.#waiting.has(id)) {
@@ -33,7 +33,7 @@ export class Assets {
     }
   }
 
-  /** The bytes of something shown: in itself, or waiting under its id. */
+  /** Returns the bytes of an attachment: inline, or from a stored file. */
   partOf(shown: JsonObject, name?: string): DataPart | undefined {
     const own = dataPart(shown.data, shown.mimeType, name);
     if (own) return own;
@@ -45,7 +45,7 @@ export class Assets {
     return part;
   }
 
-  /** What nothing has shown. */
+  /** Yields the files that no message showed. */
   *rest(): Generator<CopilotEvent> {
     yield* this.#waiting.values();
     this.#waiting.clear();

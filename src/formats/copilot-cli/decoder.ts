@@ -17,24 +17,24 @@ import {
 import { clearingItems, compactionItems, noticeItems, sessionItems } from "./session-events.ts";
 import { addOutput, type OutputSoFar, usageOfMessage, usageOfShutdown } from "./usage.ts";
 
-/** What is carried from event to event. */
+/** State carried from event to event. */
 interface Carried {
-  /** The record of the conversation that came last; "" for none. */
+  /** Id of the conversation's last record; "" if none. */
   last: string;
-  /** The system prompt, which is repeated. */
+  /** Fingerprint of the system prompt, which is repeated. */
   system?: string;
-  /** Fields of what the model said last that events about its calls repeat. */
+  /** Fields of the last assistant message that events about its calls repeat. */
   said: { readonly [field: string]: Json };
-  /** Calls asked for lately, with fingerprints of their arguments. */
+  /** Recent calls with fingerprints of their arguments. */
   calls: readonly (readonly [callId: string, print: string])[];
-  /** Messages of the user lately, each with the record before it. */
+  /** Recent user messages, each with the record before it. */
   asked: readonly (readonly [id: string, before: string])[];
-  /** Where a compaction began that is under way: what comes meanwhile stays. */
+  /** Last record before a running compaction; later records stay in the window. */
   compactedThrough?: string;
   output: OutputSoFar;
 }
 
-/** Thoughts told in events of their own, until the model speaks. */
+/** Reasoning from separate events, held until the model's message. */
 interface Thoughts {
   readonly event: CopilotEvent;
   readonly parts: ReasoningPart[];
@@ -44,7 +44,6 @@ const MAX_CALLS = 256;
 const MAX_ASKED = 1_000;
 const MAX_THOUGHTS = 32;
 
-/** Turns the events of a session into items. */
 export class EventDecoder implements LineDecoder {
   readonly #carried: Carried;
   readonly #assets = new Assets();
@@ -148,7 +147,7 @@ export class EventDecoder implements LineDecoder {
     this.#thoughts.parts.push({ type: "reasoning", text });
   }
 
-  /** What the model said has the id of the first event that belongs to it. */
+  /** Gives an assistant message the id of its first event. */
   *#takeAssistant(event: CopilotEvent): Generator<Item> {
     const { data } = event;
     if (this.#thoughts?.event.child !== event.child) yield* this.#release();
@@ -175,7 +174,7 @@ export class EventDecoder implements LineDecoder {
     yield { ...record, version: `${parts.length} parts` };
   }
 
-  /** A call begins: told before by the model, or asked for by the user. */
+  /** Decodes the start of a call, which the model announced before or the user requested. */
   *#takeCall(event: CopilotEvent): Generator<Item> {
     const { part, extra = {} } = callPart(event.data);
     if (part.type !== "tool-call") {
@@ -215,7 +214,7 @@ export class EventDecoder implements LineDecoder {
     delete this.#carried.compactedThrough;
   }
 
-  /** Takes back a message of the user and all that followed; what has left the file already needs no taking back. */
+  /** Rewinds to before a user message; a message that is already gone from the file needs no rewind. */
   *#rewind(event: CopilotEvent): Generator<Item> {
     const { asked } = this.#carried;
     const index = asked.findIndex(([id]) => id === event.data.upToEventId);

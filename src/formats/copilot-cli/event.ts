@@ -4,17 +4,16 @@ import type { RecordBody, RecordItem } from "../item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** One event of a session. */
 export interface CopilotEvent extends LineRecord {
   readonly id: string;
   readonly type: string;
   readonly data: JsonObject;
   readonly at?: number;
-  /** The sub-agent it comes from. */
+  /** The sub-agent that emitted the event. */
   readonly child?: string;
 }
 
-/** The event of a line. */
+/** Normalizes the event of a line. */
 export function eventOf(lineRecord: LineRecord): CopilotEvent {
   const { record, line } = lineRecord;
   const data = objectOf(record.data) ?? {};
@@ -28,18 +27,18 @@ export function eventOf(lineRecord: LineRecord): CopilotEvent {
   };
 }
 
-/** True for an object that an event stream may begin with. */
+/** True for an object that can begin an event stream. */
 export function isEvent(record: JsonObject): boolean {
   const type = textOf(record.type) ?? "";
   return /^[a-z_]+\.[a-z_.]+$/.test(type) && objectOf(record.data) !== undefined && "parentId" in record;
 }
 
-/** A record of an event. */
+/** Builds a record of an event. */
 export function recordOf({ id, at, child }: CopilotEvent, body: RecordBody, suffix = ""): RecordItem {
   return { type: "record", id: id + suffix, ...definedFields({ at, child }), body };
 }
 
-/** The event as it is, or some of its data. */
+/** Builds a raw record of the event, or of some of its data. */
 export function rawOf(
   event: CopilotEvent,
   data?: { readonly [field: string]: Json },

@@ -5,7 +5,7 @@ import { toldFields } from "../content/told-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { Assets } from "./assets.ts";
 
-/** A message with what is too large to go along. */
+/** A message with fields that are too large for its meta. */
 export interface Spoken {
   readonly message: MessageInput;
   readonly large?: Leftovers;
@@ -14,7 +14,7 @@ export interface Spoken {
 
 const NAME = "copilot-cli";
 
-/** What the user said. What Copilot put around it for the model is kept beside it. */
+/** Converts a user message. Text that Copilot added for the model goes into meta. */
 export function userMessage(data: JsonObject, assets: Assets): Spoken {
   const text = textOf(data.content) ?? "";
   const parts: PartInput[] = [{ type: "text", text }];
@@ -33,7 +33,7 @@ function attachmentPart(value: unknown, assets: Assets): PartInput {
   return part && isWhole ? part : { type: "raw", format: NAME, value: value as Json };
 }
 
-/** What stands before and after the user's words in what the model was given. */
+/** Returns the text before and after the user's words in the transformed content. */
 function wrapping(text: string, transformed: unknown): Leftovers | undefined {
   if (typeof transformed !== "string" || transformed === text) return undefined;
   const at = text === "" ? -1 : transformed.indexOf(text);
@@ -41,7 +41,7 @@ function wrapping(text: string, transformed: unknown): Leftovers | undefined {
   return { wrapping: [transformed.slice(0, at), transformed.slice(at + text.length)] };
 }
 
-/** What the system or the developer said. */
+/** Converts a system or developer message. */
 export function systemMessage(data: JsonObject): Spoken {
   const message: MessageInput = {
     role: "system",
@@ -53,7 +53,7 @@ export function systemMessage(data: JsonObject): Spoken {
 
 const REASONING_FIELDS = ["reasoningOpaque", "encryptedContent", "reasoningBlocks", "reasoningWireField"];
 
-/** What the model said and which tools it asked for; `thoughts` were told in an event of their own. */
+/** Converts an assistant message with its tool calls; `thoughts` come from separate events. */
 export function assistantMessage(data: JsonObject, thoughts: readonly ReasoningPart[]): Spoken {
   const calls = arrayOf(data.toolRequests).map(callPart);
   const text = textOf(data.content);
@@ -79,7 +79,7 @@ export function assistantMessage(data: JsonObject, thoughts: readonly ReasoningP
     ]),
     ...(extras.length > 0 && { calls: Object.fromEntries(extras) as Json }),
   };
-  // A message without a word is still one.
+  // A message without text is still a message.
   const said: readonly PartInput[] = parts.length > 0 ? parts : [{ type: "text", text: "" }];
   return spoken({ role: "assistant", parts: said, ...definedFields({ model }) }, left);
 }
@@ -96,7 +96,7 @@ interface Call {
   readonly extra?: Leftovers;
 }
 
-/** A tool that was asked for, in a message or in an event of its own. */
+/** Converts a tool call from a message or a separate event. */
 export function callPart(value: unknown): Call {
   const request = objectOf(value);
   const callId = textOf(request?.toolCallId);
@@ -108,7 +108,7 @@ export function callPart(value: unknown): Call {
   return { part: { type: "tool-call", callId, name, input }, ...(extra && { extra }) };
 }
 
-/** What a tool answered; undefined if it is not told which call it answers. */
+/** Converts a tool result; undefined if it names no call. */
 export function toolMessage(data: JsonObject, assets: Assets): Spoken | undefined {
   const callId = textOf(data.toolCallId);
   if (callId === undefined) return undefined;
@@ -130,7 +130,7 @@ export function toolMessage(data: JsonObject, assets: Assets): Spoken | undefine
 
 type Output = Exclude<ToolResultInput["output"], string>;
 
-/** What the model was given of a result; what was only shown to people is left over, unless it is the same. */
+/** Converts the output that the model saw; output only for people goes into the leftovers, unless it is the same. */
 function outputOf(result: JsonObject, assets: Assets) {
   const text = textOf(result.content) ?? "";
   const blocks = [...arrayOf(result.contents), ...arrayOf(result.binaryResultsForLlm)];

@@ -5,7 +5,7 @@ import type { Item } from "../item.ts";
 import { type CopilotEvent, rawOf, recordOf } from "./event.ts";
 import { usageOfCompaction } from "./usage.ts";
 
-/** What is known of the session as a whole. */
+/** Decodes the description of the session. */
 export function* sessionItems(event: CopilotEvent): Generator<Item> {
   const { data, child } = event;
   const { small = {}, large } = splitLeftovers(toldFields(data, []));
@@ -14,7 +14,7 @@ export function* sessionItems(event: CopilotEvent): Generator<Item> {
   if (large) yield rawOf(event, large);
 }
 
-/** What Copilot told the user. */
+/** Decodes a message from Copilot to the user. */
 export function* noticeItems(event: CopilotEvent): Generator<Item> {
   const text = textOf(event.data.message);
   if (text === undefined) {
@@ -26,7 +26,7 @@ export function* noticeItems(event: CopilotEvent): Generator<Item> {
   if (rest) yield rawOf(event, rest, ":extra");
 }
 
-/** The conversation was emptied: everything before leaves the window. */
+/** Decodes a cleared conversation: everything before it leaves the window. */
 export function* clearingItems(event: CopilotEvent): Generator<Item> {
   yield recordOf(event, { kind: "overlay", edit: { type: "hide", spans: [{}] }, reason: "cleared" });
   const rest = toldFields(event.data, []);
@@ -35,7 +35,7 @@ export function* clearingItems(event: CopilotEvent): Generator<Item> {
 
 const HELD = ["success", "summaryContent", "preCompactionTokens", "postCompactionTokens"];
 
-/** A compaction: everything through a record leaves the window for a summary. One that failed changes nothing. */
+/** Decodes a compaction: a summary replaces everything through a record. A failed compaction changes nothing. */
 export function* compactionItems(event: CopilotEvent, through: string | undefined): Generator<Item> {
   const { data, at } = event;
   const summary = textOf(data.summaryContent);

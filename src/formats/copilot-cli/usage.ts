@@ -4,12 +4,12 @@ import type { RecordItem } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { type CopilotEvent, recordOf } from "./event.ts";
 
-/** Output that messages have reported since the session was entered, by model. */
+/** Output tokens by model that messages have reported since the session was started or resumed. */
 export type OutputSoFar = { readonly [model: string]: number };
 
 const MAX_MODELS = 64;
 
-/** What a message reports: only its output. The rest is summed up when the session is left. */
+/** Reads the usage of a message: only its output. The rest is reported at shutdown. */
 export function usageOfMessage(event: CopilotEvent): RecordItem | undefined {
   const outputTokens = numberOf(event.data.outputTokens);
   if (outputTokens === undefined) return undefined;
@@ -21,7 +21,7 @@ export function usageOfMessage(event: CopilotEvent): RecordItem | undefined {
   );
 }
 
-/** The sum with the output of one more message. */
+/** Adds the output of a message to the sum. */
 export function addOutput(before: OutputSoFar, { data }: CopilotEvent): OutputSoFar {
   const [model, count] = [textOf(data.model), numberOf(data.outputTokens)];
   if (model === undefined || count === undefined) return before;
@@ -30,7 +30,7 @@ export function addOutput(before: OutputSoFar, { data }: CopilotEvent): OutputSo
   return Object.fromEntries(sums.set(model, (sums.get(model) ?? 0) + count));
 }
 
-/** What was used since the session was entered, apart from the output that messages have reported. */
+/** Reads the usage reported at shutdown, minus the output that messages have reported. */
 export function* usageOfShutdown(event: CopilotEvent, soFar: OutputSoFar): Generator<RecordItem> {
   for (const [model, value] of Object.entries(objectOf(event.data.modelMetrics) ?? {})) {
     const counts = objectOf(objectOf(value)?.usage);
@@ -42,7 +42,7 @@ export function* usageOfShutdown(event: CopilotEvent, soFar: OutputSoFar): Gener
   }
 }
 
-/** What a compaction used itself. */
+/** Reads the usage of a compaction itself. */
 export function usageOfCompaction(event: CopilotEvent): RecordItem | undefined {
   const counts = objectOf(event.data.compactionTokensUsed);
   if (!counts) return undefined;
@@ -54,7 +54,7 @@ export function usageOfCompaction(event: CopilotEvent): RecordItem | undefined {
   );
 }
 
-/** Copilot counts what was read from the cache and written to it as input, whatever the provider. */
+/** Converts usage: Copilot counts cache reads and writes as input, whatever the provider. */
 function usageOf(counts: JsonObject): Usage {
   const input = numberOf(counts.inputTokens) ?? numberOf(counts.input);
   const cacheReadTokens = numberOf(counts.cacheReadTokens) ?? numberOf(counts.cachedInput);

@@ -14,15 +14,14 @@ interface ChatState {
   readonly held?: LineRecord;
 }
 
-/** A message that is held back goes into a checkpoint unless it is larger than this. */
+/** Maximum size of a held message in a checkpoint. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** Turns the lines of a chat into items. */
 export class ChatDecoder implements LineDecoder {
   readonly #path: string;
   readonly #order: Order;
   #facts: SessionFacts;
-  /** The message written last: it is written anew while it grows. */
+  /** The newest message, held because it is rewritten while it grows. */
   #held: LineRecord | undefined;
 
   constructor(path: string, saved: Json | undefined) {
@@ -61,7 +60,7 @@ export class ChatDecoder implements LineDecoder {
     else yield rawRecord(line, record as Json);
   }
 
-  /** It may go on growing; then it comes again. */
+  /** Emits the held message without releasing it; if it grows, it is emitted again. */
   *end(): Generator<Item> {
     if (this.#held) yield* this.#place(this.#held.record);
   }
@@ -84,12 +83,12 @@ export class ChatDecoder implements LineDecoder {
     const records = recordsOf(message, id);
     const where = this.#order.place([id, records.map((record) => record.id.slice(id.length))]);
     yield* records;
-    // It stands where it stood; what followed it still follows.
+    // The new version keeps its place, and its followers stay.
     if (where === "earlier" && !this.#order.isCut) yield { type: "line", records: this.#order.records() };
     else if (where === "earlier") yield { type: "rewind", to: this.#order.last };
   }
 
-  /** A message that is not there empties the chat. */
+  /** Rewinds to a message; an unknown message clears the chat. */
   *#rewind(message: string, line: number): Generator<Item> {
     const to = this.#order.rewindTo(message);
     if (to !== undefined) yield { type: "rewind", to };
@@ -110,7 +109,7 @@ export class ChatDecoder implements LineDecoder {
     yield* this.#describe(fields, line);
   }
 
-  /** The chat consists of these messages from here on: known ones, changed ones and new ones. */
+  /** Replaces the whole chat with these messages, whether known, changed or new. */
   *#replaceAll(messages: readonly unknown[], { line }: LineRecord): Generator<Item> {
     const all = messages.map((value) => objectOf(value) ?? { content: value });
     const answered = new Set(all.filter(({ type }) => type === "user").flatMap(answersOf));
@@ -132,14 +131,14 @@ export class ChatDecoder implements LineDecoder {
   }
 }
 
-/** What is known of the chat as a whole. */
+/** Builds the session item from the facts. */
 export function sessionItem({ small }: SessionFacts): Item {
   const createdAt = timeOf(small.startTime);
   const title = textOf(small.summary);
   return { type: "session", ...definedFields({ createdAt, title }), meta: { "gemini-cli": small } };
 }
 
-/** The calls that a message of the user answers. */
+/** Returns the calls that a user message answers. */
 function answersOf({ content }: JsonObject): readonly string[] {
   return arrayOf(content).flatMap((value) => textOf(objectOf(objectOf(value)?.functionResponse)?.id) ?? []);
 }

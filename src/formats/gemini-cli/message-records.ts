@@ -11,8 +11,8 @@ const NAME = "gemini-cli";
 const NOTICES: readonly string[] = ["info", "error", "warning"];
 
 /**
- * The records of one message: itself, what it used, and what its tools answered. Results of the calls in `answered` are
- * left out: they stand in a message of their own.
+ * Builds the records of one message: itself, its usage and its tool results. Results of calls in `answered` are left
+ * out, because another message has them.
  */
 export function recordsOf(
   message: JsonObject,
@@ -40,7 +40,7 @@ export function recordsOf(
   );
 }
 
-/** Messages are written anew whenever something is added to them. */
+/** Fingerprints a body: messages are rewritten whenever something is added. */
 function versionOf(body: RecordBody): string {
   return fingerprint(JSON.stringify(body));
 }
@@ -110,7 +110,7 @@ function thoughtText({ subject, description }: JsonObject): string {
   return [subject, description].filter((text) => textOf(text) !== undefined).join("\n\n");
 }
 
-/** What was asked of a tool, what it answered, and the rest. */
+/** Splits a tool call into call, result and leftovers. */
 function toolCall(value: unknown, fallbackId: string) {
   const call = objectOf(value) ?? {};
   const callId = textOf(call.id) ?? fallbackId;
@@ -123,7 +123,7 @@ function toolCall(value: unknown, fallbackId: string) {
   return { callId, name, input: (call.args ?? {}) as Json, result, left: toldFields(call, held) };
 }
 
-/** Gemini counts what was read from the cache as input, and thoughts beside the output. */
+/** Converts usage: Gemini counts cache reads as input, and thoughts separately from the output. */
 function usageBody(value: unknown, model: string | undefined): RecordBody | undefined {
   const tokens = objectOf(value);
   if (!tokens) return undefined;

@@ -1,10 +1,10 @@
-/** Messages that can be gone back to. */
+/** Maximum messages to remember for rewinds. */
 const MAX_MESSAGES = 2_000;
 
-/** A message and what its last record is called behind its id. */
+/** A message with the suffixes of its records' ids. */
 export type Placed = readonly [id: string, suffixes: readonly string[]];
 
-/** The messages on the line, oldest first, as far as they are remembered. */
+/** The remembered messages of the line, oldest first. */
 export class Order {
   #messages: Placed[];
   #isCut: boolean;
@@ -14,7 +14,7 @@ export class Order {
     this.#isCut = isCut;
   }
 
-  /** True if older messages than those remembered are on the line. */
+  /** True if the line has older messages that are not remembered. */
   get isCut(): boolean {
     return this.#isCut;
   }
@@ -23,17 +23,17 @@ export class Order {
     return this.#messages;
   }
 
-  /** The id of the last record; null for none. */
+  /** Id of the last record; null if none. */
   get last(): string | null {
     return lastOf(this.#messages.at(-1));
   }
 
-  /** Every record on the line. */
+  /** Returns the ids of all records on the line. */
   records(): readonly string[] {
     return this.#messages.flatMap(([id, suffixes]) => suffixes.map((suffix) => id + suffix));
   }
 
-  /** Puts a message at the end, or the new version of a message in its place; tells where it stands. */
+  /** Appends a message, or replaces its older version in place; returns its position. */
   place(message: Placed): "new" | "last" | "earlier" {
     const index = this.#messages.findLastIndex(([id]) => id === message[0]);
     if (index >= 0) {
@@ -48,7 +48,7 @@ export class Order {
     return "new";
   }
 
-  /** Takes a message and all after it away; the record that is last then, or undefined if the message is not known. */
+  /** Removes a message and all after it; returns the last record then, or undefined if the message is unknown. */
   rewindTo(message: string): string | null | undefined {
     const index = this.#messages.findIndex(([id]) => id === message);
     if (index < 0 || (index === 0 && this.#isCut)) return undefined;

@@ -3,7 +3,7 @@ import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "../cont
 import { dataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Gemini's content as parts, with fields that parts have no place for, by index. */
+/** Gemini's content as parts, with fields that parts cannot represent, by index. */
 export interface Content {
   readonly parts: readonly PartInput[];
   readonly extras?: { readonly [index: string]: Json };
@@ -12,7 +12,7 @@ export interface Content {
 /** A part that tool results may hold. */
 export type PlainPart = Exclude<ToolResultInput["output"], string>[number];
 
-/** The parts of content: a string, a part, or a list of both. Calls without an id are named after `id`. */
+/** Converts content: a string, a part, or a list of both. Calls without an id get one derived from `id`. */
 export function contentParts(content: unknown, id: string): Content {
   const parts: PartInput[] = [];
   const extras: [string, Json][] = [];
@@ -24,13 +24,12 @@ export function contentParts(content: unknown, id: string): Content {
   return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
 }
 
-/** Content as a list. */
 export function listOf(content: unknown): readonly unknown[] {
   if (content === undefined || content === null || content === "") return [];
   return Array.isArray(content) ? content : [content];
 }
 
-/** What content says in words. */
+/** Joins the texts of content. */
 export function textOfContent(content: unknown): string {
   const texts = listOf(content).map((value) =>
     typeof value === "string" ? value : textOf(objectOf(value)?.text),
@@ -81,7 +80,7 @@ function mediaPart(value: unknown): PlainPart | undefined {
   return dataPart(data.data, data.mimeType, textOf(data.displayName));
 }
 
-/** The result of a call: what its function responded, and what came with the response. */
+/** Converts the result of a call: the function's responses and their attachments. */
 export function resultPart(
   result: unknown,
   callId: string,
@@ -117,7 +116,7 @@ function responseOf(value: unknown): Response {
   return { parts: extra ? [...parts, rawPart(extra)] : parts, ...definedFields({ isError }) };
 }
 
-/** A response is an object: its output or its error, or else all of it as JSON. */
+/** Extracts the text of a response: its output or error, else the whole object as JSON. */
 function words(response: unknown): { readonly text: string; readonly isError?: boolean } {
   const fields = objectOf(response);
   if (!fields) return { text: response === undefined ? "" : JSON.stringify(response) };

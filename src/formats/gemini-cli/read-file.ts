@@ -7,7 +7,7 @@ import type { Input } from "../reading/input.ts";
 import { sessionItem } from "./decoder.ts";
 import { recordsOf } from "./message-records.ts";
 
-/** Reads a chat that older versions kept in one JSON file, which they wrote anew with every message. */
+/** Reads a chat of older versions, which rewrote one JSON file with every message. */
 export async function* readChatFile(path: string, input: Input): AsyncGenerator<Item> {
   let facts = NO_FACTS;
   let told = NO_FACTS;
@@ -39,7 +39,7 @@ export async function* readChatFile(path: string, input: Input): AsyncGenerator<
       yield rawRecord(`#${index}`, value as Json);
       continue;
     }
-    // Each follows the one before it in the file: a message that was taken back is passed over.
+    // Each record follows the previous one in the file, so deleted messages drop off the line.
     for (const record of recordsOf(message, textOf(message.id) ?? `#${index}`)) {
       yield { ...record, parent: last };
       last = record.id;

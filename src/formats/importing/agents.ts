@@ -3,25 +3,25 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { promisify } from "node:util";
 
-/** A running program. */
+/** A running process. */
 export interface AgentProcess {
   readonly pid: number;
   readonly command: string;
-  /** Its working folder, where the system tells. */
+  /** Working folder, if the system reports it. */
   readonly cwd?: string;
 }
 
-/** Running programs that carry one of the names; an empty list where the system does not tell. */
+/** Lists running processes with one of the names; empty if the system does not report any. */
 export async function runningAgents(names: readonly string[]): Promise<readonly AgentProcess[]> {
   if (names.length === 0) return [];
   const all = process.platform === "linux" ? await fromProc() : await fromPs();
   return all.filter(({ pid, command }) => pid !== process.pid && isNamed(command, names));
 }
 
-/** The names of interpreters, whose first argument says what really runs. */
+/** Interpreters, whose first argument is the actual program. */
 const INTERPRETER = /^(node|bun|deno|python[\d.]*)$/;
 
-/** Tells whether a command line runs a program of one of the names. */
+/** Tells whether a command line runs a program with one of the names. */
 export function isNamed(command: string, names: readonly string[]): boolean {
   const words = command.split(/[\0\s]+/).filter(Boolean);
   const program = basename(words[0] ?? "").replace(/\.exe$/i, "");

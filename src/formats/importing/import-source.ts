@@ -12,7 +12,6 @@ import { OpenCalls } from "./tally.ts";
 import { Target } from "./target.ts";
 import type { TargetItem } from "./target-item.ts";
 
-/** How one source is imported. */
 export interface SourceOptions {
   readonly isLive?: boolean;
   readonly limits?: Partial<ReadLimits>;
@@ -26,7 +25,7 @@ export interface SourceOptions {
 const BATCH_ITEMS = 500;
 const BATCH_BYTES = 1024 * 1024;
 
-/** The id under which a conversation of a foreign tool is kept. */
+/** Builds the session id of a foreign conversation. */
 export function sessionIdOf(source: Pick<Source, "format" | "id">, child?: string): SessionId {
   const path = [source.format, source.id, ...(child === undefined ? [] : [child])].join("/");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: an id from a damaged file may hold them, ours may not
@@ -34,7 +33,7 @@ export function sessionIdOf(source: Pick<Source, "format" | "id">, child?: strin
   return id.length <= 256 ? id : `${id.slice(0, 200)}…${id.slice(-55)}`;
 }
 
-/** Imports one source: what is new of it goes into its session and those of its sub-agents. */
+/** Imports one source: new records go into its session and those of its sub-agents. */
 export async function importSource(
   kernel: Kernel,
   found: FoundSource,
@@ -51,13 +50,13 @@ export async function importSource(
   }
 }
 
-/** The records on their way to one session. */
+/** Records on their way to one session. */
 interface Lane {
   readonly child: string | undefined;
   facts: Omit<SessionItem, "type" | "child">;
   items: TargetItem[];
   target: Target | undefined;
-  /** What the person asked first: the title where the tool has none. */
+  /** The person's first request: the title if the tool has none. */
   opening: string | undefined;
 }
 
@@ -68,7 +67,10 @@ class SourceImport {
   readonly #lanes = new Map<string | undefined, Lane>();
   readonly #openCalls = new OpenCalls();
   #main: Session | undefined;
-  /** The last checkpoint that is not in the store yet. It may be older than what is: then that is met again and known. */
+  /**
+   * The last checkpoint that is not stored yet. It may be older than the stored records: these are then read again and
+   * recognized.
+   */
   #state: Json | undefined;
   #pendingItems = 0;
   #pendingBytes = 0;
@@ -107,7 +109,7 @@ class SourceImport {
       if (!isDamaged(error)) throw error;
       this.#noteProblem({ type: "problem", path: source.path, severity: "lost", reason: describe(error) });
     } finally {
-      // What came before a failure is good.
+      // Records before a failure are valid.
       if (!signal?.aborted) await this.#flush();
     }
     for (const lane of this.#lanes.values()) await this.#finish(lane);
@@ -171,7 +173,7 @@ class SourceImport {
     }
   }
 
-  /** Sub-agents first: the source's own checkpoint must never be ahead of what it stands for. */
+  /** Flushes sub-agents first: the source's checkpoint must never be ahead of their records. */
   async #flush(): Promise<void> {
     const state = this.#state;
     this.#state = undefined;

@@ -1,9 +1,12 @@
 import type { Json } from "../../index.ts";
 
-/** A stretch of the log, both ends included. */
+/** A range of seqs, both inclusive. */
 export type Stretch = readonly [from: number, to: number];
 
-/** Where a stretch that goes on from elsewhere begins, and the seq it goes on from (0: from nothing, -1: the anchor). */
+/**
+ * The first seq of a stretch that continues from elsewhere, and the seq that it continues from (0: nothing, -1: the
+ * anchor).
+ */
 type Segment = readonly [from: number, parent: number];
 
 const ANCHOR = -1;
@@ -19,22 +22,22 @@ interface LineageState {
 }
 
 /**
- * How the entries of an imported source hang together. Entries follow each other unless something else is said, so only
- * the exceptions are kept: where a branch begins, what was rewound, which entries are newer versions of others.
+ * Reconstructs the line of an imported source. Entries follow each other by default, so only exceptions are stored:
+ * branches, rewinds, and entries that are newer versions of others.
  */
 export class Lineage {
   /** The entry that the next one follows. */
   #tip = 0;
-  /** The entry appended last that has a place of its own: what follows it needs no segment. */
+  /** The last appended entry with a place of its own: its successor needs no segment. */
   #end = 0;
-  /** Set while what came last has been rewound and nothing has followed yet. */
+  /** Target of a rewind that nothing has followed yet. */
   #rewound: number | null = null;
   readonly #segments: Segment[] = [];
-  /** Place in the line → the entry that stands there now. */
+  /** Place on the line → the entry that is there now. */
   readonly #moved = new Map<number, number>();
-  /** Every version that has stood in another's place → that place. */
+  /** Every newer version → the place it took. */
   readonly #placeOf = new Map<number, number>();
-  /** A line given entry by entry, which everything later goes on from. */
+  /** A line given entry by entry; everything later continues from it. */
   #anchor: readonly Stretch[] = [];
 
   constructor(state?: Json) {
@@ -49,7 +52,7 @@ export class Lineage {
     this.#anchor = anchor;
   }
 
-  /** What stands on the line from one entry through another; through the last one if none is given. */
+  /** Returns the stretches of the line from one entry through another, or through the last one. */
   between(from: number, to?: number): readonly Stretch[] {
     const last = this.#follows === ANCHOR ? this.#end : this.#follows;
     const [first, through] = [this.#place(from), to === undefined ? last : this.#place(to)];
@@ -58,12 +61,12 @@ export class Lineage {
     return [[first, through], ...newer.map(([, seq]) => [seq, seq] as const)];
   }
 
-  /** The entry that the next one follows; 0 for none. */
+  /** The entry that the next one follows; 0 if none. */
   get #follows(): number {
     return this.#rewound ?? this.#tip;
   }
 
-  /** An entry was appended; it follows `parent`, or what came last. */
+  /** Adds an appended entry after `parent`, or after the last entry. */
   add(seq: number, parent?: number): void {
     const follows = parent === undefined ? this.#follows : this.#place(parent);
     if (follows !== this.#end) this.#segments.push([seq, follows]);
@@ -72,7 +75,7 @@ export class Lineage {
     this.#rewound = null;
   }
 
-  /** An entry that is known already was met again, as when a source is read anew: only after a rewind does that matter. */
+  /** Notes that a known entry was read again; it matters only after a rewind. */
   touch(seq: number): void {
     const place = this.#place(seq);
     if (this.#rewound !== null) this.#tip = place;
@@ -80,32 +83,32 @@ export class Lineage {
     this.#rewound = null;
   }
 
-  /** `seq` was appended as a newer version of `old` and stands in its place. */
+  /** Puts `seq`, a newer version of `old`, in its place. */
   replace(old: number, seq: number): void {
     this.#move(this.#place(old), seq);
     this.touch(seq);
   }
 
-  /** What came after `seq` leaves the line; 0 leaves nothing. */
+  /** Removes everything after `seq` from the line; 0 removes all. */
   rewind(seq: number): void {
     this.#rewound = this.#place(seq);
   }
 
-  /** The line consists of exactly these entries. */
+  /** Sets the line to exactly these entries. */
   set(seqs: readonly number[]): void {
     this.#anchor = stretchesOf(seqs.map((seq) => this.#place(seq)));
     this.#tip = ANCHOR;
     this.#rewound = null;
   }
 
-  /** The line, oldest first; undefined while it is simply everything. */
+  /** Returns the line, oldest first; undefined if it is the whole log. */
   stretches(): readonly Stretch[] | undefined {
     const isPlain = this.#segments.length === 0 && this.#moved.size === 0 && this.#anchor.length === 0;
     if (isPlain && this.#follows === this.#end) return undefined;
     return this.#inPlace(this.#path(this.#follows));
   }
 
-  /** Changes when the line has to be chosen anew: what merely goes on at its end does not count. */
+  /** Returns a text that changes when the line must be set again; growth at the end does not count. */
   signature(): string {
     const path = this.stretches();
     if (!path) return "";
@@ -149,7 +152,7 @@ export class Lineage {
     return path;
   }
 
-  /** The anchor up to an entry that is on it, if no later segment holds the entry. */
+  /** Returns the anchor up to the entry, if the entry is on it. */
   #anchored(seq: number): readonly Stretch[] | undefined {
     const index = this.#anchor.findIndex(([from, to]) => from <= seq && seq <= to);
     if (index < 0) return undefined;
@@ -168,7 +171,7 @@ export class Lineage {
     return this.#segments[low - 1] ?? [1, 0];
   }
 
-  /** Puts newer versions in the places of what they replaced. */
+  /** Replaces old versions with the newer ones. */
   #inPlace(path: readonly Stretch[]): readonly Stretch[] {
     if (this.#moved.size === 0) return path;
     const exceptions = [

@@ -1,7 +1,7 @@
 import type { ForeignEdit } from "../item.ts";
 import type { TargetItem } from "./target-item.ts";
 
-/** All record ids that items name. */
+/** Collects all record ids that items mention. */
 export function mentioned(items: readonly TargetItem[]): readonly string[] {
   const ids = new Set<string>();
   for (const item of items) {

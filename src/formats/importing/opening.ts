@@ -2,7 +2,7 @@ import type { MessageInput } from "../../index.ts";
 
 const MAX_CHARACTERS = 80;
 
-/** The first words of what a person asked; undefined for messages that tools wrote in the person's name. */
+/** Returns the first line of a person's request; undefined for messages that tools wrote in the person's name. */
 export function openingOf(message: MessageInput): string | undefined {
   if (message.role !== "user") return undefined;
   const texts =
@@ -10,7 +10,7 @@ export function openingOf(message: MessageInput): string | undefined {
   for (const part of texts) {
     if (part.type !== "text") continue;
     const words = part.text.replace(/^\s*<(task|user_message|user_query)>/, "").trim();
-    // Tags and headings at the beginning: instructions and surroundings that the tool has put there.
+    // Leading tags and headings mark instructions and context from the tool.
     if (words === "" || /^[<#[{]/.test(words)) continue;
     const line = (words.split("\n", 1)[0] as string).replace(/<\/\w+>\s*$/, "").trim();
     return line.length <= MAX_CHARACTERS

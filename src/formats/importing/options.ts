@@ -2,9 +2,9 @@ import type { Format } from "../format.ts";
 import type { ReadLimits } from "../reading/limits.ts";
 import type { SourceReport } from "./report.ts";
 
-/** How far an import has come. */
+/** Progress of an import. */
 export interface ImportProgress {
-  /** The source being read, and how many there are. */
+  /** Index of the current source, and the number of sources. */
   readonly index: number;
   readonly count: number;
   readonly path: string;
@@ -13,17 +13,16 @@ export interface ImportProgress {
   readonly messages: number;
 }
 
-/** How sources are imported. */
 export interface ImportOptions {
   /** Only these formats; all by default. */
   readonly formats?: readonly Format[];
-  /** Leave out sources last changed before this time. */
+  /** Skip sources last modified before this time. */
   readonly since?: number;
-  /** Read everything and report what would be imported, without writing. */
+  /** Read everything and report it without writing. */
   readonly dryRun?: boolean;
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ImportProgress) => void;
-  /** Called as soon as a source is done. */
+  /** Called after each source. */
   readonly onSource?: (report: SourceReport) => void;
 }

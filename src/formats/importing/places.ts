@@ -10,12 +10,11 @@ export interface Place {
   readonly path: string;
 }
 
-/** This computer. */
 export function thisSystem(): System {
   return { home: homedir(), platform: process.platform, env: process.env };
 }
 
-/** The well-known folders of all tools that exist on this computer. */
+/** Lists the well-known folders of all tools that exist on this computer. */
 export async function wellKnownPlaces(system: System = thisSystem()): Promise<readonly Place[]> {
   checkSystem(system);
   const places: Place[] = [];

@@ -3,12 +3,12 @@ import type { ProblemItem } from "../item.ts";
 import { NO_COUNTS } from "./report.ts";
 import type { RunningCounts } from "./tally.ts";
 
-/** One append in the making: which seq each new record will get. */
+/** An append in preparation, which assigns seqs to new records. */
 export class Plan {
   readonly items: IntakeItem[] = [];
   readonly found: RunningCounts = { ...NO_COUNTS };
   readonly added: RunningCounts = { ...NO_COUNTS };
-  /** What is to be told once the append has succeeded; a plan that met a conflict is made anew. */
+  /** Problems to report after the append has succeeded; after a conflict the plan is rebuilt. */
   readonly problems: Pick<ProblemItem, "reason" | "severity">[] = [];
   copiedBytes = 0;
   lastAt: number;
@@ -36,7 +36,7 @@ export class Plan {
 
   add(item: IntakeItem): number {
     const seq = this.#firstSeq + this.items.length;
-    // A record that comes twice in one append replaces its own first row.
+    // A record that occurs twice in one append replaces its own first row.
     const isAgain = item.record && this.#planned.has(item.record.id);
     this.items.push(isAgain && item.record ? { ...item, record: { ...item.record, replaces: true } } : item);
     this.lastAt = Math.max(this.lastAt, item.at ?? 0);

@@ -5,10 +5,10 @@ import { type SourceOptions, sessionIdOf } from "./import-source.ts";
 import { type Counts, NO_COUNTS, type SourceReport } from "./report.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyInto } from "./tally.ts";
 
-/** Records whose newer versions are recognised in a preview; beyond that they count again. */
+/** Maximum records whose newer versions are recognized; beyond it, versions count again. */
 const MAX_REMEMBERED = 100_000;
 
-/** Reads one source and counts what is in it, without a store. */
+/** Reads one source and counts its content without a store. */
 export async function previewSource(found: FoundSource, options: SourceOptions = {}): Promise<SourceReport> {
   const { source, format, root } = found;
   const { limits, signal, databases } = options;

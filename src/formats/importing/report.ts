@@ -2,7 +2,7 @@ import type { SessionId } from "../../index.ts";
 import type { FormatName } from "../format.ts";
 import type { ProblemItem } from "../item.ts";
 
-/** How much of each kind. */
+/** Number of items by kind. */
 export interface Counts {
   readonly messages: number;
   readonly toolCalls: number;
@@ -16,7 +16,6 @@ export interface Counts {
   readonly children: number;
 }
 
-/** Nothing of any kind. */
 export const NO_COUNTS: Counts = {
   messages: 0,
   toolCalls: 0,
@@ -29,7 +28,7 @@ export const NO_COUNTS: Counts = {
   children: 0,
 };
 
-/** What became of one source. */
+/** Result of importing one source. */
 export interface SourceReport {
   readonly format: FormatName;
   readonly id: string;
@@ -37,27 +36,29 @@ export interface SourceReport {
   readonly session: SessionId;
   readonly sizeBytes: number;
   /**
-   * "planned" in a dry run; "unchanged" if nothing was new; "failed" if it could not be read (to the end); "stopped" if a
-   * signal ended it: what was imported until then is in the store, and the next import goes on from there.
+   * "planned": dry run; "unchanged": nothing was new; "failed": the source could not be read completely; "stopped": a
+   * signal ended the import, stored records stay, and the next import continues from there.
    */
   readonly status: "planned" | "imported" | "unchanged" | "failed" | "stopped";
-  /** What this reading met, new or not. Reading goes on where the last one stopped, so this is not the whole source. */
+  /**
+   * Records in this read, new or not. A read continues where the last one stopped, so it may not cover the whole
+   * source.
+   */
   readonly found: Counts;
-  /** What was new and is in the log now. */
+  /** New records in the log. */
   readonly added: Counts;
   readonly bytesRead: number;
-  /** Bytes of the source that were left out because the log holds the same elsewhere. */
+  /** Bytes of the source that were left out because the log already has the same content. */
   readonly copiedBytes: number;
-  /** Tool calls whose result was not in the source. */
+  /** Tool calls without a result in the source. */
   readonly openCalls: number;
-  /** Records that could not be kept, and records that were kept with something wrong. */
+  /** Records that could not be kept, and records that were kept incompletely. */
   readonly lost: number;
   readonly damaged: number;
-  /** Why it failed. */
+  /** Reason of a failure. */
   readonly error?: string;
 }
 
-/** Sums over sources. */
 export interface Totals {
   readonly sources: number;
   readonly failed: number;
@@ -71,22 +72,21 @@ export interface Totals {
   readonly added: Counts;
 }
 
-/** What became of an import. */
+/** Result of an import. */
 export interface ImportReport {
   readonly sources: readonly SourceReport[];
   readonly formats: Readonly<Partial<Record<FormatName, Totals>>>;
   readonly totals: Totals;
-  /** The first 1,000 problems, by file and line; `totals` counts all. */
+  /** The first 1,000 problems in the order of reading; `totals` counts all. */
   readonly problems: readonly ProblemItem[];
 }
 
-/** The sum of two counts. */
 export function addCounts(a: Counts, b: Counts): Counts {
   const keys = Object.keys(NO_COUNTS) as (keyof Counts)[];
   return Object.fromEntries(keys.map((key) => [key, a[key] + b[key]])) as unknown as Counts;
 }
 
-/** Sums up sources. */
+/** Sums the reports of sources. */
 export function totalsOf(sources: readonly SourceReport[]): Totals {
   const sum = (of: (source: SourceReport) => number) =>
     sources.reduce((total, source) => total + of(source), 0);

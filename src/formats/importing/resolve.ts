@@ -1,17 +1,17 @@
 import type { BodyInput, EditInput, SessionId } from "../../index.ts";
 import type { ForeignEdit, RecordBody, Span } from "../item.ts";
 
-/** What is known of the session while its records are resolved. */
+/** Session state for resolving record ids. */
 export interface Resolution {
   readonly session: SessionId;
   readonly author: string;
-  /** The seq a record was or will be appended at. */
+  /** Returns the seq at which a record was or will be appended. */
   readonly seqOf: (record: string) => number | undefined;
-  /** What stands on the line from one entry through another; through the last one if none is given. */
+  /** Returns the stretches of the line from one entry through another, or through the last one. */
   readonly between: (from: number, to?: number) => readonly (readonly [from: number, to: number])[];
 }
 
-/** The body of a record with seqs in place of record ids; undefined if it refers to a record that is not there. */
+/** Replaces the record ids in a body with seqs; undefined if a record is missing. */
 export function resolveBody(body: RecordBody, resolution: Resolution): BodyInput | undefined {
   if (body.kind === "raw") return { kind: "raw", format: resolution.author, value: body.value };
   if (body.kind !== "overlay") return body;

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { BodyInput, Entry, Json, PartInput } from "../../index.ts";
 
 /**
- * Tells whether two records of one id say the same, word by word: then the second is a copy. Either may come from the log,
- * where large parts and data have become blobs; these are compared by their digests.
+ * Tells whether two records with the same id have the same content, so the second is a copy. Either may come from the
+ * log, where large parts and data are blobs; these are compared by digest.
  */
 export function isSameRecord(one: BodyInput | Entry, other: BodyInput | Entry): boolean {
   return one.kind === other.kind && contentOf(one) === contentOf(other);
@@ -24,7 +24,7 @@ function contentOf(body: BodyInput | Entry): string {
     case "notice":
       return body.text;
     case "overlay": {
-      // Ranges depend on where the line had come to; what is put in their place does not.
+      // Ranges depend on the line at that moment; the replacement does not.
       const { edit } = body;
       const shown = edit.type === "replace" ? edit.parts.map(partContent) : [];
       return JSON.stringify([body.reason, edit.type, "target" in edit ? edit.target : null, shown]);

@@ -1,10 +1,10 @@
 import type { BodyInput, Entry, MessageInput, PartInput } from "../../index.ts";
 import { type Counts, NO_COUNTS } from "./report.ts";
 
-/** Counts that are being added up. */
+/** Mutable counts. */
 export type RunningCounts = { -readonly [K in keyof Counts]: number };
 
-/** Adds what a body counts as to a running sum, or takes it off again. */
+/** Adds a body to the counts, or subtracts it. */
 export function tallyBody(sum: RunningCounts, body: BodyInput | Entry, sign: 1 | -1 = 1): void {
   switch (body.kind) {
     case "message":
@@ -38,11 +38,11 @@ function tallyPart(sum: RunningCounts, part: PartInput, sign: 1 | -1): void {
 }
 
 function isImage(part: PartInput): boolean {
-  // A picture whose bytes are damaged or lie elsewhere was kept as the foreign block it is.
+  // An image with damaged or external bytes was kept as its foreign block.
   if (part.type === "raw")
     return /image/.test(String((part.value as { readonly type?: unknown } | null)?.type));
   if (part.type === "blob") return part.of === undefined && part.mime.startsWith("image/");
-  // Without a label the bytes have shown what they are; only images and PDFs come so, and PDFs are rare enough to look.
+  // Data without a label has a recognizable signature: an image or a PDF.
   return part.type === "data" && (part.mime?.startsWith("image/") ?? !isPdf(part.data));
 }
 
@@ -50,7 +50,7 @@ function isPdf(data: unknown): boolean {
   return typeof data === "string" && data.startsWith("JVBERi0");
 }
 
-/** Follows which tool calls got no answer, for up to a bound of calls at once. */
+/** Tracks tool calls without a result, up to 10,000 at once. */
 export class OpenCalls {
   readonly #open = new Set<string>();
   readonly #max = 10_000;
@@ -67,7 +67,7 @@ export class OpenCalls {
   }
 }
 
-/** Adds counts to a running sum, or takes them off again. */
+/** Adds counts to a running sum, or subtracts them. */
 export function tallyInto(sum: RunningCounts, counts: Counts, sign: 1 | -1 = 1): void {
   for (const key of Object.keys(NO_COUNTS) as (keyof Counts)[]) sum[key] += sign * counts[key];
 }

@@ -1,4 +1,4 @@
 import type { LineItem, RecordItem, RewindItem } from "../item.ts";
 
-/** What goes into one session: records, and what comes between them and changes the line. */
+/** An item for one session: a record, or a change of the line between records. */
 export type TargetItem = RecordItem | RewindItem | LineItem;

@@ -18,22 +18,22 @@ import { isSameRecord } from "./same-record.ts";
 import { type RunningCounts, tallyBody, tallyInto } from "./tally.ts";
 import type { TargetItem } from "./target-item.ts";
 
-/** What a target tells about what it met. */
+/** Callbacks of a target. */
 export interface TargetReport {
   readonly problem: (reason: string, severity: ProblemItem["severity"]) => void;
   readonly copied: (bytes: number) => void;
 }
 
-/** What a target has to know of what it has taken in. */
+/** State that a target stores with its intake. */
 interface TargetProgress {
   readonly lineage: Json;
-  /** The lineage's signature when its line was chosen last. */
+  /** Signature of the lineage when the line was last set. */
   readonly chosen: string;
 }
 
 const MAX_TRIES = 100;
 
-/** One session that records go into: decides what is new, gives it seqs, and keeps the line as the source has it. */
+/** One session that receives records: finds the new ones, assigns seqs, and keeps the line equal to the source's. */
 export class Target {
   readonly session: Session;
   readonly found: RunningCounts = { ...NO_COUNTS };
@@ -41,7 +41,7 @@ export class Target {
   readonly #intake: Intake;
   readonly #author: string;
   readonly #report: TargetReport;
-  /** The head when this import began: what is known above it was met in this very reading. */
+  /** Head at the start of this import: known records above it come from this read. */
   readonly #headAtStart: number;
   readonly #createdAt: number;
   #head: { readonly seq: number; readonly at: number };
@@ -74,12 +74,12 @@ export class Target {
     return new Target({ session, intake, author, report, head: await session.head(), createdAt });
   }
 
-  /** The format's own state at its last checkpoint. */
+  /** The format's state at its last checkpoint. */
   get state(): Json | undefined {
     return this.#intake.checkpoint;
   }
 
-  /** Takes in what is new of the items, together with the format's state if one is given. */
+  /** Appends the new items, together with the format's state if given. */
   async take(items: readonly TargetItem[], state?: Json): Promise<void> {
     let offered = items;
     for (let tries = 1; ; tries++) {
@@ -98,14 +98,14 @@ export class Target {
     }
   }
 
-  /** Puts the session's line where the source has it, if that has changed since the last import. */
+  /** Sets the session's line to the source's if it has changed since the last import. */
   async chooseLine(): Promise<void> {
     const signature = this.#lineage.signature();
     if (signature === this.#chosen) return;
     const stretches = this.#lineage.stretches() ?? [[1, this.#head.seq] as const];
     const ranges = stretches.map(([from, to]) => ({ session: this.session.id, from, to }));
     try {
-      // With the time of what it follows: records that come later are older than now.
+      // Use the time of the preceding entry: later records are older than now.
       const at = this.#head.at;
       const { seq } = await this.session.setLine(ranges, `as in ${this.#author}`, { at });
       this.#head = { seq, at };
@@ -120,7 +120,7 @@ export class Target {
     await this.#intake.save({ progress: this.#progress(this.#lineage) });
   }
 
-  /** Someone else appended or imported meanwhile. */
+  /** Reloads state after somebody else appended or imported. */
   async #lookAgain(): Promise<void> {
     await this.#intake.refresh();
     this.#head = await this.session.head();
@@ -128,7 +128,7 @@ export class Target {
     this.#lineage = new Lineage(progress?.lineage);
   }
 
-  /** A record too large for an entry is kept as a raw one, which can lie in a blob. */
+  /** Turns a record that is too large for an entry into a raw one, which can be stored as a blob. */
   #withinEntry(item: TargetItem, maxBytes: number): TargetItem {
     if (item.type !== "record" || item.body.kind === "raw") return item;
     const text = JSON.stringify(item.body);
@@ -175,7 +175,7 @@ export class Target {
     if (known.seq > this.#headAtStart && item.version === undefined)
       return this.#takeDuplicate(item, known, plan, lineage);
     lineage.touch(known.seq);
-    // Known from this very reading: it was counted then.
+    // A record of this read was counted already.
     if (known.seq <= this.#headAtStart) tallyBody(plan.found, item.body as BodyInput);
   }
 
@@ -187,7 +187,7 @@ export class Target {
     tallyBody(plan.added, body);
   }
 
-  /** The source holds another version of a record that is in the log: it takes the place of the old one on the line. */
+  /** Appends another version of a known record and puts it in the old one's place on the line. */
   async #takeNewer(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
     const body = this.#bodyOf(item, plan, lineage);
     const before = plan.bodyAt(known.seq) ?? (await this.session.entry(known.seq));
@@ -200,7 +200,7 @@ export class Target {
     if (known.seq > this.#headAtStart) tallyBody(plan.found, before, -1);
   }
 
-  /** The same id again within one reading: a copy if it says the same, else a record of its own under another id. */
+  /** Handles a repeated id within one read: a copy if the content is the same, else a record under another id. */
   async #takeDuplicate(item: RecordItem, known: TakenRecord, plan: Plan, lineage: Lineage): Promise<void> {
     const first = plan.bodyAt(known.seq) ?? (await this.session.entry(known.seq));
     if (first && isSameRecord(first, this.#bodyOf(item, plan, lineage))) {
@@ -230,7 +230,7 @@ export class Target {
     };
     const body = resolveBody(item.body, resolution);
     if (body) return body;
-    // An edit of something that is not there changes nothing; that it was made is kept.
+    // An edit with a missing target has no effect, but is kept.
     return { kind: "raw", format: this.#author, value: item.body as unknown as Json };
   }
 
@@ -250,12 +250,12 @@ export class Target {
     const floor = Math.max(this.#head.at, plan.lastAt);
     const at = item.at ?? floor;
     const versioned = item.version === undefined ? record : { ...record, version: item.version };
-    // The log's times never fall; where the source's do, its own is kept beside.
+    // Times in the log never decrease; an earlier time of the source is kept in the body.
     const kept = item.at !== undefined && item.at < floor ? withTime(body, item.at) : body;
     return { record: versioned, body: kept, at };
   }
 
-  /** The time of records that have none and come first: that of the first one that has, or of the whole conversation. */
+  /** Returns the time for leading records without one: that of the first record with a time, or of the conversation. */
   #timeBefore(items: readonly TargetItem[]): number {
     if (this.#head.seq > 0) return this.#head.at;
     const timed = items.find((item) => item.type === "record" && item.at !== undefined) as

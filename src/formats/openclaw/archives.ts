@@ -10,7 +10,7 @@ import type { Input } from "../reading/input.ts";
 import { type JsonLine, readJsonLines } from "../reading/json-lines.ts";
 import type { ReadLimits } from "../reading/limits.ts";
 
-/** A transcript that was put aside: after a reset or deletion, or because nobody used it any more. */
+/** A transcript that was archived after a reset or deletion, or because it was no longer used. */
 export interface Archive {
   readonly table: string;
   readonly session: string;
@@ -18,7 +18,7 @@ export interface Archive {
   readonly sizeBytes: number;
   readonly archivedAt: number | undefined;
   readonly encoding: string;
-  /** Name of the file it lies in, where it does not lie in the database. */
+  /** Name of the archive file, if the archive is not in the database. */
   readonly file: string | undefined;
 }
 
@@ -32,7 +32,7 @@ const TABLES = [
   },
 ];
 
-/** The archives of a database, without their content. */
+/** Lists the archives of a database without their content. */
 export function* archivesOf(database: SourceDatabase): Generator<Archive> {
   for (const { table, time, encoding, isFile } of TABLES) {
     const columns = ["session_id", "generation", "archive_name", "archive_blob", time];
@@ -58,7 +58,7 @@ function archiveOf(table: string, row: DatabaseRow): Archive {
 }
 
 /**
- * Archives by the id of their source: the session's own if nothing else has it, else with the generation, for a session
+ * Names the archives by source id: the session's own id if it is unique, else with the generation, because a session
  * may have been reset more than once.
  */
 export function namedArchives(database: SourceDatabase): ReadonlyMap<string, Archive> {
@@ -74,12 +74,12 @@ export function namedArchives(database: SourceDatabase): ReadonlyMap<string, Arc
   return named;
 }
 
-/** Where the file of an archive lies, if it lies in one. */
+/** Returns the path of an archive's file, if it has one. */
 export function archivePath(database: string, { file }: Archive): string | undefined {
   return file === undefined ? undefined : join(dirname(database), "cold", file);
 }
 
-/** The transcript in an archive. */
+/** Reads the transcript in an archive. */
 export async function* readArchive(
   archive: Archive,
   source: Source,
@@ -126,7 +126,7 @@ function linesOf(
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** The bytes of an archive, a piece at a time: it may be as large as a database allows. */
+/** Yields the bytes of an archive in pieces, because it may be as large as the database allows. */
 function* piecesOf(
   { table, session, generation, sizeBytes }: Archive,
   database: SourceDatabase,

@@ -10,8 +10,8 @@ import { holdsTranscripts, schemaFault } from "./schema.ts";
 import { describedBy } from "./session-files.ts";
 
 /**
- * Conversations in the database of an agent. `leftovers` are files of the time before the database, by session: they are
- * claimed with it and not read. What cannot be listed is one more source, so that reading it can tell.
+ * Finds the conversations in an agent's database. `leftovers` are older session files by session: the sources claim
+ * them, but they are not read. If the list is unreadable, an extra source reports the problem when it is read.
  */
 export async function databaseSources(
   file: FileFacts,
@@ -56,7 +56,7 @@ export async function databaseSources(
   return sources;
 }
 
-/** A source that has nothing to read but a problem. */
+/** Builds a source whose read yields only a problem. */
 function unreadable({ path, sizeBytes, modifiedAt }: FileFacts): Source {
   const id = `${agentOf(path)}/${basename(path)}`;
   return { format: "openclaw", id, path, paths: [path], sizeBytes, modifiedAt };
@@ -83,7 +83,7 @@ function* liveOf(database: SourceDatabase) {
       : [];
     yield {
       id,
-      /** How much of the file is this one's, about. */
+      /** Approximate share of the file. */
       share: Number(count) / Math.max(1, Number(all?.count)),
       modifiedAt: timeOf(row?.created_at),
     };

@@ -9,7 +9,7 @@ import { registeredIn } from "./registry.ts";
 import { schemaFault } from "./schema.ts";
 import { withFacts } from "./session-files.ts";
 
-/** One conversation of a database. */
+/** Reads one conversation of a database. */
 export async function* readDatabase(source: Source, input: Input): AsyncGenerator<Item> {
   const { path, id } = source;
   const problem = (reason: string): ProblemItem => ({ type: "problem", path, severity: "lost", reason });

@@ -11,7 +11,7 @@ import { MAX_PACKED_BYTES, payloadOf } from "./payload.ts";
 /** Events between two checkpoints. */
 const CHECKPOINT_EVENTS = 500;
 
-/** How far a transcript was read, with what tells whether it is still the same up to there. */
+/** Read position in a transcript, with checks that detect a rewritten transcript. */
 interface EventState {
   readonly seq: number;
   readonly check: string;
@@ -19,7 +19,7 @@ interface EventState {
   readonly decoder: Json;
 }
 
-/** The events of one transcript, from where the last import stopped. */
+/** Reads the events of one transcript from where the last import stopped. */
 export async function* readEvents(
   source: Source,
   input: Input,
@@ -55,7 +55,7 @@ export async function* readEvents(
     yield { type: "rewind", to: leaf };
 }
 
-/** Packed and unpacked events; what is larger than allowed is not even loaded. */
+/** Selects packed and unpacked events; events above the limit are not loaded. */
 function eventsQuery(database: SourceDatabase, maxBytes: number): string {
   const isPacked = database.hasColumn("transcript_events", "event_zstd");
   const packed = isPacked
@@ -81,7 +81,7 @@ function stillAt(
   return isSame ? (saved as EventState) : undefined;
 }
 
-/** Changes when OpenClaw has written a transcript anew. */
+/** Returns the generation, which changes when OpenClaw rewrites a transcript. */
 function generationOf(database: SourceDatabase, session: string): string {
   if (!database.hasColumn("transcript_rewrite_watermarks", "generation")) return "";
   const [row] = database.rows(
@@ -91,7 +91,7 @@ function generationOf(database: SourceDatabase, session: string): string {
   return String(row?.generation ?? "");
 }
 
-/** The entry that the active branch ends with, if OpenClaw has noted it for all that was read. */
+/** Returns the last entry of the active branch, if OpenClaw's index covers everything up to `seq`. */
 function leafOf(database: SourceDatabase, session: string, seq: number): string | undefined {
   const table = "session_transcript_index_state";
   const columns = ["leaf_event_id", "indexed_seq", "needs_rebuild"];

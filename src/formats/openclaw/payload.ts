@@ -4,13 +4,13 @@ import type { DatabaseRow } from "../reading/database.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { jsonFault, parseJson } from "../reading/parse-json.ts";
 
-/** The most that OpenClaw compresses into one event. */
+/** Maximum compressed size of an event in OpenClaw. */
 export const MAX_PACKED_BYTES = 4 * 1024 * 1024;
 
-/** An event of a transcript, or why it cannot be had. */
+/** An event of a transcript, or the reason why it is unreadable. */
 export type Payload = { readonly event: JsonObject; readonly text: string } | { readonly reason: string };
 
-/** The event in a row: as text, or packed with zstd. */
+/** Parses the event in a row: text, or compressed with zstd. */
 export function payloadOf(row: DatabaseRow, maxBytes: number): Payload {
   const text = textOfRow(row, maxBytes);
   if (typeof text !== "string") return text;

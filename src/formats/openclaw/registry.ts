@@ -3,17 +3,17 @@ import type { Leftovers } from "../content/leftovers.ts";
 import type { SourceDatabase } from "../reading/database.ts";
 import { parseJson } from "../reading/parse-json.ts";
 
-/** What OpenClaw's list of sessions says of one. */
+/** An entry in OpenClaw's list of sessions. */
 export interface RegisteredSession {
-  /** Names the conversation over all its sessions, like `agent:main:main`. */
+  /** Key of the conversation across its sessions, such as `agent:main:main`. */
   readonly key: string;
   readonly entry: Leftovers;
   readonly title?: string;
-  /** Session id of the one that started it. */
+  /** Session id of the parent. */
   readonly parent?: string;
 }
 
-/** The sessions of a list by session id. */
+/** Indexes a list of sessions by session id. */
 export function sessionsOf(
   list: Iterable<readonly [key: string, entry: unknown]>,
 ): Map<string, RegisteredSession> {
@@ -32,7 +32,7 @@ export function sessionsOf(
   return sessions;
 }
 
-/** What the database says of its sessions, besides the transcripts. */
+/** Reads the list of sessions from the database. */
 export function registeredIn(database: SourceDatabase): Map<string, RegisteredSession> {
   const list: [string, unknown][] = [];
   const hasNodes = ["session_key", "current_session_id", "entry_json"].every((column) =>

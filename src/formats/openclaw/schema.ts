@@ -1,12 +1,12 @@
 import type { SourceDatabase } from "../reading/database.ts";
 
-/** Tells whether a database is meant to hold transcripts: up to 2026.7.1 those of OpenClaw held other things only. */
+/** Tells whether a database is for transcripts; up to 2026.7.1, OpenClaw's databases held only other data. */
 export function holdsTranscripts(database: SourceDatabase): boolean {
   const tables = ["transcript_events", "session_windows", "session_entries", "sessions"];
   return tables.some((table) => database.hasTable(table));
 }
 
-/** What is wrong with the tables of a database; undefined if they can be read. */
+/** Describes missing columns of a database; undefined if it is readable. */
 export function schemaFault(database: SourceDatabase): string | undefined {
   const columns = ["session_id", "seq", "event_json"];
   const missing = columns.filter((column) => !database.hasColumn("transcript_events", column));

@@ -11,14 +11,14 @@ import type { FileFacts, Folder } from "../reading/folder.ts";
 import { Input } from "../reading/input.ts";
 import { type RegisteredSession, sessionsOf } from "./registry.ts";
 
-/** Live transcripts, and those that a reset or deletion has put aside under a longer name. */
+/** Live transcripts, and those that a reset or deletion has renamed. */
 const TRANSCRIPT = /\.jsonl(\.(?:reset|deleted|bak)\b.*)?$/;
 const SESSIONS_FOLDER = /[/\\]agents[/\\][^/\\]+[/\\]sessions$/;
 /** Folders of pi itself, named after the working folder. */
 const PI_FOLDER = /^--.*--$/;
 const OWN_ENTRY = /"customType"\s*:\s*"openclaw[.:]/;
 
-/** Conversations that OpenClaw keeps as files in a folder. */
+/** Finds the conversations that OpenClaw keeps as files in a folder. */
 export async function fileSources(folder: Folder): Promise<readonly Source[]> {
   if (PI_FOLDER.test(folder.name)) return [];
   const registry = folder.files.find(({ name }) => name === "sessions.json");
@@ -26,7 +26,7 @@ export async function fileSources(folder: Folder): Promise<readonly Source[]> {
   const isSessionsFolder = sessions !== undefined || SESSIONS_FOLDER.test(folder.path);
   const sources: Source[] = [];
   const taken = new Set<string>();
-  // Live ones first: they keep the id if one was put aside under it as well.
+  // Live transcripts come first and keep the id if an archived one has the same.
   const transcripts = folder.files.filter(({ name }) => TRANSCRIPT.test(name)).sort(byLiveness);
   for (const file of transcripts) {
     const head = await folder.head(file);
@@ -53,7 +53,7 @@ function byLiveness(a: FileFacts, b: FileFacts): number {
   return Number(!a.name.endsWith(".jsonl")) - Number(!b.name.endsWith(".jsonl"));
 }
 
-/** What the list of sessions tells of one before it is read. */
+/** Returns the facts of a listed session for its source. */
 export function describedBy(
   session: RegisteredSession | undefined,
 ): Partial<Pick<Source, "parent" | "title">> {
@@ -69,7 +69,7 @@ async function readRegistry({
   return entries && sessionsOf(Object.entries(entries));
 }
 
-/** One conversation in a file. */
+/** Reads one conversation from a file. */
 export async function* readSessionFile(source: Source, input: Input): AsyncGenerator<Item> {
   const [path = "", registry] = source.paths;
   const listed = registry === undefined ? undefined : await input.json(registry);
@@ -79,7 +79,7 @@ export async function* readSessionFile(source: Source, input: Input): AsyncGener
     yield item.type === "session" && item.meta ? { ...item, meta: withFacts(item.meta, session) } : item;
 }
 
-/** Session meta with what the list of sessions says beside what the transcript says. */
+/** Adds the facts of the session list to the session's meta. */
 export function withFacts(
   meta: { readonly [key: string]: Json },
   session: RegisteredSession | undefined,

@@ -1,9 +1,9 @@
-/** How many calls are remembered to tell whether an id is free. */
+/** Maximum calls to remember when checking whether an id is free. */
 const MAX_CALLS = 4096;
 
 /**
- * Gives every tool call an id of its own, so that results find their calls: opencode's, unless it was used before (some
- * providers count from zero in each message, and ids may have been blacked out), then one made of where the call stands.
+ * Gives every tool call a unique id, so results find their calls: opencode's own id, or the call's place if that id was
+ * used before. Some providers count from zero in each message, and ids may be redacted.
  */
 export class CallIds {
   readonly #used = new Set<string>();

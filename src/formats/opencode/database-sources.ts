@@ -5,9 +5,9 @@ import { databaseFault } from "../reading/database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";
 
 /**
- * Conversations in a database; none if it is not opencode's. `migrated` are files of the time before the database, by
- * session: they are claimed with it and not read. A list that cannot be read to its end is one more source, named like
- * the file, so that reading it can tell.
+ * Finds the conversations in a database; none if it is not opencode's. `migrated` are older session files by session:
+ * the sources claim them, but they are not read. If the list is unreadable, an extra source named after the file
+ * reports the problem when it is read.
  */
 export async function databaseSources(
   file: FileFacts,
@@ -56,7 +56,7 @@ function isOurs(database: SourceDatabase): boolean {
   );
 }
 
-/** How much of the file is whose, about: messages are counted because an index holds them. */
+/** Estimates each session's share of the file; counts messages, because an index covers them. */
 function sharesIn(database: SourceDatabase): (session: string) => number {
   const counts = new Map<unknown, number>();
   let total = 0;
@@ -67,7 +67,7 @@ function sharesIn(database: SourceDatabase): (session: string) => number {
   return (session) => (counts.get(session) ?? 0) / Math.max(1, total);
 }
 
-/** When a conversation last grew: while an answer arrives, only its parts are written to. */
+/** Returns when a conversation last grew: while a reply streams, only its parts are updated. */
 function changesIn(database: SourceDatabase): (session: string) => number {
   const tables = ["message", "part"];
   const columns = ["time_created", "time_updated"];

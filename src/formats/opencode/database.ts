@@ -10,7 +10,7 @@ import { jsonFault, parseJson } from "../reading/parse-json.ts";
 import { messageOfRow } from "./session-messages.ts";
 import type { Stored } from "./stored.ts";
 
-/** One conversation of a database, a message at a time. */
+/** Reads one conversation of a database, message by message. */
 export async function* readDatabase(source: Source, input: Input): AsyncGenerator<Stored> {
   const { path, id } = source;
   let database: SourceDatabase | undefined;
@@ -52,7 +52,7 @@ export async function* readDatabase(source: Source, input: Input): AsyncGenerato
   }
 }
 
-/** Messages of a session that only the tables of later versions hold. */
+/** Reads messages that exist only in the tables of later versions. */
 function* laterMessages(database: SourceDatabase, { id, path }: Source, max: number): Generator<Stored> {
   const columns = ["id", "session_id", "type", "time_created", "data"];
   if (!columns.every((column) => database.hasColumn("session_message", column))) return;
@@ -70,7 +70,7 @@ function* laterMessages(database: SourceDatabase, { id, path }: Source, max: num
   }
 }
 
-/** A text that is longer than a record may be is not even loaded. */
+/** Avoids loading text above the limit. */
 const boundedData = (max: number) =>
   `length(data) AS size, CASE WHEN length(data) <= ${Math.trunc(max)} THEN data END AS data`;
 
@@ -100,14 +100,14 @@ function isProblem(value: JsonObject | ProblemItem): value is ProblemItem {
   return value.type === "problem" && "severity" in value;
 }
 
-/** Columns by the names that the same facts have in files. */
+/** Names of columns in session files. */
 const FACTS: Readonly<Record<string, string>> = {
   project_id: "projectID",
   workspace_id: "workspaceID",
   parent_id: "parentID",
 };
 
-/** A row of the session table in the shape of a session file; columns of later versions come along. */
+/** Converts a session row to the shape of a session file; columns of later versions are included. */
 function sessionOf(row: DatabaseRow): JsonObject {
   const fields: [string, unknown][] = [];
   const time: [string, unknown][] = [];
@@ -126,7 +126,7 @@ function sessionOf(row: DatabaseRow): JsonObject {
   };
 }
 
-/** Objects and arrays are kept as text in the database. */
+/** Parses objects and arrays, which the database stores as text. */
 function parsed(value: string | number): unknown {
   if (typeof value !== "string" || !/^[[{]/.test(value)) return value;
   try {

@@ -10,17 +10,14 @@ import { rawItem, recordItem } from "./records.ts";
 import { stepsOf } from "./steps.ts";
 import type { Stored, StoredMessage } from "./stored.ts";
 
-/** A user message that asks for a compaction. */
+/** A user message that requests a compaction. */
 interface Compaction {
   readonly message: unknown;
   readonly record: string;
   readonly tail: string | undefined;
 }
 
-/**
- * Turns what a reader finds into items. It remembers what it takes to name records, within bounds, and nothing of their
- * content.
- */
+/** Turns stored messages into items. It remembers a bounded number of ids to name records, and no content. */
 export class OpencodeDecoder {
   readonly #recent = new RecentMessages();
   readonly #callIds = new CallIds();
@@ -38,7 +35,7 @@ export class OpencodeDecoder {
     }
   }
 
-  /** What is known only when all has been read. */
+  /** Emits the rewind, which is known only at the end. */
   *end(): Generator<Item> {
     if (this.#revertTo !== undefined) yield { type: "rewind", to: this.#revertTo };
   }
@@ -71,7 +68,7 @@ export class OpencodeDecoder {
     const position = `#${this.#index++}`;
     const name = textOf(info.id);
     const before = this.#last;
-    // Ids that were blacked out or come twice cannot name a record.
+    // A redacted or repeated id cannot name a record.
     const isNamed = name?.startsWith("msg_") === true && !this.#recent.has(name);
     const id = isNamed ? name : position;
     if (isNamed) this.#recent.add(name, before);
@@ -87,7 +84,7 @@ export class OpencodeDecoder {
     yield* this.#compactionItems(info, parts, id, before);
   }
 
-  /** The working folders are the same in every message; they are said once, of the session. */
+  /** Reports the working folders once for the session, because every message repeats them. */
   *#whereItems({ path }: JsonObject): Generator<Item> {
     if (path === undefined || this.#facts.path !== undefined) return;
     this.#facts = { ...this.#facts, path: path as Json };
@@ -112,7 +109,7 @@ export class OpencodeDecoder {
     yield recordItem(`${id}:summary`, { kind: "overlay", edit, reason: "compaction" }, { at });
   }
 
-  /** What a summary stands for: all before it, less the tail that the compaction keeps. */
+  /** Returns the spans that a summary replaces: everything before it except the tail that the compaction keeps. */
   #leftOut(question: unknown, before: string | undefined): readonly Span[] {
     const asked = this.#compaction?.message === question ? this.#compaction : undefined;
     if (!asked) return before === undefined ? [] : [{ through: before }];

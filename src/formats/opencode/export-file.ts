@@ -6,7 +6,7 @@ import type { Input } from "../reading/input.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import type { Stored } from "./stored.ts";
 
-/** What `opencode export` writes: one file with the session and its messages. */
+/** Reads a file of `opencode export`: the session and its messages. */
 export async function* readExportFile({ path }: Source, input: Input): AsyncGenerator<Stored> {
   for await (const element of input.jsonElements(path, ["messages"])) {
     const { field, line, value, problem } = element;

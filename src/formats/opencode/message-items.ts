@@ -9,17 +9,17 @@ import type { Step } from "./steps.ts";
 import { resultItems } from "./tool-results.ts";
 import { oddTotalOf, usageOfTokens } from "./usage.ts";
 
-/** A message that can be told. */
+/** A message with its steps. */
 export interface TellableMessage {
   readonly id: string;
   readonly role: "user" | "assistant" | "system";
   readonly info: JsonObject;
   readonly steps: readonly Step[];
-  /** Fields of `info` that are known otherwise. */
+  /** Fields of `info` that are already known. */
   readonly known: readonly string[];
 }
 
-/** A message step by step: what was said, what it used, what the tools answered. */
+/** Emits a message step by step: text and calls, usage, then tool results. */
 export function* messageItems({ id, role, info, steps, known }: TellableMessage): Generator<Item> {
   const time = objectOf(info.time);
   const at = timeOf(time?.created);
@@ -57,10 +57,10 @@ export function* messageItems({ id, role, info, steps, known }: TellableMessage)
 
 interface MessageLeftovers {
   readonly rest: Leftovers;
-  /** What opencode found changed in the files since the message; written again as the work goes on. */
+  /** File changes since the message; opencode updates them as work continues. */
   readonly changes?: Json;
   readonly usages: readonly Usage[];
-  /** How much of it repeats the steps. */
+  /** Bytes that repeat the steps. */
   readonly bytes: number;
 }
 
@@ -100,14 +100,14 @@ function leftoversOf(
   return { rest: restBesides(["modelID", "tokens", "cost"]), usages, bytes };
 }
 
-/** Tells whether a message's usage repeats its steps: the tokens of the last one and the cost of all. */
+/** Tells whether a message's usage repeats its steps: tokens of the last step and the cost of all. */
 function isSumOf({ cost = 0, ...tokens }: Usage, steps: readonly Usage[]): boolean {
   const { cost: _, ...last } = steps.at(-1) as Usage;
   const spent = steps.reduce((sum, step) => sum + (step.cost ?? 0), 0);
   return Math.abs(spent - cost) < 1e-9 && JSON.stringify(last) === JSON.stringify(tokens);
 }
 
-/** Differs when the message has grown since: opencode writes it again with every piece that arrives. */
+/** Returns a version that changes when the message grows: opencode rewrites it with every streamed piece. */
 function versionOf(info: JsonObject, { parts, words, states }: Step): string {
   const completed = timeOf(objectOf(info.time)?.completed) ?? "";
   const outcome = info.error ? "error" : (textOf(info.finish) ?? "");

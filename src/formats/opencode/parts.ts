@@ -5,7 +5,7 @@ import type { Leftovers } from "../content/leftovers.ts";
 import { dataPartOfUrl } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** A part of ours, and the fields of opencode's that it does not hold. */
+/** A converted part, and opencode's fields that it cannot represent. */
 export interface FoundPart {
   readonly part: PartInput;
   readonly rest?: Leftovers;
@@ -14,7 +14,7 @@ export interface FoundPart {
 /** Ids that repeat on every part. */
 const OWNERS = ["messageID", "sessionID"];
 
-/** The part as ours; what only opencode understands stays raw. Tools and steps are handled elsewhere. */
+/** Converts a part; unknown parts stay raw. Tools and steps are handled elsewhere. */
 export function partOf(value: unknown): FoundPart {
   const part = objectOf(value);
   if (!part) return { part: { type: "raw", format: "opencode", value: value as Json } };
@@ -35,7 +35,7 @@ export function partOf(value: unknown): FoundPart {
   return { part: { type: "raw", format: "opencode", value: (fieldsBesides(part, OWNERS) ?? {}) as Json } };
 }
 
-/** A file as data where its URL holds it, else raw: a link leads to what is there now, not to what was there then. */
+/** Converts a file to data if its URL contains the bytes, else keeps it raw: a link's target may have changed since. */
 export function filePart(part: JsonObject): FoundPart {
   const data = dataPartOfUrl(part.url, textOf(part.filename));
   if (!data)
@@ -48,7 +48,7 @@ export function filePart(part: JsonObject): FoundPart {
   ]);
 }
 
-/** The call of a tool part. */
+/** Converts the call of a tool part. */
 export function callOf(part: JsonObject, callId: string): FoundPart {
   const state = objectOf(part.state) ?? {};
   const hasEnded = isEnded(state);
@@ -60,12 +60,12 @@ export function callOf(part: JsonObject, callId: string): FoundPart {
   };
   const known = ["tool", "state", ...(part.callID === callId ? ["callID"] : [])];
   const { rest } = withRest(part, call, known);
-  // Of a call that has ended, the state goes with its result.
+  // The state of a finished call goes with its result.
   const open = hasEnded ? undefined : fieldsBesides(state, ["input"]);
   return { part: call, ...definedFields({ rest: open ? { ...rest, state: open } : rest }) };
 }
 
-/** Tells whether a tool has answered. */
+/** Tells whether a tool has finished. */
 export function isEnded(state: JsonObject): boolean {
   return state.status === "completed" || state.status === "error";
 }

@@ -1,7 +1,7 @@
-/** How many messages are remembered: what a compaction keeps begins within the last context window. */
+/** Maximum messages to remember: the tail that a compaction keeps begins within the last context window. */
 const MAX_MESSAGES = 4096;
 
-/** Which record stood before each of the last messages, by opencode's id of the message. */
+/** The record before each of the latest messages, by opencode's message id. */
 export class RecentMessages {
   readonly #before = new Map<string, string | undefined>();
 

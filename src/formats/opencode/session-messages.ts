@@ -3,8 +3,8 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import type { StoredMessage } from "./stored.ts";
 
 /**
- * A row of the table `session_message`, which later versions of opencode fill in place of `message` and `part`, in the
- * shape of those; undefined for what was not said, like a change of the model.
+ * Converts a row of `session_message`, which replaces `message` and `part` in later versions of opencode, to the shape
+ * of those; undefined for rows that are not messages, such as a change of the model.
  */
 export function messageOfRow(id: string, type: string, data: JsonObject): StoredMessage | undefined {
   const info = (role: string, ...held: readonly string[]): JsonObject => ({
@@ -36,7 +36,7 @@ export function messageOfRow(id: string, type: string, data: JsonObject): Stored
     case "compaction":
       if (data.status !== "completed" || textOf(data.summary) === undefined) return undefined;
       return {
-        // As opencode marks a summary in its older tables.
+        // Marks a summary as opencode's older tables do.
         info: { ...info("assistant", "summary", "recent"), summary: true, finish: "stop" },
         parts: [data.summary, data.recent]
           .filter((text) => textOf(text))

@@ -6,7 +6,7 @@ import type { CallIds } from "./call-ids.ts";
 import { callOf, isEnded, partOf } from "./parts.ts";
 import { oddTotalOf, usageOfTokens } from "./usage.ts";
 
-/** A tool that has answered. */
+/** A tool call with its result. */
 export interface EndedTool {
   readonly part: JsonObject;
   readonly state: JsonObject;
@@ -14,23 +14,23 @@ export interface EndedTool {
   readonly place: string;
 }
 
-/** One request to the model and what came of it. Old versions of opencode put several into one message. */
+/** One request to the model and its outcome. Old versions of opencode put several into one message. */
 export interface Step {
   readonly parts: readonly PartInput[];
-  /** What our parts have no place for, by their index. */
+  /** Fields that our parts cannot represent, by index of the part. */
   readonly rests: readonly (readonly [index: string, rest: Leftovers])[];
-  /** Where the step began and ended, as opencode marks it. */
+  /** opencode's markers for the start and end of the step. */
   readonly marks: readonly Leftovers[];
   readonly tools: readonly EndedTool[];
   readonly usages: readonly Usage[];
-  /** How long its words are and how its tools stand, to notice when it has grown. */
+  /** Length of its text and states of its tools, to detect growth. */
   readonly words: number;
   readonly states: string;
 }
 
 type OpenStep = { -readonly [K in keyof Step]: Step[K] extends readonly (infer E)[] ? E[] : Step[K] };
 
-/** The steps of a message: a new one begins where the model was asked again after tools had run. */
+/** Splits a message into steps: a new step begins when the model is called again after tools have run. */
 export function stepsOf(parts: readonly unknown[], message: string, callIds: CallIds): readonly Step[] {
   let step = openStep();
   const steps = [step];
@@ -71,7 +71,7 @@ function markStep(part: JsonObject, step: OpenStep): void {
   if (usage) step.usages.push(usage);
 }
 
-/** opencode's id of the part, or its position where the id cannot name it. */
+/** Returns opencode's part id, or the index if the id is unusable. */
 function placeOf(part: JsonObject | undefined, index: number, places: Set<string>): string {
   const id = part?.id;
   const isGood = typeof id === "string" && id.startsWith("prt_") && !places.has(id);

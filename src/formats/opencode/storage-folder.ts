@@ -8,18 +8,18 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { parseJson } from "../reading/parse-json.ts";
 import type { Stored } from "./stored.ts";
 
-/** Where one layout of opencode's old file tree keeps things. */
+/** A layout of opencode's older file tree. */
 interface Layout {
-  /** Folders with a file for each session, relative to the root. */
+  /** Folders with one file per session, relative to the root. */
   sessionFolders(root: Folder): Promise<readonly string[]>;
   readonly messages: string;
-  /** The folder with a folder of parts for each message, relative to the root. */
+  /** The folder that holds one folder of parts per message, relative to the root. */
   parts(session: string): string;
-  /** Files beside a session that belong to it. */
+  /** Folders with further files of a session. */
   readonly others: readonly string[];
 }
 
-/** Until the database: `storage/{session/<project>,message/<session>,part/<message>}`. */
+/** Last layout before the database: `storage/{session/<project>,message/<session>,part/<message>}`. */
 const BY_PROJECT: Layout = {
   sessionFolders: async (root) =>
     ((await root.folder("session"))?.folders ?? []).map((project) => join("session", project)),
@@ -28,7 +28,7 @@ const BY_PROJECT: Layout = {
   others: ["todo", "session_diff"],
 };
 
-/** Before that, below each project: `storage/session/{info,message/<session>,part/<session>/<message>}`. */
+/** Earlier layout, below each project: `storage/session/{info,message/<session>,part/<session>/<message>}`. */
 const BY_KIND: Layout = {
   sessionFolders: async () => ["info"],
   messages: "message",
@@ -36,7 +36,7 @@ const BY_KIND: Layout = {
   others: [],
 };
 
-/** Conversations in a folder that is the root of a file tree; none if it is not. */
+/** Finds the conversations in a folder that is the root of a file tree. */
 export async function storageSources(folder: Folder): Promise<readonly Source[]> {
   const layout = layoutOf(folder);
   if (!layout) return [];
@@ -48,7 +48,7 @@ export async function storageSources(folder: Folder): Promise<readonly Source[]>
   return sources;
 }
 
-/** The files of the sessions in a file tree; none if the folder is not the root of one. */
+/** Lists the session files of a file tree; none if the folder is not the root of one. */
 export async function sessionFiles(folder: Folder): Promise<readonly FileFacts[]> {
   const files: FileFacts[] = [];
   for (const name of (await layoutOf(folder)?.sessionFolders(folder)) ?? []) {
@@ -64,7 +64,7 @@ function layoutOf({ folders, name }: Folder): Layout | undefined {
   return name === "session" && folders.includes("info") && folders.includes("message") ? BY_KIND : undefined;
 }
 
-/** What a session file says of its session, if it is not too long to be looked into. */
+/** Reads facts from a session file, if the head contains all of it. */
 function factsOf(head: string): Partial<Pick<Source, "parent" | "title" | "cwd">> {
   try {
     const info = objectOf(parseJson(head));
@@ -83,7 +83,7 @@ async function sourceOf(file: FileFacts, root: Folder, layout: Layout): Promise<
     format: "opencode",
     id,
     path: file.path,
-    // Parts lie in folders by message: naming each would be as long as the conversation.
+    // Parts are in folders by message: listing each would be as long as the conversation.
     paths: [
       file.path,
       join(root.path, layout.messages, id),
@@ -95,7 +95,7 @@ async function sourceOf(file: FileFacts, root: Folder, layout: Layout): Promise<
   };
 }
 
-/** One conversation of a file tree. */
+/** Reads one conversation of a file tree. */
 export async function* readStorageFolder(source: Source, input: Input): AsyncGenerator<Stored> {
   const [file = "", messages = "", parts = "", ...others] = source.paths;
   const session = yield* readObject(file, input);
@@ -110,7 +110,7 @@ export async function* readStorageFolder(source: Source, input: Input): AsyncGen
       const value = part.name.endsWith(".json") ? yield* readObject(part.path, input) : undefined;
       if (value) found.push({ ...value, id: basename(part.name, ".json") });
     }
-    // The oldest messages hold their parts themselves.
+    // The oldest messages contain their parts.
     const { parts: inner, ...rest } = info;
     const isInner = found.length === 0 && Array.isArray(inner);
     yield {

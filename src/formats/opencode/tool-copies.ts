@@ -1,16 +1,16 @@
 import { arrayOf, objectOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Shorter strings are kept even where they repeat something. */
+/** Shorter strings are kept even if they repeat something. */
 const MIN_LENGTH = 16;
 const MIN_LENGTH_IN_OUTPUT = 64;
 const MIN_LINE_LENGTH_IN_OUTPUT = 256;
-/** What the read tool puts before each line. */
+/** Prefix of each line in the output of the read tool. */
 const LINE_NUMBER = /^(?:<(?:content|file)>)?[ \t]*\d+[:|] ?/gm;
 
 /**
- * Tells which strings in a tool's metadata repeat its input, its output or each other: opencode keeps the output for its
- * display once more, cut off or without line numbers.
+ * Creates a predicate for strings in a tool's metadata that repeat its input, its output or each other: opencode stores
+ * the output again for display, cut off or without line numbers.
  */
 export function copyFinder(state: JsonObject): (text: string, field: string) => boolean {
   const output = typeof state.output === "string" ? state.output : "";
@@ -21,7 +21,7 @@ export function copyFinder(state: JsonObject): (text: string, field: string) => 
   return (text, field) => {
     if (text.length < MIN_LENGTH) return false;
     if (said.has(text) || (field === "diff" && text === allDiffs)) return true;
-    // A single line, like the path of a file, may be in the output and still mean something here.
+    // A single line, such as a file path, may occur in the output and still be meaningful on its own.
     if (text.length < (text.includes("\n") ? MIN_LENGTH_IN_OUTPUT : MIN_LINE_LENGTH_IN_OUTPUT)) return false;
     if (output.includes(text)) return true;
     if (text.endsWith("\n\n...") && output.startsWith(text.slice(0, -"\n\n...".length))) return true;

@@ -7,10 +7,10 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { filePart } from "./parts.ts";
 import { copyFinder } from "./tool-copies.ts";
 
-/** What opencode shows the model in place of a result it has cleared. */
+/** opencode's replacement for cleared results. */
 const CLEARED = "[Old tool result content cleared]";
 
-/** The result of a tool part that has ended, as a message of its own, and the edit if opencode has cleared it since. */
+/** Emits the result of a finished tool as a message, and the edit if opencode has cleared it since. */
 export function* resultItems(
   part: JsonObject,
   state: JsonObject,

@@ -1,7 +1,7 @@
 import type { Usage } from "../../index.ts";
 import { definedFields, numberOf, objectOf } from "../content/fields.ts";
 
-/** Tokens and cost of a step or message; undefined if there were none. */
+/** Converts tokens and cost of a step or message; undefined if all are zero. */
 export function usageOfTokens(tokens: unknown, cost: unknown): Usage | undefined {
   const fields = objectOf(tokens);
   const cache = objectOf(fields?.cache);
@@ -14,7 +14,7 @@ export function usageOfTokens(tokens: unknown, cost: unknown): Usage | undefined
   };
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = counts;
   const sum = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
-  // Most versions count reasoning within the output; where the total or the numbers themselves say otherwise, it is added.
+  // Most versions include reasoning in the output; it is added if the total or the counts show otherwise.
   const isApart =
     reasoning !== undefined &&
     reasoning > 0 &&
@@ -28,7 +28,7 @@ export function usageOfTokens(tokens: unknown, cost: unknown): Usage | undefined
   return Object.values(usage).some((count) => count !== 0) ? usage : undefined;
 }
 
-/** The total that was reported, if it does not follow from the counts. */
+/** Returns the reported total if it does not follow from the counts. */
 export function oddTotalOf(tokens: unknown): number | undefined {
   const fields = objectOf(tokens);
   const cache = objectOf(fields?.cache);

@@ -5,12 +5,12 @@ import { definedFields } from "../content/fields.ts";
 import { dataPart } from "../content/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Parts of pi's content: a string or blocks. Blocks we do not know become raw parts of `format`. */
+/** Converts pi's content, a string or blocks. Unknown blocks become raw parts of `format`. */
 export function contentOfPi(content: unknown, format: string): Content {
   return contentOf(content, format, partOfBlock);
 }
 
-/** The output of a tool result. Blocks with more to them than our parts hold stay raw. */
+/** Converts the output of a tool result. Blocks with further fields stay raw. */
 export function outputOfPi(content: unknown, format: string): ToolResultInput["output"] {
   return outputIn(content, format, partOfBlock);
 }
@@ -48,7 +48,7 @@ function imageOf(block: JsonObject): KnownPart | undefined {
   const part = dataPart(block.data, block.mimeType);
   if (!part) return undefined;
   const shown = sniffMime(Buffer.from(String(block.data).slice(0, 64), "base64"));
-  // The log goes by what the bytes show; a label that says something else is kept beside.
+  // The log uses the type that the bytes show; a different label is kept as an extra field.
   const isLabelled = shown === undefined || shown === block.mimeType;
   return { part, fields: isLabelled ? ["type", "data", "mimeType"] : ["type", "data"] };
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { callIdOf, itemsOfEntry } from "./entries.ts";
 import { RecentEntries } from "./recent-entries.ts";
 
-/** Decodes the entries of a session of pi, whatever they lie in. Holds nothing back. */
+/** Creates a decoder for the entries of a pi session, from a file or a database. It holds nothing back. */
 export function makePiDecoder(format: FormatName, saved?: Json): LineDecoder {
   const state = objectOf(saved);
   const recent = new RecentEntries(state?.recent as Json | undefined);
@@ -20,7 +20,7 @@ export function makePiDecoder(format: FormatName, saved?: Json): LineDecoder {
       else yield { type: "record", id: position, body: { kind: "raw", value: entry as Json } };
       return;
     }
-    // Version 1 has no ids; positions count the header, as its compactions do.
+    // Version 1 has no ids; positions include the header, as its compactions do.
     const id = typeof entry.id === "string" && entry.id !== "" ? entry.id : position;
     const parent = parentOf(entry, recent.last);
     let isFirst = parent !== undefined;
@@ -42,7 +42,7 @@ export function makePiDecoder(format: FormatName, saved?: Json): LineDecoder {
   };
 }
 
-/** The entry it follows, where that is not simply the one before: the tree of pi is a line most of the time. */
+/** Returns the parent if it is not the previous entry: pi's tree is a line most of the time. */
 function parentOf({ parentId }: JsonObject, last: string | undefined): string | null | undefined {
   if (parentId === null) return last === undefined ? undefined : null;
   return typeof parentId === "string" && parentId !== last ? parentId : undefined;

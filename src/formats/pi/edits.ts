@@ -6,7 +6,7 @@ import { contentOfPi, outputOfPi } from "./blocks.ts";
 import { messageOfPi } from "./messages.ts";
 import type { RecentEntries } from "./recent-entries.ts";
 
-/** The edit that a compaction entry makes; undefined if it leaves nothing out. */
+/** Converts a compaction entry; undefined if it leaves nothing out. */
 export function compactionEdit(
   entry: JsonObject,
   id: string,
@@ -21,16 +21,16 @@ export function compactionEdit(
   return { type: "summarize", spans: [{ through }], messages };
 }
 
-/** The last entry that a compaction leaves out: the one before the first that it keeps. */
+/** Returns the last entry that a compaction leaves out: the one before the first it keeps. */
 function lastLeftOut(entry: JsonObject, id: string, recent: RecentEntries): string | undefined {
   const all = textOf(entry.parentId) ?? recent.last;
   if (entry.retainedTail !== undefined) return all;
   const { firstKeptEntryId: kept, firstKeptEntryIndex: index } = entry;
-  // Version 1 has no ids and counts lines, the header's being 0.
+  // Version 1 has no ids and counts lines; the header is 0.
   if (typeof index === "number") return index > 1 ? `#${index - 1}` : undefined;
   if (typeof kept !== "string" || kept === id) return all;
   const before = recent.before(kept);
-  // What pi does not find on the way to a compaction, it does not keep.
+  // pi keeps only entries that it finds on the path to the compaction.
   return before === undefined ? all : (before ?? undefined);
 }
 
@@ -42,7 +42,7 @@ function retained(message: unknown, format: string): MessageInput[] {
   return [{ role, parts, ...(model !== undefined && { model }), meta: { [format]: meta } }];
 }
 
-/** The edit that a context_edit entry makes; undefined if it aims at nothing. */
+/** Converts a context_edit entry; undefined if it has no target. */
 export function contextEdit(
   entry: JsonObject,
   recent: RecentEntries,

@@ -10,17 +10,17 @@ import { messageOfPi } from "./messages.ts";
 import type { RecentEntries } from "./recent-entries.ts";
 import { usageOfPi } from "./usage.ts";
 
-/** What is needed to understand an entry. */
+/** Context of an entry. */
 export interface EntryContext {
-  /** Also the name under which leftovers are kept in meta. */
+  /** Also the key of leftovers in meta. */
   readonly format: string;
   readonly id: string;
   readonly recent: RecentEntries;
-  /** The entry it follows, if that is not the one before it. */
+  /** The parent, if it is not the previous entry. */
   readonly parent: string | null | undefined;
 }
 
-/** What an entry means. Its own record has its id; what else there is to it goes before that, usage after. */
+/** Decodes an entry. Its main record has the entry's id; extra records precede it, and usage follows. */
 export function* itemsOfEntry(entry: JsonObject, context: EntryContext): Generator<Item> {
   switch (entry.type) {
     case "message":
@@ -42,7 +42,7 @@ export function* itemsOfEntry(entry: JsonObject, context: EntryContext): Generat
   yield rawItem(entry, context);
 }
 
-/** The tool call that an entry answers, if it does. */
+/** Returns the tool call that an entry answers. */
 export function callIdOf(entry: JsonObject): string | undefined {
   const message = objectOf(entry.message);
   return message?.role === "toolResult" ? textOf(message.toolCallId) : undefined;
@@ -78,12 +78,12 @@ function* messageItems(entry: JsonObject, context: EntryContext): Generator<Item
   }
 }
 
-/** Entries that are messages of their own: from extensions, and summaries of branches that were left. */
+/** Decodes entries that are messages themselves: from extensions, and summaries of abandoned branches. */
 function* spokenItems(entry: JsonObject, context: EntryContext): Generator<Item> {
   const { id, format } = context;
   const { summary, content } = entry;
   const isSummary = entry.type === "branch_summary";
-  // pi shows the model no empty summary.
+  // pi does not show empty summaries to the model.
   if (isSummary ? typeof summary !== "string" || summary === "" : content === undefined)
     return yield rawItem(entry, context);
   const spoken = contentOfPi(isSummary ? summary : content, format);
@@ -147,7 +147,7 @@ function* usageEntryItems(entry: JsonObject, context: EntryContext): Generator<I
   });
 }
 
-/** What a message or entry says it used. */
+/** Emits the usage of a message or entry. */
 function* usageItems(entry: JsonObject, holder: JsonObject, { id, format }: EntryContext): Generator<Item> {
   const reported = usageOfPi(holder.usage);
   if (!reported) return;
@@ -161,7 +161,7 @@ function* usageItems(entry: JsonObject, holder: JsonObject, { id, format }: Entr
   });
 }
 
-/** The entry as it is, for what it holds besides an overlay: without what the overlay holds. */
+/** Builds a raw record of the entry without the fields that its overlay holds. */
 function extraItem(entry: JsonObject, id: string, held: readonly string[]): Item {
   return item(entry, `${id}:extra`, { kind: "raw", value: fieldsBesides(entry, held) as Json });
 }
@@ -175,7 +175,10 @@ function item(entry: JsonObject, id: string, body: RecordBody): Item {
   return { type: "record", id, ...definedFields({ at }), body };
 }
 
-/** What it takes to write the entry back: its id, its place in the tree, and its time where ours gives another text. */
+/**
+ * Returns the meta that restores the entry: its id, its place in the tree, and its timestamp if ours is formatted
+ * differently.
+ */
 function metaOf(entry: JsonObject, { parent }: EntryContext): Leftovers {
   const at = timeOf(entry.timestamp);
   const isPlain = at !== undefined && new Date(at).toISOString() === entry.timestamp;

@@ -1,15 +1,15 @@
 import { definedFields, objectOf, textOf } from "../content/fields.ts";
 import { parseJson } from "../reading/parse-json.ts";
 
-/** What the first line of a session says. */
+/** First line of a session file. */
 export interface PiHeader {
   readonly id: string;
   readonly cwd?: string;
-  /** Path of the session that this one came from. */
+  /** Path of the parent session or the origin of a fork. */
   readonly parentSession?: string;
 }
 
-/** The header of a session file, from how the file begins; undefined if it is none of pi's. */
+/** Parses the header from the beginning of a session file; undefined if it is not pi's. */
 export function headerOf(head: string): PiHeader | undefined {
   const end = head.indexOf("\n");
   const line = (end < 0 ? head : head.slice(0, end)).trim();

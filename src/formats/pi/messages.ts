@@ -5,23 +5,23 @@ import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { contentOfPi, outputOfPi } from "./blocks.ts";
 
-/** What a message of pi becomes. */
+/** A converted pi message. */
 export interface PiMessage {
   readonly role: Role;
   readonly parts: readonly PartInput[];
   readonly model?: string;
-  /** What our message has no place for and is small; belongs into its meta. */
+  /** Small fields that our message cannot represent; they go into its meta. */
   readonly meta: Leftovers;
-  /** Fields of pi's message that are too large for that. */
+  /** Fields that are too large for meta. */
   readonly large?: Leftovers;
   readonly copiedBytes: number;
   readonly callId?: string;
 }
 
-/** Strings shorter than this are kept even where they repeat something: they may mean something of their own. */
+/** Shorter strings are kept even if they repeat something, because they may be meaningful on their own. */
 const MIN_COPY_LENGTH = 256;
 
-/** The message as ours; undefined if its role or shape is not known. `at` is the time of the entry that holds it. */
+/** Converts a message; undefined if its role or shape is unknown. `at` is the time of its entry. */
 export function messageOfPi(
   message: JsonObject,
   format: string,
@@ -53,9 +53,9 @@ interface Shaped {
   readonly extras?: Json;
   readonly model?: string;
   readonly callId?: string;
-  /** The text of a tool's output, to find copies of it. */
+  /** Text of a tool's output, to find copies. */
   readonly output?: string;
-  /** Fields of the message that the above hold. */
+  /** Fields that the other properties represent. */
   readonly fields: readonly string[];
   /** True if pi's role follows from ours. */
   readonly isNamed?: boolean;
@@ -109,7 +109,7 @@ function toolResult(message: JsonObject, callId: string, format: string): Shaped
   };
 }
 
-/** A command the user ran: what was typed, then what came out. */
+/** Converts a command that the user ran: the command, then its output. */
 function bashExecution(message: JsonObject): Shaped | undefined {
   const { command, output } = message;
   if (typeof command !== "string" || typeof output !== "string") return undefined;

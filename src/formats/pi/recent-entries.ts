@@ -2,18 +2,18 @@ import type { Json } from "../../index.ts";
 import { arrayOf } from "../content/fields.ts";
 
 interface Recent {
-  /** The entry before it in the file: null if it is the first, undefined if that is no longer known. */
+  /** The previous entry in the file: null if there is none, undefined if it is no longer known. */
   readonly before: string | null | undefined;
   readonly callId: string | undefined;
 }
 
 /**
- * How many entries are remembered. What a compaction keeps and what an edit aims at lies within the last context window,
- * which holds far fewer.
+ * Maximum entries to remember. Targets of compactions and edits are within the last context window, which holds far
+ * fewer.
  */
 const MAX_ENTRIES = 1024;
 
-/** The last entries of a file: which came before which, and which tool call each answers. */
+/** The latest entries of a file, with their order and the tool calls they answer. */
 export class RecentEntries {
   readonly #entries = new Map<string, Recent>();
   #last: string | undefined;
@@ -23,12 +23,12 @@ export class RecentEntries {
       const [id, callId] = arrayOf(entry);
       if (typeof id === "string") this.add(id, typeof callId === "string" ? callId : undefined);
     }
-    // What was saved may begin in the middle of the file.
+    // The saved entries may begin in the middle of the file.
     const [first] = this.#entries.keys();
     if (first !== undefined) this.#entries.set(first, { before: undefined, callId: this.callIdOf(first) });
   }
 
-  /** The entry that came last; undefined before the first one. */
+  /** The newest entry; undefined before the first one. */
   get last(): string | undefined {
     return this.#last;
   }
@@ -41,7 +41,7 @@ export class RecentEntries {
     this.#entries.delete(oldest as string);
   }
 
-  /** The entry before another one: null if there is none, undefined if that is not known. */
+  /** Returns the entry before another one: null if there is none, undefined if it is unknown. */
   before(id: string): string | null | undefined {
     return this.#entries.get(id)?.before;
   }

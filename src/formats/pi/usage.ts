@@ -1,13 +1,13 @@
 import type { Json, Usage } from "../../index.ts";
 import { definedFields, fieldsBesides, numberOf, objectOf } from "../content/fields.ts";
 
-/** What pi reports of a request; `rest` is what our usage has no place for. */
+/** Usage of a request; `rest` holds fields that our usage cannot represent. */
 export interface PiUsage {
   readonly usage: Usage;
   readonly rest?: { readonly [field: string]: Json };
 }
 
-/** Usage of a pi message or entry; undefined if all of it is zero, which pi writes where nothing is known. */
+/** Converts the usage of a message or entry; undefined if all of it is zero, which pi writes for unknown usage. */
 export function usageOfPi(value: unknown): PiUsage | undefined {
   const fields = objectOf(value);
   if (!fields) return undefined;
@@ -40,7 +40,7 @@ export function usageOfPi(value: unknown): PiUsage | undefined {
   return { usage, rest: { ...others, ...(shares && hasShares && { cost: shares }) } };
 }
 
-/** The sum that pi calls totalTokens. */
+/** Computes pi's totalTokens. */
 export function totalTokensOf(usage: Usage): number {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;

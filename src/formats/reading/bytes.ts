@@ -5,19 +5,19 @@ import { isCompressed, unpackedBytes } from "./unpack.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** How a file's bytes are to be read. */
 export interface BytesOptions {
-  /** Where to begin, in bytes of what is yielded. */
+  /** Start offset in decoded bytes. */
   readonly from?: number;
   readonly limits: ReadLimits;
   readonly signal?: AbortSignal;
-  /** How much is read at once. */
+  /** Size of one read. */
   readonly chunkBytes?: number;
 }
 
 /**
- * The bytes of a file: unpacked if its name ends in .gz or .zst, and as UTF-8 if it is UTF-16. A chunk is valid until
- * the next one is asked for. Packed data that is damaged is yielded up to there; then it throws (`isDamaged`).
+ * Yields the bytes of a file: unpacked if its name ends in .gz or .zst, and converted to UTF-8 if it is UTF-16. A chunk
+ * is valid until the next one is requested. Damaged compressed data is yielded up to the damage; then the generator
+ * throws (`isDamaged`).
  */
 export async function* readBytes(path: string, options: BytesOptions): AsyncGenerator<Buffer> {
   const { from = 0 } = options;
@@ -41,9 +41,9 @@ async function* plainBytes(
       signal?.throwIfAborted();
       const { bytesRead } = await reading;
       position += bytesRead;
-      // The next chunk is read while this one is worked on. Less than was asked for is the end.
+      // The next chunk is read while the caller processes this one. A short read is the end.
       if (bytesRead === size) reading = read(other, position);
-      // Its failure is heard of when its turn comes.
+      // A failed read is reported when it is awaited.
       reading.catch(() => undefined);
       if (bytesRead > 0) yield current.subarray(0, bytesRead);
       if (bytesRead < size) return;
@@ -61,7 +61,10 @@ async function isWide(path: string): Promise<boolean> {
   return false;
 }
 
-/** Programs on Windows write UTF-16 now and then: with a mark, or plain to see from the zero beside the first bracket. */
+/**
+ * Detects UTF-16, which programs on Windows sometimes write: by its byte order mark, or by the zero next to the first
+ * bracket.
+ */
 function wideEncodingOf(first: Buffer): "utf-16le" | "utf-16be" | undefined {
   if (first.length < 2) return undefined;
   const [a, b] = first;
@@ -70,7 +73,7 @@ function wideEncodingOf(first: Buffer): "utf-16le" | "utf-16be" | undefined {
   return undefined;
 }
 
-/** Bytes as UTF-8. What they are is told by the first chunk. */
+/** Converts bytes to UTF-8; the first chunk determines the encoding. */
 async function* narrowed(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let decoder: TextDecoder | undefined;
   let isFirst = true;

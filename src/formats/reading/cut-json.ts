@@ -1,8 +1,8 @@
 import { parseJson } from "./parse-json.ts";
 
 /**
- * The value of a JSON text that may be cut short, as far as it goes: strings end where the text does, and what is open is
- * closed. Undefined if even that is not JSON.
+ * Parses a JSON text that may be cut short: an open string ends with the text, and open brackets are closed. Returns
+ * undefined if even the result is not JSON.
  */
 export function parseCutJson(text: string): unknown {
   try {
@@ -12,7 +12,7 @@ export function parseCutJson(text: string): unknown {
   }
 }
 
-/** Where the text is open, and the last place where nothing was half said. */
+/** Open brackets at the end of the text, and the last position without an incomplete token. */
 interface Opening {
   readonly closers: string;
   readonly inString: boolean;
@@ -31,7 +31,7 @@ function parseClosed(text: string): unknown {
     try {
       return parseJson(candidate);
     } catch {
-      // The next one leaves more out.
+      // The next candidate leaves out more.
     }
   }
   return undefined;
@@ -41,7 +41,7 @@ function openingOf(text: string): Opening {
   const open: string[] = [];
   let inString = false;
   let safeEnd = 0;
-  /** What was closed behind the safe place. */
+  /** Brackets closed after the safe position. */
   let closed = "";
   for (let at = 0; at < text.length; at++) {
     const character = text[at];

@@ -1,6 +1,6 @@
 import { LonghaulError } from "../../index.ts";
 
-/** The error of a file that is broken from some place on: what was read before it is good. */
+/** Creates the error for a file that is damaged from some point on; everything read before is valid. */
 export function damaged(path: string, what: string, cause: unknown): LonghaulError {
   return new LonghaulError("SOURCE_UNREADABLE", `${path} ${what}: ${(cause as Error).message}.`, {
     cause,
@@ -8,7 +8,7 @@ export function damaged(path: string, what: string, cause: unknown): LonghaulErr
   });
 }
 
-/** Tells whether reading failed because a file is damaged or cut short. */
+/** Tells whether a read failed because a file is damaged or cut short. */
 export function isDamaged(error: unknown): boolean {
   return error instanceof LonghaulError && error.details.isDamaged === true;
 }

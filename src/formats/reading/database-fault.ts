@@ -1,6 +1,6 @@
 import { LonghaulError } from "../../index.ts";
 
-/** Why a database cannot be read, or not further. What has another cause is thrown again. */
+/** Describes why a database is unreadable from some point on; rethrows other errors. */
 export function databaseFault(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const isOurs = error instanceof LonghaulError && code === "SOURCE_UNREADABLE";

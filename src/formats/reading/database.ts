@@ -7,12 +7,14 @@ import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../index.ts";
 import { damaged } from "./damage.ts";
 
-/** One row of a query. */
 export type DatabaseRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** A foreign SQLite database, for reading. */
+/** A foreign SQLite database, opened for reading. */
 export interface SourceDatabase extends AsyncDisposable {
-  /** Rows of a query, one at a time. Of a damaged database, those before the damage; then it throws (`isDamaged`). */
+  /**
+   * Yields rows one at a time. A damaged database yields the rows before the damage; then the generator throws
+   * (`isDamaged`).
+   */
   rows(sql: string, ...values: (string | number)[]): Generator<DatabaseRow>;
   hasTable(name: string): boolean;
   hasColumn(table: string, column: string): boolean;
@@ -22,12 +24,12 @@ export interface SourceDatabase extends AsyncDisposable {
 const MAX_TRIES = 5;
 const COPY_NAME = "source.db";
 
-/** What SQLite keeps beside a database while it is in use: the write-ahead log, or the pages to roll back to. */
+/** Suffixes of SQLite's journals: the write-ahead log and the rollback journal. */
 const JOURNALS = ["-wal", "-journal"];
 
 /**
- * Opens a database without touching it. Reading a database in WAL mode writes to the files beside it, so one that has a
- * journal is copied first; one that has none is opened as unchanging.
+ * Opens a database without modifying it. Reading in WAL mode writes to the files next to the database, so a database
+ * with a journal is copied first; one without is opened as immutable.
  */
 export async function openDatabase(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
   const copies = new DatabaseCopies();
@@ -44,9 +46,11 @@ export async function openDatabase(path: string, signal?: AbortSignal): Promise<
   }
 }
 
-/** Opens databases as `openDatabase` does; one with a journal is copied once for all who ask, until it changes. */
+/**
+ * Opens databases as `openDatabase` does; a database with a journal is copied once for all callers, until it changes.
+ */
 export class DatabaseCopies implements AsyncDisposable {
-  /** The database copied last. */
+  /** The latest copy. */
   #copy: { readonly path: string; readonly state: string; readonly folder: string } | undefined;
 
   async open(path: string, signal?: AbortSignal): Promise<SourceDatabase> {
@@ -67,7 +71,7 @@ export class DatabaseCopies implements AsyncDisposable {
     }
   }
 
-  /** Removes the copy; databases opened from it must be closed before. */
+  /** Removes the copy; databases opened from it must be closed first. */
   async close(): Promise<void> {
     const copy = this.#copy;
     this.#copy = undefined;
@@ -89,7 +93,7 @@ export class DatabaseCopies implements AsyncDisposable {
   }
 }
 
-/** Copies database and journal as they were at one moment: if either changed meanwhile, again. */
+/** Copies database and journal from one moment: retries if either changed meanwhile, up to MAX_TRIES times. */
 async function copyDatabase(path: string, folder: string, signal: AbortSignal | undefined): Promise<void> {
   const copy = join(folder, COPY_NAME);
   for (let tries = 1; ; tries++) {
@@ -103,13 +107,13 @@ async function copyDatabase(path: string, folder: string, signal: AbortSignal | 
   }
 }
 
-/** Changes whenever the database or one of its journals does. */
+/** Returns a text that changes whenever the database or a journal does. */
 async function stateOf(path: string): Promise<string> {
   const main = await lstat(path);
   return [main.size, main.mtimeMs, ...(await journalsOf(path)).map(({ state }) => state)].join();
 }
 
-/** The journals of a database that hold something. A link is none: what it leads to was not named. */
+/** Lists non-empty journals. Links are ignored: the user did not name their targets. */
 async function journalsOf(path: string): Promise<readonly { suffix: string; state: string }[]> {
   const facts = JOURNALS.map(async (suffix) => {
     const found = await lstat(path + suffix).catch(() => undefined);

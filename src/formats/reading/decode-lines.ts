@@ -3,28 +3,31 @@ import type { Item } from "../item.ts";
 import type { Input } from "./input.ts";
 import type { JsonLine, JsonObject, Position } from "./json-lines.ts";
 
-/** One record of a JSONL file with where it stands. */
+/** One record of a JSONL file with its line number. */
 export interface LineRecord {
   readonly record: JsonObject;
   readonly line: number;
   readonly sizeBytes: number;
 }
 
-/** Turns the records of a JSONL file into items, one after the other. */
+/** Turns the records of a JSONL file into items, in order. */
 export interface LineDecoder {
   decode(record: LineRecord): Iterable<Item>;
-  /** False while it holds records back that belong together with the next ones. */
+  /** False while records are held that belong together with later ones. */
   readonly isSettled: boolean;
-  /** What it has to know to go on from here; only asked for while it is settled. */
+  /** Returns the state to resume from; called only while settled. */
   state(): Json;
-  /** The file has ended for now: what is held back comes out. It may come again, with another version, when the file has grown. */
+  /**
+   * Emits held records at the current end of the file. They may be emitted again with another version after the file
+   * has grown.
+   */
   end(): Iterable<Item>;
 }
 
-/** Source bytes between two checkpoints, about. */
+/** Approximate source bytes between two checkpoints. */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024;
 
-/** Reads a JSONL file through a decoder: goes on where the last import stopped, reports broken lines, makes checkpoints. */
+/** Decodes a JSONL file: resumes where the last import stopped, reports broken lines and emits checkpoints. */
 export async function* decodeLines(
   input: Input,
   path: string,

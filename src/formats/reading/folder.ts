@@ -4,32 +4,32 @@ import type { ProblemItem } from "../item.ts";
 import { readBytes } from "./bytes.ts";
 import { READ_LIMITS } from "./limits.ts";
 
-/** A file, as far as it is known without opening it. */
+/** Facts about a file that is not opened. */
 export interface FileFacts {
   readonly path: string;
-  /** Without .gz or .zst: what the tool called it. */
+  /** The tool's own file name, without .gz or .zst. */
   readonly name: string;
   readonly sizeBytes: number;
   readonly modifiedAt: number;
 }
 
-/** One folder of a tree that the user has named; or a single file, alone in its folder. */
+/** A folder in the tree that the user named, or a single file alone in its folder. */
 export interface Folder {
   readonly path: string;
   readonly name: string;
   /** Files that no format has claimed yet. */
   readonly files: readonly FileFacts[];
-  /** Names of the folders in it. */
+  /** Names of subfolders. */
   readonly folders: readonly string[];
-  /** A folder below this one, by path relative to it; undefined if there is none. */
+  /** Opens a folder by relative path; undefined if there is none. */
   folder(relative: string): Promise<Folder | undefined>;
-  /** The first 64 KB of a file as text, unpacked, as far as it can be read. */
+  /** Reads the first 64 KB of a file as text, unpacked and as far as readable. */
   head(file: FileFacts): Promise<string>;
 }
 
 const HEAD_BYTES = 64 * 1024;
 
-/** The facts of a file; undefined if it is not a plain file. */
+/** Reads the facts of a file; undefined if it is not a plain file. */
 export async function fileFacts(path: string): Promise<FileFacts | undefined> {
   const stat = await lstat(path).catch(() => undefined);
   if (!stat?.isFile()) return undefined;
@@ -42,17 +42,19 @@ export function isWithin(path: string, root: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** What a folder needs to know of its tree. */
+/** Facts about the tree of a folder. */
 export interface FolderOptions {
-  /** The real path of the tree. */
+  /** Real path of the tree. */
   readonly root: string;
-  /** True for what is claimed: it is not listed. */
+  /** True for claimed paths, which are not listed. */
   readonly isClaimed: (path: string) => boolean;
-  /** Told about links that lead out of the tree and folders that cannot be read. */
+  /** Called for links that lead out of the tree and for unreadable folders. */
   readonly report: (problem: ProblemItem) => void;
 }
 
-/** Lists one folder. Links are never followed: inside the tree their targets are met anyway, outside they are refused. */
+/**
+ * Lists one folder. Links are never followed: targets inside the tree are listed anyway, targets outside are refused.
+ */
 export async function listFolder(path: string, options: FolderOptions): Promise<Folder | undefined> {
   const { root, report } = options;
   let entries: readonly {
@@ -95,13 +97,13 @@ export async function listFolder(path: string, options: FolderOptions): Promise<
   });
 }
 
-/** A folder that a format asks for by name: it may not exist, and it may not be a link. */
+/** Lists a folder that a format requests by name; undefined if it does not exist or is a link. */
 async function listBelow(path: string, options: FolderOptions): Promise<Folder | undefined> {
   const real = await realpath(path).catch(() => undefined);
   return real === path ? listFolder(path, { ...options, report: () => undefined }) : undefined;
 }
 
-/** A folder that shows one file and nothing else. */
+/** Creates a folder that contains only one file. */
 export function folderOfFile(file: FileFacts, path: string): Folder {
   return makeFolder(path, [file], [], () => Promise.resolve(undefined));
 }
@@ -131,7 +133,7 @@ async function readHead(path: string): Promise<string> {
       if (size >= HEAD_BYTES) break;
     }
   } catch {
-    // What stands before the damage still tells whose file it is.
+    // The text before the damage still identifies the format.
   }
   return Buffer.concat(pieces)
     .toString("utf8")

@@ -13,25 +13,24 @@ import { openFile } from "./open-file.ts";
 import { jsonFault, parseJson } from "./parse-json.ts";
 import { isCompressed } from "./unpack.ts";
 
-/** How a source is to be read. */
 export interface InputOptions {
-  /** The real path of the tree that the user named. */
+  /** Real path of the tree that the user named. */
   readonly root: string;
   /** Files and folders of the source; nothing else is opened. */
   readonly paths: readonly string[];
   /** State of the last checkpoint. */
   readonly resume?: Json;
-  /** The source is being followed: a last record that is cut short is not a problem yet. */
+  /** The source may be growing: a truncated last record is not a problem yet. */
   readonly isLive?: boolean;
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
-  /** Copies of databases that several sources share; without, each makes its own. */
+  /** Database copies shared by several sources; without them, each source makes its own. */
   readonly databases?: DatabaseCopies;
-  /** Told how many bytes were read, for progress. */
+  /** Called with the number of bytes read, for progress. */
   readonly onBytes?: (count: number) => void;
 }
 
-/** The only way for a format to its source: reads what belongs to it and nothing else, and never writes. */
+/** A format's only access to its source: reads the source's own files and never writes. */
 export class Input {
   readonly resume: Json | undefined;
   readonly isLive: boolean;
@@ -53,7 +52,7 @@ export class Input {
     this.#onBytes = options.onBytes ?? (() => undefined);
   }
 
-  /** The records of a JSONL file, in batches, from a position or from the beginning. */
+  /** Reads the records of a JSONL file in batches, from a position or from the beginning. */
   async *jsonLines(path: string, from?: Position): AsyncGenerator<readonly JsonLine[]> {
     const chunks = this.#bytes(await this.#own(path), from?.offset);
     let [line, end] = [from?.lines ?? 0, from?.offset ?? 0];
@@ -68,7 +67,7 @@ export class Input {
     }
   }
 
-  /** The elements of a root array, or the fields of a root object with the named arrays element by element. */
+  /** Reads the elements of a root array, or the fields of a root object with the named arrays element by element. */
   async *jsonElements(path: string, arrays: readonly string[] = []): AsyncGenerator<JsonElement> {
     const { maxRecordBytes } = this.limits;
     const chunks = this.#bytes(await this.#own(path));
@@ -84,7 +83,7 @@ export class Input {
     }
   }
 
-  /** A small JSON file whole: undefined if it is missing, a problem if it is not JSON or too large. */
+  /** Reads a small JSON file: undefined if it is missing, a problem if it is not JSON or too large. */
   async json(path: string): Promise<{ readonly value: unknown } | ProblemItem | undefined> {
     const text = await this.text(path);
     if (text === undefined || typeof text !== "string") return text;
@@ -95,7 +94,9 @@ export class Input {
     }
   }
 
-  /** A file whole as text, up to the limit of one record: undefined if it is missing, a problem if it is too large. */
+  /**
+   * Reads a file as text, up to the size limit of a record: undefined if it is missing, a problem if it is too large.
+   */
   async text(path: string): Promise<string | ProblemItem | undefined> {
     if (!(await fileFacts(path))) return undefined;
     const pieces: Buffer[] = [];
@@ -116,12 +117,12 @@ export class Input {
       .replace(/^\uFEFF/, "");
   }
 
-  /** The bytes of a file as a stream. */
+  /** Streams the bytes of a file. */
   async *bytes(path: string): AsyncGenerator<Buffer> {
     yield* this.#bytes(await this.#own(path));
   }
 
-  /** A folder of the source; undefined if there is none. */
+  /** Lists a folder of the source; undefined if there is none. */
   async folder(path: string): Promise<Folder | undefined> {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) return undefined;
@@ -129,20 +130,20 @@ export class Input {
     return listFolder(path, { root: this.#root, isClaimed: () => false, report: () => undefined });
   }
 
-  /** A SQLite database, for reading; the source is not touched. To be closed. */
+  /** Opens a SQLite database for reading without modifying the source. The caller must close it. */
   async database(path: string): Promise<SourceDatabase> {
     if (!(await fileFacts(await this.#own(path)))) throw notOwn(path);
     return this.#databases ? this.#databases.open(path, this.signal) : openDatabase(path, this.signal);
   }
 
-  /** The position behind a line, to be put into a checkpoint. */
+  /** Returns the position after a line, for a checkpoint. */
   async position(path: string, line: Pick<JsonLine, "end" | "line" | "isOpen">): Promise<Position> {
-    // The break of an open line is still to come; read then as a blank line, it takes this line's number.
+    // The line break of an open line is still missing; read later as a blank line, it gets this line's number.
     const lines = line.isOpen ? line.line - 1 : line.line;
     return { offset: line.end, lines, check: await this.#check(await this.#own(path), line.end) };
   }
 
-  /** The position, if the file is still the same up to there; else undefined: it has to be read anew. */
+  /** Returns the position if the file is unchanged up to it; undefined if it must be read from the beginning. */
   async stillAt(path: string, position: Position | undefined): Promise<Position | undefined> {
     if (!position || !Number.isSafeInteger(position.offset)) return undefined;
     const own = await this.#own(path);
@@ -176,7 +177,7 @@ export class Input {
     }
   }
 
-  /** Refuses what does not belong to the source, and what links lead out of the tree. */
+  /** Refuses paths outside the source, and links that lead out of the tree. */
   async #own(path: string): Promise<string> {
     const isOwn = resolve(path) === path && this.#paths.some((own) => isWithin(path, own));
     const folder = await realpath(dirname(path)).catch(() => undefined);

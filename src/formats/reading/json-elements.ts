@@ -1,16 +1,16 @@
 import { isUtf8 } from "node:buffer";
 import { jsonFault, parseJson } from "./parse-json.ts";
 
-/** One value found in a JSON file. */
+/** One value in a JSON file. */
 export interface JsonElement {
-  /** Name of the field of the root object; "" for the elements of a root array. */
+  /** Field of the root object; "" for the elements of a root array. */
   readonly field: string;
-  /** Index in the array; undefined for a field that is no streamed array. */
+  /** Index in the array; undefined for a field that is not a streamed array. */
   readonly index?: number;
   readonly line: number;
   readonly sizeBytes: number;
   readonly value?: unknown;
-  /** With a value: it was kept, but not all of it is as it was. */
+  /** With a value: it was kept incompletely. */
   readonly problem?: string;
   /** The file ends before the value does. */
   readonly isCut?: boolean;
@@ -27,9 +27,9 @@ const CLOSE_OBJECT = 0x7d;
 const NEWLINE = 10;
 
 /**
- * Reads a JSON file one value at a time: the elements of a root array, or the fields of a root object, where arrays named
- * in `arrays` come element by element. Nothing larger than one value is held. What stands before a break in the file is
- * yielded; what is broken carries a problem.
+ * Reads a JSON file value by value: the elements of a root array, or the fields of a root object, with the arrays named
+ * in `arrays` element by element. Nothing larger than one value is held. Values before a break in the file are yielded;
+ * broken values carry a problem.
  */
 export async function* readJsonElements(
   chunks: AsyncIterable<Buffer>,
@@ -43,16 +43,16 @@ export async function* readJsonElements(
   yield* cutter.end();
 }
 
-/** Finds where values begin and end by brackets and quotes alone; what is inside is left to JSON.parse. */
+/** Finds the boundaries of values by brackets and quotes alone; JSON.parse checks their content. */
 class Cutter {
   readonly #arrays: ReadonlySet<string>;
   readonly #maxBytes: number;
   #root: "none" | "array" | "object" = "none";
-  /** Brackets open inside the value that is being cut. */
+  /** Open brackets inside the current value. */
   #depth = 0;
   #inString = false;
   #escaped = false;
-  /** Field of the root object whose value comes next or is being cut; undefined while a name is expected. */
+  /** Field of the root object whose value is next or current; undefined while a name is expected. */
   #field: string | undefined;
   #index: number | undefined;
   #held: Buffer[] = [];
@@ -135,7 +135,7 @@ class Cutter {
     return this.#index === undefined && this.#field !== undefined && this.#arrays.has(this.#field);
   }
 
-  /** Index of the last byte of what is nested, of the quote that begins a string, or of the chunk's end. */
+  /** Returns the index of the last nested byte, of the quote that opens a string, or of the chunk's end. */
   #passNested(chunk: Buffer, from: number): number {
     let depth = this.#depth;
     let at = from;
@@ -154,7 +154,7 @@ class Cutter {
     return at - 1;
   }
 
-  /** Index of the quote that ends the string, or of the chunk's end if it goes on. */
+  /** Returns the index of the closing quote, or the chunk's end if the string continues. */
   #passString(chunk: Buffer, from: number): number {
     let at = this.#escaped ? from + 1 : from;
     this.#escaped = false;
@@ -186,7 +186,7 @@ class Cutter {
     if (isArrayEnd) {
       this.#index = undefined;
       this.isDone = this.#root === "array";
-      // The value of the field is over; the comma behind the bracket ends it.
+      // The field's value ends with the comma after the bracket.
     } else if (this.#index !== undefined && byte === COMMA) this.#index++;
     else {
       this.#field = undefined;
@@ -228,7 +228,7 @@ class Cutter {
   #hold(piece: Buffer): void {
     this.#heldBytes += piece.length;
     if (this.#heldBytes > this.#maxBytes) this.#held = [];
-    // Copied: the memory of a chunk is used again.
+    // Copied, because the chunk's memory is reused.
     else if (piece.length > 0) this.#held.push(Buffer.from(piece));
   }
 
@@ -243,7 +243,7 @@ class Cutter {
   }
 }
 
-/** Most strings are short: their end is found before a native search would have begun. */
+/** Finds a quote. Most strings are short: a loop finds their end before a native search would have started. */
 function indexOfQuote(chunk: Buffer, from: number): number {
   const near = Math.min(from + 24, chunk.length);
   for (let at = from; at < near; at++) if (chunk[at] === QUOTE) return at;

@@ -3,25 +3,25 @@ import { createHash } from "node:crypto";
 import { cutLines, type LinesStart, type TextLine } from "./lines.ts";
 import { jsonFault, parseJson } from "./parse-json.ts";
 
-/** A JSON object as it comes from a file: nothing about it is known. */
+/** An unchecked JSON object from a file. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** One line of a JSONL file: a record, or what is wrong with it. */
+/** One line of a JSONL file: a record or a problem. */
 export interface JsonLine {
   readonly line: number;
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   readonly end: number;
   readonly sizeBytes: number;
   readonly record?: JsonObject;
-  /** With a record: it was kept, but not all of it is as it was. */
+  /** With a record: it was kept incompletely. */
   readonly problem?: string;
-  /** The last line of a file that may still be growing: cut short. */
+  /** The truncated last line of a file that may still be growing. */
   readonly isCut?: boolean;
-  /** A whole record whose line break has not been written yet. */
+  /** A complete record without a line break yet. */
   readonly isOpen?: boolean;
 }
 
-/** The records of a JSONL file, in batches. Blank lines are left out; lines that hold no object carry a problem. */
+/** Reads the records of a JSONL file in batches. Blank lines are skipped; lines without an object carry a problem. */
 export async function* readJsonLines(
   chunks: AsyncIterable<Buffer>,
   maxRecordBytes: number,
@@ -63,15 +63,15 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** How far a file was read, with a check that tells whether it is still the same file up to there. */
+/** Read position in a file, with a check that detects a changed file. */
 export interface Position extends LinesStart {
   readonly check: string;
 }
 
-/** How many bytes before a position are compared to recognise the file. */
+/** Number of bytes before a position that identify the file. */
 export const CHECK_BYTES = 1024;
 
-/** The check of a position, from the bytes that precede it. */
+/** Hashes the bytes before a position. */
 export function positionCheck(before: Buffer): string {
   return createHash("sha256").update(before).digest("base64url").slice(0, 16);
 }

@@ -1,13 +1,13 @@
-/** Bounds of what one source may make us hold or unpack. */
+/** Limits on memory and decompression for one source. */
 export interface ReadLimits {
-  /** Longest record that is read; longer ones are reported and skipped. */
+  /** Maximum size of a record; longer ones are reported and skipped. */
   readonly maxRecordBytes: number;
-  /** Times a compressed file may grow when unpacked, once that is more than `freeExpansionBytes`. */
+  /** Maximum expansion factor of a compressed file, enforced beyond `freeExpansionBytes`. */
   readonly maxExpansion: number;
   readonly freeExpansionBytes: number;
 }
 
-/** What holds unless the caller says otherwise. */
+/** Default limits. */
 export const READ_LIMITS: ReadLimits = {
   maxRecordBytes: 32 * 1024 * 1024,
   maxExpansion: 200,

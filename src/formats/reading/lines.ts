@@ -1,17 +1,16 @@
-/** One line of a file. */
 export interface TextLine {
   /** Counted from 1. */
   readonly number: number;
-  /** Where it ends, its line break included. */
+  /** Offset of its end, including the line break. */
   readonly end: number;
-  /** Without the line break; undefined if it is longer than the limit. Valid until the next batch. */
+  /** Content without the line break; undefined above the limit. Valid until the next batch. */
   readonly bytes: Buffer | undefined;
   readonly sizeBytes: number;
-  /** False for a last line without a line break: it may still be growing. */
+  /** False for a last line without a line break, which may still be growing. */
   readonly isEnded: boolean;
 }
 
-/** Where to begin. */
+/** Offset to start at, and the number of lines before it. */
 export interface LinesStart {
   readonly offset: number;
   readonly lines: number;
@@ -19,7 +18,7 @@ export interface LinesStart {
 
 const NEWLINE = 10;
 
-/** Cuts bytes into lines, in batches; a line longer than `maxBytes` is never held whole. */
+/** Splits bytes into lines, in batches; never holds more than `maxBytes` of a line. */
 export async function* cutLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -33,7 +32,7 @@ export async function* cutLines(
   const hold = (piece: Buffer) => {
     heldBytes += piece.length;
     if (heldBytes > maxBytes) held = [];
-    // Copied: the memory of a chunk is used again.
+    // Copied, because the chunk's memory is reused.
     else if (piece.length > 0) held.push(Buffer.from(piece));
   };
   const finish = (piece: Buffer, isEnded: boolean): TextLine => {

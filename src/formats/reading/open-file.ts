@@ -2,21 +2,20 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { LonghaulError } from "../../index.ts";
 
-/** A file that is open for reading. */
 export interface OpenFile {
   readonly file: FileHandle;
-  /** When it was opened; it may have grown since. */
+  /** Size when it was opened; it may have grown since. */
   readonly sizeBytes: number;
 }
 
 /**
- * Opens a plain file for reading. A link, a pipe or a folder may have taken its place since the folder was listed; they
- * are refused.
+ * Opens a plain file for reading. Refuses a link, pipe or folder that has replaced the file since the folder was
+ * listed.
  */
 export async function openFile(path: string): Promise<OpenFile> {
   let file: FileHandle | undefined;
   try {
-    // Without O_NONBLOCK, opening a pipe would wait until somebody writes into it.
+    // Without O_NONBLOCK, opening a pipe would block until somebody writes to it.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const facts = await file.stat();
     if (facts.isFile()) return { file, sizeBytes: facts.size };

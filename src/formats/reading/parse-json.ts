@@ -1,7 +1,7 @@
-/** How deep a record may be nested. Nothing that is said needs more, and writing much deeper ones fails. */
+/** Maximum nesting of a record. No real record needs more, and much deeper ones cannot be serialized. */
 const MAX_LEVELS = 1_000;
 
-/** The value of a JSON text. Throws if it is not JSON, or nested so deep that it could not be written again. */
+/** Parses a JSON text; throws if it is invalid or nested too deep to be serialized again. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   // Each level takes two brackets.
@@ -10,7 +10,7 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Why a text could not be parsed. */
+/** Describes why a text could not be parsed. */
 export function jsonFault(error: unknown): string {
   const { message } = error as Error;
   return error instanceof RangeError ? message : `not JSON: ${message.slice(0, 120)}`;
@@ -20,7 +20,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== "object") return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) {
-    // Most are words and numbers: they are told apart without another call.
+    // Most values are primitives: skip the call for them.
     for (const inner of value) if (typeof inner === "object" && isDeeper(inner, levels - 1)) return true;
     return false;
   }

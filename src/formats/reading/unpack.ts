@@ -14,7 +14,10 @@ export function isCompressed(path: string): boolean {
   return /\.(gz|zst)$/i.test(path);
 }
 
-/** The bytes of a packed file, from its beginning. What stands before a damage is yielded; then it throws (`isDamaged`). */
+/**
+ * Yields the bytes of a compressed file from its beginning. Yields the data before any damage; then throws
+ * (`isDamaged`).
+ */
 export async function* unpackedBytes(
   path: string,
   { limits, signal }: { readonly limits: ReadLimits; readonly signal?: AbortSignal },
@@ -22,7 +25,7 @@ export async function* unpackedBytes(
   const { file, sizeBytes } = await openFile(path);
   let unpacked = 0;
   try {
-    // Node ends at the first frame of zstd, though a file may hold several; of gzip it reads all members by itself.
+    // Node stops after the first zstd frame, though a file may hold several; for gzip it reads all members.
     for (let from = 0; from < sizeBytes || from === 0; ) {
       const unpacker = unpackerOf(path);
       const feeding = feed(unpacker, file, from);
@@ -54,7 +57,7 @@ export async function* unpackedBytes(
   }
 }
 
-/** Writes a file into an unpacker until that is destroyed; it is told of errors. */
+/** Writes a file into an unpacker until the unpacker is destroyed; passes errors to it. */
 async function feed(unpacker: Unpacker, file: FileHandle, from: number): Promise<void> {
   let wake: () => void = () => undefined;
   unpacker.once("close", () => wake());
@@ -63,7 +66,7 @@ async function feed(unpacker: Unpacker, file: FileHandle, from: number): Promise
     for (let position = from; !unpacker.destroyed; ) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
       position += bytesRead;
-      // Told of the end together with the last chunk, it would drop that chunk if the file is cut short.
+      // If the end came together with the last chunk, the unpacker would drop that chunk of a truncated file.
       if (bytesRead === 0) return void unpacker.end();
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -82,7 +85,7 @@ function isZstd(path: string): boolean {
 }
 
 function unpackerOf(path: string): Unpacker {
-  // One chunk is handed over before the next is made: of a damaged file, nothing that was unpacked is lost.
+  // The unpacker hands over each chunk before it makes the next, so no unpacked data of a damaged file is lost.
   const options = { chunkSize: UNPACKED_CHUNK_BYTES, readableHighWaterMark: 1 };
   if (!isZstd(path)) return zlib.createGunzip(options);
   if (typeof zlib.createZstdDecompress === "function") return zlib.createZstdDecompress(options);
@@ -93,7 +96,7 @@ function unpackerOf(path: string): Unpacker {
   );
 }
 
-/** Tells an error of zlib from any other. */
+/** Tells errors of zlib from others. */
 function isUnpackError(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === "string" && /^(Z|ZSTD)_/.test(code);

@@ -1,14 +1,14 @@
 import { isUuid, tasksIn } from "../cline/task-files.ts";
 import type { Folder } from "../reading/folder.ts";
 
-/** Extensions of VS Code that write as Roo does. */
+/** VS Code extensions that write Roo's format. */
 const EXTENSIONS = /[\\/](rooveterinaryinc\.roo-cline|rooveterinaryinc\.roo-code-nightly)[\\/]/i;
 
 /** Fields and kinds of messages that Roo writes and Cline does not. */
 const MARKS =
   /"(condenseParent|condenseId|truncationParent|truncationId|isSummary|isTruncationMarker|contextCondense|contextTruncation|apiProtocol|reasoning_content|roo_read_date)"\s*:|"say"\s*:\s*"(condense_context|sliding_window_truncation|checkpoint_saved|codebase_search_result|user_edit_todos)"|"\{\\"apiProtocol\\"/;
 
-/** Tells whether a folder with the files of a task is Roo's and not Cline's, whose names are the same. */
+/** Tells Roo's task folders from Cline's, which use the same file names. */
 export async function isRooTask(folder: Folder): Promise<boolean> {
   const tasks = await tasksIn(folder);
   if (tasks.length === 0) return false;

@@ -7,7 +7,7 @@ import type { JsonObject } from "../reading/json-lines.ts";
 import { rooMessageOf, TAGS } from "./message.ts";
 import { Tags } from "./tags.ts";
 
-/** How Roo writes its tasks. */
+/** Creates Roo's dialect. */
 export function rooDialect(): Dialect {
   const tags = new Tags();
   const names = new Names();
@@ -40,8 +40,8 @@ export function rooDialect(): Dialect {
 }
 
 /**
- * Names messages by their times, because Roo puts summaries and markers between others and so moves their places. A time
- * that may have been there before gets the place added.
+ * Names messages by time, because Roo inserts summaries and markers between others and shifts their indexes. If the
+ * time may not be unique, the index is added.
  */
 class Names {
   #latest = 0;

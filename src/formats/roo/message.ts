@@ -4,10 +4,10 @@ import type { Extras } from "../content/blocks.ts";
 import { arrayOf, definedFields, fieldsBesides, objectOf, textOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** Fields that say what has left the window: they come and go, and overlays hold them. */
+/** Tags of messages that left the window: they change over time, and overlays represent them. */
 export const TAGS = ["condenseParent", "truncationParent"];
 
-/** A message of Roo's conversation; undefined if the element is none. */
+/** Converts a Roo message; undefined if the element is not one. */
 export function rooMessageOf(element: JsonObject): MessageInput | undefined {
   const value = fieldsBesides(element, TAGS) ?? {};
   if (value.type === "reasoning" && value.role === undefined) return reasoningItem(value);
@@ -15,7 +15,7 @@ export function rooMessageOf(element: JsonObject): MessageInput | undefined {
   return message && withReasoning(message);
 }
 
-/** What a provider wants back of its thinking, kept as an element of its own. */
+/** Converts a separate element with a provider's encrypted reasoning. */
 function reasoningItem(value: { readonly [field: string]: Json }): MessageInput {
   const summary = arrayOf(value.summary).flatMap((line) => textOf(objectOf(line)?.text) ?? []);
   const text = typeof value.text === "string" ? value.text : summary.join("\n");
@@ -28,7 +28,7 @@ function reasoningItem(value: { readonly [field: string]: Json }): MessageInput 
   };
 }
 
-/** Roo's own blocks of thinking as reasoning parts; a second copy of their text beside them is left out. */
+/** Converts Roo's reasoning blocks to parts and removes a second copy of their text. */
 function withReasoning(message: MessageInput): MessageInput {
   const extras: [string, { readonly [field: string]: Json }][] = [];
   const parts = (message.parts ?? []).map((part, index): PartInput => {

@@ -2,10 +2,10 @@ import { definedFields, numberOf, objectOf, textOf } from "../content/fields.ts"
 import type { Item, Span } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** A summary or a marker, which stands for the messages that name it. */
+/** A summary or marker for the messages that refer to it. */
 interface Stand {
   readonly type: "condense" | "truncation";
-  /** Record of the summary or the marker. */
+  /** Record of the summary or marker. */
   readonly record: string;
   readonly at: number | undefined;
 }
@@ -13,7 +13,7 @@ interface Stand {
 interface Run {
   readonly from: string;
   through: string;
-  /** Number of the message that is last in it. */
+  /** Index of the last message in the run. */
   last: number;
 }
 
@@ -23,8 +23,8 @@ interface WindowTokens {
 }
 
 /**
- * What Roo takes out of its window: messages carry the id of the summary that stands for them, or of the marker that
- * hides them, and that counts as long as the summary or marker is there.
+ * Roo's window edits: messages carry the id of the summary that replaces them, or of the marker that hides them. A tag
+ * applies as long as its summary or marker exists.
  */
 export class Tags {
   readonly #runs = new Map<string, Run[]>();
@@ -34,7 +34,7 @@ export class Tags {
   #second: string | undefined;
   #previous: string | undefined;
 
-  /** A message of the conversation has passed. */
+  /** Notes a message of the conversation that was emitted. */
   *see(message: JsonObject, record: string, at: number | undefined): Generator<Item> {
     this.#tag(`condense:${textOf(message.condenseParent)}`, message.condenseParent, record);
     this.#tag(`truncation:${textOf(message.truncationParent)}`, message.truncationParent, record);
@@ -49,7 +49,7 @@ export class Tags {
     this.#previous = record;
   }
 
-  /** What the person was shown of it tells how large the window was. */
+  /** Reads the window size from the message shown to the person. */
   *seeShown(shown: JsonObject): Generator<Item> {
     const condensed = objectOf(shown.contextCondense);
     const truncated = objectOf(shown.contextTruncation);
@@ -67,7 +67,7 @@ export class Tags {
     yield* this.#tryOut(key);
   }
 
-  /** Those of which the person was shown nothing. */
+  /** Emits edits without a shown message. */
   *end(): Generator<Item> {
     for (const key of [...this.#stands.keys()]) yield* this.#out(key);
   }
@@ -99,7 +99,7 @@ export class Tags {
     if (stand && spans) yield edit(key, stand, spans, this.#tokens.get(key));
   }
 
-  /** Before summaries had ids, one stood for everything between the first message and itself. */
+  /** Old summaries without an id replace everything between the first message and themselves. */
   *#oldSummary(record: string, at: number | undefined): Generator<Item> {
     if (this.#second === undefined || this.#previous === undefined) return;
     const spans = [{ from: this.#second, through: this.#previous }];

@@ -5,16 +5,16 @@ import type { Leftovers } from "../content/leftovers.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** One step of the trajectory: it repeats what the history says of a turn, and adds a little. */
+/** One step of the trajectory: it repeats a turn of the history and adds details. */
 export interface Step {
   readonly index: number;
   readonly fields: JsonObject;
 }
 
-/** How many steps a turn of the history may lie ahead; those in between are missing from the history. */
+/** Maximum steps to look ahead for a turn; skipped steps are missing from the history. */
 const MAX_AHEAD = 4;
 
-/** The steps of a trajectory, read along with the history wherever in the file it stands. */
+/** Reads the steps of a trajectory in parallel with the history, whichever comes first in the file. */
 export class Steps {
   readonly #steps: AsyncGenerator<Step>;
   #ahead: Step[] = [];
@@ -23,7 +23,7 @@ export class Steps {
     this.#steps = readSteps(input, path);
   }
 
-  /** The step of a turn, and those before it that belong to no turn; undefined if none of the next ones is it. */
+  /** Finds the step of a turn, and the steps before it without a turn; undefined if none of the next steps matches. */
   async matching(
     turn: JsonObject,
   ): Promise<{ readonly before: readonly Step[]; readonly step: Step } | undefined> {
@@ -39,13 +39,13 @@ export class Steps {
     return undefined;
   }
 
-  /** The steps that are left. */
+  /** Yields the remaining steps. */
   async *rest(): AsyncGenerator<Step> {
     yield* this.#ahead;
     yield* this.#steps;
   }
 
-  /** Ends reading; the steps that are left are not asked for any more. */
+  /** Stops reading. */
   async close(): Promise<void> {
     await this.#steps.return(undefined);
   }
@@ -72,7 +72,7 @@ function isStepOf(step: JsonObject, turn: JsonObject): boolean {
   return step.action !== undefined && step.action === turn.action && step.thought === turn.thought;
 }
 
-/** The words of a message's content, a string or a list. */
+/** Joins the text of a message's content, a string or a list. */
 export function wordsOf(content: unknown): string {
   if (typeof content === "string") return content;
   return arrayOf(content)
@@ -81,7 +81,7 @@ export function wordsOf(content: unknown): string {
     .join("");
 }
 
-/** Tells whether a text is another one with a stretch taken out, as a thought is a response without its action. */
+/** Tells whether `cut` is `whole` with one stretch removed, as a thought is a response without its action. */
 export function isCutFrom(whole: string, cut: string): boolean {
   let same = 0;
   while (same < cut.length && whole[same] === cut[same]) same++;
@@ -90,11 +90,11 @@ export function isCutFrom(whole: string, cut: string): boolean {
 
 const MAX_SEEN = 100_000;
 
-/** Recognises messages that a step repeats as what was sent to the model; remembers the first 100,000 of them. */
+/** Recognizes messages that a step repeats from the model's input; remembers the first 100,000. */
 export class SeenMessages {
   readonly #seen = new Set<string>();
 
-  /** Remembers a message; false if it was known. */
+  /** Remembers a message; returns false if it was known. */
   add(message: unknown): boolean {
     const { role, content } = objectOf(message) ?? {};
     const key = hash("sha256", `${String(role)}\n${wordsOf(content)}`, "base64url").slice(0, 22);
@@ -104,13 +104,13 @@ export class SeenMessages {
   }
 }
 
-/** The turn of the history that a step belongs to, and the observation that follows it there. */
+/** The history's turn for a step, and the observation after it. */
 export interface Told {
   readonly turn?: JsonObject;
   readonly observation?: string;
 }
 
-/** What a step says that the log does not hold, and how many of its bytes are a copy of what it does. */
+/** Returns the fields of a step that the log lacks, and the number of bytes that are copies. */
 export function leftoversOfStep(
   { fields }: Step,
   { turn, observation }: Told,
@@ -126,7 +126,7 @@ export function leftoversOfStep(
     ...(turn === undefined || fields.action === turn.action ? ["action"] : []),
     ...(isThoughtCopy ? ["thought"] : []),
     ...(fields.response === response ? ["response"] : []),
-    // Without an observation in the history, that of the step is what the log holds.
+    // Without an observation in the history, the log uses the step's.
     ...(observation === undefined || isObserved ? ["observation"] : []),
   ];
   const rest = fieldsBesides(fields, [...held, "query", "messages"]);

@@ -9,21 +9,21 @@ import { isCutFrom, type Step, wordsOf } from "./steps.ts";
 
 const NAME = "swe-agent";
 
-/** A call whose observation is to come. */
+/** A call that waits for its observation. */
 export interface OpenCall {
   readonly callId: string;
   readonly name: string;
 }
 
-/** A turn of the model: its record, and the calls it makes. */
+/** An assistant turn: its records and calls. */
 export interface Turn {
   readonly records: readonly RecordItem[];
   readonly calls: readonly OpenCall[];
-  /** Bytes of the entry that repeat others of it. */
+  /** Bytes of the entry that repeat other fields of it. */
   readonly copiedBytes: number;
 }
 
-/** Messages that make no calls: system prompt, task, demonstrations. */
+/** Builds records of messages without calls: system prompt, task, demonstrations. */
 export function messageRecords(entry: JsonObject, id: string, agent: unknown): readonly RecordItem[] {
   const { parts, extras } = contentOfChat(entry.content, NAME);
   const role = entry.role === "system" || entry.role === "assistant" ? entry.role : "user";
@@ -31,7 +31,7 @@ export function messageRecords(entry: JsonObject, id: string, agent: unknown): r
   return recordsOf(id, { role, parts }, { ...rest, ...(extras && { extras: extras as Json }) });
 }
 
-/** A turn of the model as the history has it: its words, and its action or its calls. */
+/** Builds the records of an assistant turn from the history: its text, and its action or calls. */
 export function turnRecords(entry: JsonObject, id: string, agent: unknown): Turn {
   const thinking = contentOfBlocks(arrayOf(entry.thinking_blocks), NAME).parts;
   const { parts: said, extras } = contentOfChat(entry.content === "" ? null : entry.content, NAME);
@@ -57,7 +57,7 @@ export function turnRecords(entry: JsonObject, id: string, agent: unknown): Turn
   };
 }
 
-/** A turn of the model that only the trajectory has. */
+/** Builds an assistant turn that only the trajectory has. */
 export function stepTurn(step: Step): Turn {
   const { response, action } = step.fields;
   return turnRecords(
@@ -67,7 +67,7 @@ export function stepTurn(step: Step): Turn {
   );
 }
 
-/** What the environment answered; `left` is what the step says besides. */
+/** Builds the observation's records; `left` holds further fields of the step. */
 export function observationRecords(
   content: unknown,
   id: string,
@@ -78,14 +78,14 @@ export function observationRecords(
     type: "tool-result",
     callId,
     name,
-    // One observation answers all calls of a turn; nearly always there is but one.
+    // One observation answers all calls of a turn; nearly always there is only one.
     output: index === 0 ? chatOutputOf(content, NAME) : [],
   }));
   const [message, ...others] = recordsOf(id, { role: "tool", parts }, more.left ?? {});
   return message ? [{ ...message, version: more.version }, ...others] : [];
 }
 
-/** Actions are lines of a shell with further commands: the first word names the tool where it can be a name. */
+/** Converts an action, a shell line with extra commands: its first word is the tool's name if it is a valid one. */
 function actionCall(action: unknown, id: string): PartInput & OpenCall {
   const command = typeof action === "string" ? action : "";
   const word = command.trim().split(/\s/)[0] ?? "";

@@ -3,21 +3,21 @@ import { objectOf, textOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { Dialect, MessageDecoder, Piece } from "./dialect.ts";
 
-/** One value of a request or response: a field, or an element of a field that holds messages. */
+/** One value of a request or response: a field, or an element of a message field. */
 export interface BodyElement {
   readonly field: string;
   readonly index?: number;
   readonly value: unknown;
 }
 
-/** Fields that hold a whole request or response. */
+/** Fields that hold a complete request or response. */
 const REQUEST_FIELDS: readonly string[] = ["request", "request_body", "body"];
 const RESPONSE_FIELDS: readonly string[] = ["response", "response_body"];
 
-/** What a field may measure to be kept with the session; larger ones become raw records. */
+/** Maximum length of a field that is kept with the session; larger ones become raw records. */
 const SMALL_CHARACTERS = 2048;
 
-/** The elements of an object that is held whole, in the order in which they count. */
+/** Yields the elements of a body in memory, lead fields first. */
 export function* elementsOfBody(
   body: JsonObject,
   { messageFields, leadFields }: Dialect,
@@ -51,12 +51,12 @@ export class BodyReader {
     this.#prefix = prefix;
   }
 
-  /** The id of the response, once the body has ended. */
+  /** Id of the response, after the body has ended. */
   get responseId(): string | undefined {
     return this.#responseId;
   }
 
-  /** Small fields that are neither messages nor part of a response: what the request asked for. */
+  /** Small fields that are neither messages nor part of a response: the request's parameters. */
   get rest(): readonly (readonly [string, Json])[] {
     return this.#restFields;
   }
@@ -75,13 +75,13 @@ export class BodyReader {
     else yield* this.#keep(field, value);
   }
 
-  /** What was held back, and the response. */
+  /** Emits held messages and the response. */
   *end(): Generator<Piece> {
     const fields: JsonObject = Object.fromEntries(this.#responseFields);
     this.#responseId = textOf(fields.id);
     const response = [...this.#dialect.decodeResponse(fields, this.#named("response"), this.#decoder)];
     yield* response;
-    // Without a response they belong to the request.
+    // Without a response, these fields belong to the request.
     if (response.length === 0)
       for (const [field, value] of this.#responseFields) yield* this.#keep(field, value);
     for (const body of this.#responses) {
@@ -109,7 +109,7 @@ export class BodyReader {
     else yield { id: place, body: { kind: "raw", value: value as Json } };
   }
 
-  /** Messages of the first field are counted plainly; those of others carry its name. */
+  /** Numbers messages of the first field plainly; those of other fields carry its name. */
   #placeOf(field: string): string {
     const isFirst = field === "" || field === this.#dialect.messageFields[0];
     return isFirst ? this.#prefix : this.#named(field);

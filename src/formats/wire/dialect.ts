@@ -2,38 +2,38 @@ import type { FormatName } from "../format.ts";
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** A record of a wire format before it is known which conversation it belongs to. */
+/** A record of a wire format that is not assigned to a conversation yet. */
 export interface Piece {
   readonly id: string;
   readonly at?: number;
   readonly body: RecordBody;
 }
 
-/** Turns the messages of one conversation into pieces, in their order. */
+/** Turns the messages of one conversation into pieces, in order. */
 export interface MessageDecoder {
-  /** What a message means; `place` is its id where it has none of its own. */
+  /** Decodes a message; `place` is the fallback id. */
   decode(message: JsonObject, place: string): Iterable<Piece>;
-  /** False while something is held back that belongs together with the next message. */
+  /** False while content is held that belongs together with the next message. */
   readonly isSettled: boolean;
-  /** No message follows for now: what was held back comes out. */
+  /** Emits held content when no message follows for now. */
   end(): Iterable<Piece>;
 }
 
-/** How one provider or library writes requests and responses. */
+/** A provider's or library's format of requests and responses. */
 export interface Dialect {
   readonly name: FormatName;
   readonly title: string;
-  /** Fields of a request or response whose elements are the messages. */
+  /** Fields whose elements are messages. */
   readonly messageFields: readonly string[];
-  /** Fields that stand before all messages, wherever they are in the file. */
+  /** Fields that precede all messages, wherever they are in the file. */
   readonly leadFields: readonly string[];
-  /** Fields that are part of a response and are needed together. */
+  /** Fields of a response that are decoded together. */
   readonly responseFields: readonly string[];
   makeDecoder(): MessageDecoder;
-  /** The system prompt in a lead field. */
+  /** Decodes the system prompt in a lead field. */
   decodeLead(value: unknown, place: string): Iterable<Piece>;
-  /** The response, as far as it is not in message fields: its message and what it used. */
+  /** Decodes the response outside message fields: its message and usage. */
   decodeResponse(fields: JsonObject, place: string, decoder: MessageDecoder): Iterable<Piece>;
-  /** True for an object that is a message itself, and not a request or response that holds some. */
+  /** True for a message itself, as opposed to a request or response with messages. */
   isMessage(value: JsonObject): boolean;
 }

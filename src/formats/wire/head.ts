@@ -1,15 +1,15 @@
 import { parseCutJson } from "../reading/cut-json.ts";
 import type { FileFacts } from "../reading/folder.ts";
 
-/** How a file is laid out: one JSON value, or one on each line. */
+/** Layout of a file: one JSON value, or one per line. */
 export type Layout = "whole" | "lines";
 
-/** What the beginning of a file shows. */
+/** The beginning of a file. */
 export interface Head {
   readonly layout: Layout;
   /** The root, or the values of the first lines. */
   readonly values: readonly unknown[];
-  /** True if the last value, or the last one in it, may be cut short. */
+  /** True if the last value, or the last one inside it, may be truncated. */
   readonly isCut: boolean;
 }
 
@@ -20,7 +20,7 @@ export function isJsonName(name: string): boolean {
   return /\.(json|jsonl|ndjson)$/i.test(name);
 }
 
-/** The layout and first values of a file; undefined if it is not JSON. */
+/** Parses the layout and first values of a file; undefined if it is not JSON. */
 export function parseHead(text: string, { name }: Pick<FileFacts, "name">): Head | undefined {
   const begin = text.trimStart()[0];
   if (begin !== "[" && begin !== "{") return undefined;

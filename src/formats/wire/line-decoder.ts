@@ -5,7 +5,7 @@ import type { Dialect } from "./dialect.ts";
 import { DistinctIds, recordOf } from "./records.ts";
 import { Requests } from "./requests.ts";
 
-/** Decodes a JSONL file whose lines are messages, or requests, responses, or both. */
+/** Creates a decoder for a JSONL file whose lines are messages, or requests, responses, or both. */
 export function makeLineDecoder(dialect: Dialect, state: Json | undefined): LineDecoder {
   const messages = dialect.makeDecoder();
   const requests = new Requests(dialect, objectOf(state)?.requests as Json | undefined);

@@ -2,12 +2,11 @@ import { arrayOf, objectOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { Head } from "./head.ts";
 
-/** The wire formats. */
 export type WireName = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 
 /**
- * What a message shows: the format it can only be of; "plain" if it could be of several; "blocks" for an assistant that
- * merely speaks, but in blocks; undefined if it is none.
+ * Evidence of a message: its format if it is unambiguous; "plain" if several fit; "blocks" for an assistant message
+ * with only text, but in blocks; undefined if it is not a message.
  */
 type Sign = WireName | "plain" | "blocks" | undefined;
 
@@ -27,7 +26,7 @@ const CHAT_PARTS = new Set(["image_url", "input_audio", "video_url", "refusal"])
 const RESPONSES_PARTS = new Set(["input_text", "output_text", "input_image", "input_file", "summary_text"]);
 const AI_SDK_PARTS = new Set(["tool-call", "tool-result", "tool-approval-request", "tool-approval-response"]);
 
-/** Items of the Responses API besides messages. */
+/** Items of the Responses API other than messages. */
 export const RESPONSES_ITEMS: ReadonlySet<string> = new Set([
   "function_call",
   "function_call_output",
@@ -54,18 +53,18 @@ export const RESPONSES_ITEMS: ReadonlySet<string> = new Set([
   "compaction",
 ]);
 
-/** The wire format that the beginning of a file shows; undefined for what is no conversation. */
+/** Recognizes the wire format from the beginning of a file; undefined if it is not a conversation. */
 export function recogniseWire({ layout, values, isCut }: Head): WireName | undefined {
   if (layout === "whole") return bodySign(values[0], isCut);
   return decide(wholeOnes(values, isCut).map((line) => messageSign(line) ?? bodySign(line, false)));
 }
 
-/** What is cut short is believed only if there is nothing else. */
+/** Drops a truncated last value unless it is the only one. */
 function wholeOnes(values: readonly unknown[], isCut: boolean): readonly unknown[] {
   return isCut && values.length > 1 ? values.slice(0, -1) : values;
 }
 
-/** The format of an array of messages, a request, a response, or both. */
+/** Recognizes an array of messages, a request, a response, or both. */
 function bodySign(value: unknown, isCut: boolean): WireName | undefined {
   if (Array.isArray(value)) return messagesSign(value, isCut);
   const body = objectOf(value);
@@ -108,11 +107,11 @@ function isUnsure(sign: Sign): boolean {
   return sign === "plain" || sign === "blocks";
 }
 
-/** One format if all are messages and none contradicts. */
+/** Returns the format if all values are messages and none contradicts it. */
 function decide(signs: readonly Sign[]): WireName | undefined {
   if (signs.length === 0 || signs.includes(undefined)) return undefined;
   const sure = signs.filter((sign): sign is WireName => !isUnsure(sign));
-  // A list of Responses items has messages like those of other formats between them.
+  // Lists of Responses items also contain messages that look like those of other formats.
   if (sure.includes("openai-responses")) return "openai-responses";
   const first = sure[0] ?? (signs.includes("blocks") ? "anthropic" : "openai-chat");
   return sure.every((sign) => sign === first) ? first : undefined;
@@ -152,7 +151,7 @@ function partSign(value: unknown): Sign {
   return type === "text" && typeof part.text === "string" ? "plain" : undefined;
 }
 
-/** Tools are described so differently that they tell the format of a request whose messages are out of sight. */
+/** Recognizes a request by its tool definitions, whose shape differs by format, if its messages are out of sight. */
 function toolsSign(body: JsonObject): WireName | undefined {
   const tool = objectOf(arrayOf(body.tools)[0]);
   if (!tool) return undefined;

@@ -2,23 +2,23 @@ import { hash } from "node:crypto";
 import type { RecordItem } from "../item.ts";
 import type { Piece } from "./dialect.ts";
 
-/** A short digest of a text: for comparing, not for naming. */
+/** Hashes a text for comparison, not for naming. */
 export function digestOf(text: string): string {
   return hash("sha256", text, "base64url").slice(0, 22);
 }
 
-/** A piece as a record. Clients rewrite what they send, so each carries a version. */
+/** Turns a piece into a record with a version, because clients rewrite earlier messages. */
 export function recordOf(piece: Piece, more: Pick<RecordItem, "child" | "parent"> = {}): RecordItem {
   return { type: "record", ...piece, version: digestOf(JSON.stringify(piece.body)), ...more };
 }
 
 const MAX_IDS = 100_000;
 
-/** Keeps ids apart where a source uses one twice, for as many as it can remember; later ones become positions. */
+/** Makes repeated ids unique, for up to MAX_IDS of them; ids beyond it become positions. */
 export class DistinctIds {
   readonly #uses = new Map<string, number>();
 
-  /** The piece, with another id if its own is taken. */
+  /** Returns the piece, with another id if its own is taken. */
   apart(piece: Piece, place: string): Piece {
     const used = this.#uses.get(piece.id) ?? 0;
     if (used === 0 && this.#uses.size >= MAX_IDS)

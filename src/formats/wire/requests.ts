@@ -6,37 +6,37 @@ import type { Dialect, Piece } from "./dialect.ts";
 import { digestOf, recordOf } from "./records.ts";
 import { sessionOf } from "./whole-file.ts";
 
-/** A place in a conversation where a request or its response ended. */
+/** The end of a request or response in a conversation. */
 interface Point {
-  /** Messages up to here, the system prompt not counted. */
+  /** Number of messages so far, without the system prompt. */
   readonly count: number;
   /** Digest over all of them. */
   readonly digest: string;
-  /** The record that stands there. */
+  /** The last record at this point. */
   readonly record: string;
   readonly response?: string;
 }
 
 interface Conversation {
-  /** Left out for the source's own conversation: that of its first request. */
+  /** Absent for the source's own conversation, which begins with its first request. */
   readonly child?: string;
   readonly lead: string;
   /** Oldest first. */
   readonly points: readonly Point[];
 }
 
-/** What has to be known to go on. */
+/** State for a checkpoint. */
 interface RequestsState {
   readonly conversations: readonly Conversation[];
   readonly children: number;
   readonly fields: readonly (readonly [string, string])[];
 }
 
-/** A place from which a request goes on. */
+/** A point that a request continues from. */
 interface Found {
   readonly conversation: Conversation;
   readonly point: Point;
-  /** True if the request holds only what is new, and names the response that it goes on from. */
+  /** True if the request holds only new messages and names the response that it continues from. */
   readonly isContinued: boolean;
 }
 
@@ -45,16 +45,16 @@ const MAX_POINTS = 16;
 const MAX_CHILDREN = 256;
 
 /**
- * Reads requests that follow each other in a log. Each holds the whole conversation so far, so of one that extends a
- * conversation only what is new is taken; one that goes on from an earlier place becomes a branch; one that extends none
- * begins a conversation of its own, up to 256 of them. The 32 used last are remembered, each with its last 16 places.
+ * Reads consecutive requests of a log. Each holds the whole conversation so far, so only new messages of a request are
+ * kept; a request that continues from an earlier point becomes a branch; one that continues nothing starts a new
+ * conversation, up to 256. The 32 most recent conversations are remembered, each with its last 16 points.
  */
 export class Requests {
   readonly #dialect: Dialect;
-  /** Used last comes last. */
+  /** Most recently used last. */
   #conversations: readonly Conversation[];
   #children: number;
-  /** Digests of the request's other fields as they were last. */
+  /** Digests of the latest values of the request's other fields. */
   readonly #fields: Map<string, string>;
 
   constructor(dialect: Dialect, state?: Json) {
@@ -83,7 +83,7 @@ export class Requests {
     const chain = chainOf("", said);
     const found = this.#find(chain, Object.fromEntries(body.rest).previous_response_id);
     const isFirst = this.#conversations.length === 0;
-    // A response on its own says nothing about where it belongs; it follows what came last.
+    // A lone response does not show where it belongs; it follows the latest conversation.
     const current = asked.some(isMessage) ? found?.conversation : this.#conversations.at(-1);
     const conversation = current ?? this.#begin(isFirst ? undefined : place);
     if (!conversation || ![...asked, ...answered].some(isMessage)) {
@@ -114,7 +114,7 @@ export class Requests {
     return { ...(child !== undefined && { child }), lead: "", points: [] };
   }
 
-  /** The place that a request goes on from: of several the one that leaves the least to be said again. */
+  /** Finds the point that a request continues from; the one with the most known messages wins. */
   #find(chain: readonly string[], previous: unknown): Found | undefined {
     let best: Found | undefined;
     for (const conversation of this.#conversations) {
@@ -134,7 +134,7 @@ export class Requests {
     this.#conversations = [...others, kept].slice(-MAX_CONVERSATIONS);
   }
 
-  /** The first request describes the session; of later ones only what differs is kept. */
+  /** The first request describes the session; later ones contribute only changed fields. */
   *#changedFields(
     rest: BodyReader["rest"],
     place: string,
@@ -156,7 +156,7 @@ export class Requests {
 
 const NOTHING_SAID: Point = { count: 0, digest: "", record: "" };
 
-/** The place that is reached when these are said after `point`. */
+/** Returns the point after these pieces. */
 function pointAfter(
   point: Point,
   pieces: readonly Piece[],
@@ -172,7 +172,7 @@ function isMessage({ body }: Piece): boolean {
   return body.kind === "message";
 }
 
-/** The system prompt may change from request to request without making another conversation of it. */
+/** Splits off the system prompt, which may change between requests without starting another conversation. */
 function withoutLead(pieces: readonly Piece[]): {
   readonly lead: readonly Piece[];
   readonly said: readonly Piece[];
@@ -186,7 +186,7 @@ function withoutLead(pieces: readonly Piece[]): {
   };
 }
 
-/** Digests over the first none, one, two… messages. */
+/** Returns digests over the first 0, 1, 2… messages. */
 function chainOf(start: string, pieces: readonly Piece[]): readonly string[] {
   const chain = [start];
   for (const { body } of pieces) {
@@ -197,7 +197,7 @@ function chainOf(start: string, pieces: readonly Piece[]): readonly string[] {
   return chain;
 }
 
-/** What comes after the first `count` messages, and what belongs to them. */
+/** Returns the pieces after the first `count` messages and the pieces that belong to those. */
 function piecesAfter(pieces: readonly Piece[], count: number): readonly Piece[] {
   let left = count;
   const first = pieces.findIndex((piece) => isMessage(piece) && left-- === 0);

@@ -3,13 +3,13 @@ import { definedFields, fieldsBesides, numberOf, objectOf } from "../content/fie
 import type { RecordBody } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
-/** What is known of the call that used something. */
+/** Request id and model of a call. */
 export interface Call {
   readonly request?: string | undefined;
   readonly model?: string | undefined;
 }
 
-/** The usage that Anthropic reports; undefined if it is none. */
+/** Converts Anthropic's usage; undefined if there is none. */
 export function anthropicUsage(value: unknown, call: Call): RecordBody | undefined {
   const usage = objectOf(value);
   if (!usage) return undefined;
@@ -33,7 +33,7 @@ export function anthropicUsage(value: unknown, call: Call): RecordBody | undefin
   );
 }
 
-/** The usage that OpenAI and those who follow it report, in Chat Completions or Responses; undefined if it is none. */
+/** Converts usage of OpenAI and compatible servers, in Chat Completions or Responses; undefined if there is none. */
 export function openaiUsage(value: unknown, call: Call): RecordBody | undefined {
   const usage = objectOf(value);
   if (!usage) return undefined;
@@ -45,7 +45,7 @@ export function openaiUsage(value: unknown, call: Call): RecordBody | undefined 
   const written = numberOf(inputDetails.cache_write_tokens);
   return usageBody(
     {
-      // Their input includes what was cached.
+      // Their input includes cached tokens.
       inputTokens: input === undefined ? undefined : Math.max(0, input - (cached ?? 0) - (written ?? 0)),
       outputTokens: numberOf(usage.completion_tokens) ?? numberOf(usage.output_tokens),
       cacheReadTokens: cached,
@@ -71,7 +71,7 @@ export function openaiUsage(value: unknown, call: Call): RecordBody | undefined 
   );
 }
 
-/** The usage that the AI SDK reports, of any of its versions; undefined if it is none. */
+/** Converts usage of any version of the AI SDK; undefined if there is none. */
 export function aiSdkUsage(value: unknown, call: Call): RecordBody | undefined {
   const usage = objectOf(value);
   if (!usage) return undefined;

@@ -7,7 +7,7 @@ import { BodyReader } from "./body.ts";
 import type { Dialect, Piece } from "./dialect.ts";
 import { DistinctIds, recordOf } from "./records.ts";
 
-/** Reads a JSON file that is an array of messages, a request, a response, or both. */
+/** Reads a JSON file with an array of messages, a request, a response, or both. */
 export async function* readWholeFile(dialect: Dialect, source: Source, input: Input): AsyncGenerator<Item> {
   const body = new BodyReader(dialect, dialect.makeDecoder());
   const ids = new DistinctIds();
@@ -23,7 +23,7 @@ export async function* readWholeFile(dialect: Dialect, source: Source, input: In
     if (element.value === undefined) continue;
     if (element.index !== undefined && element.field !== "" && leads.size === 0) {
       leads.add("");
-      // The system prompt comes first even where the file has it last.
+      // The system prompt comes first, even if the file has it last.
       for await (const lead of leadElements(dialect, source, input)) {
         leads.add(lead.field);
         yield* records(body.take({ field: lead.field, value: lead.value }));
@@ -46,7 +46,7 @@ async function* leadElements(dialect: Dialect, source: Source, input: Input): As
   }
 }
 
-/** What a request says about the conversation as a whole. */
+/** Builds the session item from a request's parameters. */
 export function* sessionOf(name: string, rest: BodyReader["rest"]): Generator<SessionItem> {
   if (rest.length === 0) return;
   const fields = Object.fromEntries(rest);

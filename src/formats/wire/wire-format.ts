@@ -10,7 +10,7 @@ import { makeLineDecoder } from "./line-decoder.ts";
 import { recogniseWire } from "./recognise.ts";
 import { readWholeFile } from "./whole-file.ts";
 
-/** The format whose files hold what goes over the wire to a model, or comes back, in a dialect. */
+/** Creates the format for files with requests and responses in a dialect. */
 export function wireFormat(dialect: Dialect): Format {
   return {
     name: dialect.name,
@@ -80,7 +80,7 @@ function conversationId(root: Readonly<Record<string, unknown>>): string | undef
   return id !== undefined && id.length <= 200 ? id : undefined;
 }
 
-/** Names that say nothing about which conversation it is. */
+/** File names that do not identify a conversation. */
 const GENERIC =
   /^(messages?|requests?|responses?|conversation|chat|history|input|output|body|transcript|session|prompt|completion|data|index|log)$/i;
 

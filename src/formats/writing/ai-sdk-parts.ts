@@ -7,7 +7,7 @@ import type { ExportedSession } from "./writer.ts";
 
 const NAME = "ai-sdk";
 
-/** The part of a ModelMessage for a piece; undefined for raw parts of other formats, which cannot be said. */
+/** Builds the part of a ModelMessage; undefined for raw parts of other formats, which it cannot represent. */
 export async function modelPart(piece: Piece, session: ExportedSession): Promise<JsonObject | undefined> {
   const { part } = piece;
   const extra = modelExtra(piece.extra);
@@ -31,20 +31,20 @@ export async function modelPart(piece: Piece, session: ExportedSession): Promise
 const UI_FIELDS = ["state", "approval", "dynamic", "title", "toolMetadata", "preliminary", "citations", "id"];
 const UI_OPTIONS = ["providerMetadata", "callProviderMetadata", "resultProviderMetadata"];
 
-/** Kept fields as ModelMessages have them, also if they came from a UIMessage. */
+/** Converts kept fields to those of ModelMessages, even if they came from a UIMessage. */
 function modelExtra(extra: JsonObject = {}): JsonObject {
   const options = extra.providerOptions ?? extra.providerMetadata ?? extra.callProviderMetadata;
   const rest = fieldsBesides(extra, [...UI_FIELDS, ...UI_OPTIONS]);
   return { ...rest, ...(options !== undefined && { providerOptions: options }) };
 }
 
-/** Kept fields as UIMessages have them, also if they came from a ModelMessage. */
+/** Converts kept fields to those of UIMessages, even if they came from a ModelMessage. */
 export function uiExtra(extra: JsonObject = {}, field = "providerMetadata"): JsonObject {
   const { providerOptions, ...rest } = extra;
   return { ...(providerOptions !== undefined && { [field]: providerOptions }), ...rest };
 }
 
-/** Unknown parts that only one of the two kinds of message may hold. */
+/** Types of unknown parts that only one of the two message kinds may hold. */
 const MODEL_TYPES: readonly unknown[] = [
   "tool-approval-request",
   "tool-approval-response",
@@ -59,7 +59,7 @@ function rawModelPart(part: RawPart): JsonObject | undefined {
   return value;
 }
 
-/** An unknown part of a UIMessage as it was; undefined for those of other formats and of ModelMessages. */
+/** Returns an unknown part of a UIMessage unchanged; undefined for those of other formats and of ModelMessages. */
 export function rawUiPart(part: RawPart): JsonObject | undefined {
   const value = part.format === NAME ? objectOf(part.value) : undefined;
   return value && !MODEL_TYPES.includes(value.type) && !(value.type === "file" && "data" in value)
@@ -67,7 +67,7 @@ export function rawUiPart(part: RawPart): JsonObject | undefined {
     : undefined;
 }
 
-/** Reasoning with its signature where the provider looks for it. */
+/** Builds reasoning with its signature where the provider expects it. */
 export function reasoningPart(
   part: Part & { type: "reasoning" },
   field: "providerOptions" | "providerMetadata",
@@ -84,7 +84,7 @@ async function filePart(part: BlobPart, extra: JsonObject, session: ExportedSess
   return { type: "file", mediaType: part.mime, ...filename, data: { type: "data", data }, ...extra };
 }
 
-/** The result of a tool in a ModelMessage. */
+/** Builds the result of a tool in a ModelMessage. */
 export async function resultPart(
   { part, callName, extra }: Answer,
   session: ExportedSession,
@@ -103,7 +103,7 @@ export async function resultPart(
   };
 }
 
-/** The output of a tool: text, the JSON it came from, or pieces. `told` is what an import kept of its form. */
+/** Builds the output of a tool: text, the original JSON, or pieces. `told` is the original form that an import kept. */
 async function outputOf(
   part: ToolResultPart,
   told: JsonObject | undefined,
@@ -119,14 +119,14 @@ async function outputOf(
   return { type: "content", value: await contentPieces(part, session), ...rest };
 }
 
-/** The output if it is one text, or nothing; undefined for several pieces and media. */
+/** Returns the output if it is a single text; undefined for several pieces, media or no output. */
 export function plainText({ output }: ToolResultPart): string | undefined {
   const [first] = output;
   if (!first) return undefined;
   return output.length === 1 && first.type === "text" ? first.text : undefined;
 }
 
-/** The value of a text that is JSON. */
+/** Parses a text as JSON; undefined if it is not. */
 export function jsonOf(text: string | undefined): { readonly value: Json } | undefined {
   if (text === undefined) return undefined;
   try {
@@ -136,7 +136,7 @@ export function jsonOf(text: string | undefined): { readonly value: Json } | und
   }
 }
 
-/** The pieces of an output of type "content". */
+/** Builds the pieces of an output of type "content". */
 export async function contentPieces(
   part: ToolResultPart,
   session: ExportedSession,

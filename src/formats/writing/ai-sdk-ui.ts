@@ -9,8 +9,8 @@ import type { ExportedSession, Writer } from "./writer.ts";
 const NAME = "ai-sdk";
 
 /**
- * Writes the active line as UIMessages of Vercel's AI SDK: what a model says and calls until someone else speaks is one
- * message of several steps, with results in the parts of their calls. Left out: raw parts of other formats.
+ * Writes the active line as UIMessages of Vercel's AI SDK: consecutive model messages become one message of several
+ * steps, with results in the parts of their calls. Raw parts of other formats are left out.
  */
 export const aiSdkUiWriter: Writer = {
   name: "ai-sdk-ui",
@@ -19,7 +19,7 @@ export const aiSdkUiWriter: Writer = {
   write: (session) => jsonArrayPieces("messages.json", messagesOf(session)),
 };
 
-/** The message being written: its parts, and where those of open calls stand among them. */
+/** The current message: its parts, and the indexes of open calls among them. */
 interface Draft {
   readonly id: string;
   readonly metadata: JsonObject;
@@ -36,7 +36,7 @@ async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject>
     draft = undefined;
   };
   for await (const turn of turnsOf(session, NAME)) {
-    // A call without a result is a state that these messages know.
+    // UIMessages can represent a call without a result.
     if (turn.role === "missing") continue;
     if (turn.role === "tool") {
       for (const piece of turn.pieces) if (draft) await answer(draft, piece, session);

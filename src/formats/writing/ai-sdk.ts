@@ -10,8 +10,8 @@ import type { ExportedSession, Writer } from "./writer.ts";
 const NAME = "ai-sdk";
 
 /**
- * Writes the active line as ModelMessages of Vercel's AI SDK. Signatures stand in the options of their provider; those of
- * no known provider under "longhaul". Left out: raw parts of other formats.
+ * Writes the active line as ModelMessages of Vercel's AI SDK. Signatures go into the options of their provider; those
+ * of an unknown provider under "longhaul". Raw parts of other formats are left out.
  */
 export const aiSdkWriter: Writer = {
   name: "ai-sdk",
@@ -41,7 +41,7 @@ async function* messagesOfTurn(turn: Turn, session: ExportedSession): AsyncGener
       return yield { role: "tool", content, ...ownOptions(turn.message) };
     }
     case "system":
-      // Content of the system is a string, so each of its parts becomes a message.
+      // A system message's content is a string, so each part becomes a message.
       for (const { part, extra } of turn.pieces)
         if (part.type === "text")
           yield { role: "system", content: part.text, ...extra, ...ownOptions(turn.message) };
@@ -53,7 +53,7 @@ async function* messagesOfTurn(turn: Turn, session: ExportedSession): AsyncGener
   }
 }
 
-/** Content: a string where that says all. */
+/** Builds content: a string if it suffices, else parts. */
 async function contentOf(
   turn: SpokenTurn,
   session: ExportedSession,
@@ -69,7 +69,7 @@ async function contentOf(
   return isPlain ? String(first.text) : content;
 }
 
-/** Options of the message itself, as an import found them. */
+/** Returns the message's own options, as imported. */
 function ownOptions(message: Message): JsonObject {
   const options = objectOf(message.meta?.[NAME])?.providerOptions;
   return options === undefined ? {} : { providerOptions: options };

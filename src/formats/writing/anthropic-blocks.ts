@@ -4,15 +4,15 @@ import { objectOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ExportedSession } from "./writer.ts";
 
-/** What is needed of a session to write its parts. */
+/** The functions of a session that restore its parts. */
 export type PartSource = Pick<ExportedSession, "base64" | "restore">;
 
-/** Formats whose raw parts are content blocks of Anthropic's shape: they go back as they came. */
+/** Formats whose raw parts are Anthropic content blocks; they are written unchanged. */
 const BLOCK_FORMATS = new Set(["anthropic", "claude-code", "cline", "cline-sdk", "roo"]);
 
 /**
- * Anthropic content blocks of parts, one for each in their order. `extras` are fields that an import found on blocks and
- * our parts have no place for; they go back to the blocks of their index.
+ * Converts parts to Anthropic content blocks, one each in order. `extras` are fields that an import found on blocks and
+ * our parts cannot represent; they are restored by index.
  */
 export async function blocksOfParts(
   parts: readonly Part[],
@@ -48,7 +48,7 @@ async function blockOfPart(stored: Part, session: PartSource): Promise<JsonObjec
 function reasoningBlock({ text, opaque }: ReasoningPart): JsonObject {
   const redacted = objectOf(opaque)?.redacted;
   if (text === "" && typeof redacted === "string") return { type: "redacted_thinking", data: redacted };
-  // Ciphertext of other providers has other shapes; it means nothing here and would be refused.
+  // Ciphertext of other providers has other shapes; Anthropic would refuse it.
   return { type: "thinking", thinking: text, ...(typeof opaque === "string" && { signature: opaque }) };
 }
 

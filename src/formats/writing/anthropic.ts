@@ -10,13 +10,16 @@ import type { ExportedSession, Writer } from "./writer.ts";
 const NAME = "anthropic";
 const FILE = "conversation.json";
 
-/** Formats whose messages are those of Anthropic: what they hold was accepted once, also thinking without a signature. */
+/**
+ * Formats with Anthropic's messages: Anthropic accepted their content before, including thinking without a signature.
+ */
 const OWN_FORMATS = [NAME, "claude-code", "cline", "cline-sdk", "roo"];
 
 /**
- * Writes the active line as a request of Anthropic's Messages API: `{ system, messages }`. Roles alternate, so messages of
- * one role that follow each other are joined. Left out: thinking without Anthropic's signature and raw parts of other
- * formats. System messages after the first words keep their place, which models since Claude 4.8 accept.
+ * Writes the active line as a request of Anthropic's Messages API: `{ system, messages }`. Roles must alternate, so
+ * consecutive messages of one role are joined. Thinking without Anthropic's signature and raw parts of other formats
+ * are left out. System messages at the beginning become `system`; later ones keep their place, which models since
+ * Claude 4.8 accept.
  */
 export const anthropicWriter: Writer = {
   name: NAME,
@@ -40,11 +43,11 @@ export const anthropicWriter: Writer = {
   },
 };
 
-/** Messages whose roles alternate; only the current one is held. */
+/** Yields messages with alternating roles; holds only the current one. */
 async function* messagesOf(turns: AsyncIterable<Turn>, session: ExportedSession): AsyncGenerator<JsonObject> {
   let role = "";
   let content: JsonObject[] = [];
-  /** System messages that came after an assistant's: they may only follow a user's. */
+  /** System messages after an assistant message: they may only follow a user message. */
   let delayed: (readonly JsonObject[])[] = [];
   const flush = function* (): Generator<JsonObject> {
     if (content.length > 0) yield { role, content };
@@ -92,7 +95,10 @@ async function blocksOfTurn(turn: Turn, session: ExportedSession): Promise<reado
   return blocks;
 }
 
-/** Tells what Anthropic would refuse: empty text, thinking that others signed, and what only others understand. */
+/**
+ * Tells whether Anthropic accepts a part. It refuses empty text, thinking signed by other providers, and content of
+ * other formats.
+ */
 function isAccepted(part: Part, message: Message): boolean {
   const isOwn = OWN_FORMATS.some((format) => message.meta?.[format] !== undefined);
   if (part.type === "text") return part.text.trim() !== "";
@@ -102,12 +108,12 @@ function isAccepted(part: Part, message: Message): boolean {
   return typeof part.opaque === "string" && isSignature(part.opaque);
 }
 
-/** Other tools keep field names or JSON where Anthropic's signature would be. */
+/** Other tools store field names or JSON in place of Anthropic's signature. */
 function isSignature(text: string): boolean {
   return /^[\w+/=-]+$/.test(text) && !text.startsWith("reasoning");
 }
 
-/** The part with ids, names and inputs that Anthropic allows; of its own they always are. */
+/** Makes ids, names and inputs valid for Anthropic; those of its own formats always are. */
 function allowed(part: Part): Part {
   if (part.type === "tool-call") {
     const input = objectOf(part.input) ? part.input : { input: part.input };

@@ -10,7 +10,7 @@ import {
 import { Transcript } from "./claude-code/transcript.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 
-/** Writes a session as Claude Code keeps it: to be put into the folder of a project below `~/.claude/projects`. */
+/** Writes a session in Claude Code's format, for a project folder in `~/.claude/projects`. */
 export const claudeCodeWriter: Writer = {
   name: "claude-code",
   title: "Claude Code",
@@ -29,7 +29,7 @@ export const claudeCodeWriter: Writer = {
   },
 };
 
-/** The file of a conversation, then those of its large tool results. */
+/** Writes the file of a conversation, then the files of its large tool results. */
 async function* writeTranscript(
   session: ExportedSession,
   identity: Identity,
@@ -48,7 +48,7 @@ async function* writeTranscript(
   }
 }
 
-/** Sub-agents of sub-agents lie in the same folder. */
+/** Yields all sub-agents at any depth; they share one folder. */
 async function* descendantsOf(session: ExportedSession): AsyncGenerator<ExportedSession> {
   for await (const child of session.children()) {
     yield child;

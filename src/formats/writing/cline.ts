@@ -13,9 +13,9 @@ import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 const FORMAT = "cline";
 
 /**
- * Writes a folder for the task as Cline keeps it, and one for each sub-agent. A task that came from Cline comes back as it
- * was; of other sessions the messages that the person sees are made from the conversation. Edits of the window that Cline
- * cannot say are left out: the conversation is whole in any case.
+ * Writes a folder in Cline's format for the task, and one for each sub-agent. A task imported from Cline is written
+ * unchanged; for other sessions the shown messages are generated from the conversation. Window edits that Cline cannot
+ * represent are left out; the conversation is complete in any case.
  */
 export const clineWriter: Writer = {
   name: FORMAT,
@@ -45,7 +45,9 @@ async function* writeTask(exported: ExportedSession): AsyncGenerator<OutputPiece
 
 const NO_METADATA = { files_in_context: [], model_usage: [], environment_history: [] };
 
-/** Cline names a task by the millisecond in which it began; three more digits keep sessions of one time apart. */
+/**
+ * Builds a task id. Cline uses the task's first millisecond; three more digits distinguish sessions of the same time.
+ */
 function newTaskId({ id, createdAt }: SessionRecord): string {
   const digits = createHash("sha256").update(id).digest().readUInt16BE() % 1000;
   return `${createdAt}${String(digits).padStart(3, "0")}`;

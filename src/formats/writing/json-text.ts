@@ -1,6 +1,6 @@
 import type { OutputPiece } from "./writer.ts";
 
-/** Pieces of a JSON file whose array is written one element to a line: `before` and `after` are the text around it. */
+/** Writes a JSON file with one array element per line; `before` and `after` surround the array. */
 export async function* jsonArrayPieces(
   file: string,
   elements: AsyncIterable<unknown>,

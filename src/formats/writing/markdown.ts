@@ -6,7 +6,7 @@ import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 
 const FILE = "conversation.md";
 
-/** Writes the active line as a transcript for people. What is in it cannot break its structure, whatever it is. */
+/** Writes the active line as a transcript for people. Its content cannot break the document's structure. */
 export const markdownWriter: Writer = {
   name: "markdown",
   title: "Markdown transcript",
@@ -46,7 +46,7 @@ function headingOf(entry: Entry & { readonly kind: "message" }, number: number):
   return `\n## ${number}. ${SPEAKERS[message.role]}\n\n*${facts.join(" · ")}*\n`;
 }
 
-/** What an entry shows, piece by piece; nothing for what is of no use to people. */
+/** Yields the Markdown of an entry in pieces; nothing for entries that people do not need. */
 async function* textsOf(entry: Entry, session: ExportedSession): AsyncGenerator<string> {
   switch (entry.kind) {
     case "message":

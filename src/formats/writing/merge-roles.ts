@@ -1,21 +1,21 @@
-/** Formats in which neighbouring messages of one role can be merged. */
+/** Formats in which neighboring messages of one role can be merged. */
 export type MergeableFormat = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
 
 type Fields = { readonly [field: string]: unknown };
 
-/** Reasoning that a message carries as plain text. */
+/** Fields with reasoning as plain text. */
 const PLAIN_REASONING: readonly string[] = ["reasoning_content", "reasoning"];
-/** Blocks and parts that hold reasoning; providers check that they come back unchanged. */
+/** Types of blocks and parts with reasoning; providers check that these are unchanged. */
 const REASONING: readonly unknown[] = ["thinking", "redacted_thinking", "reasoning"];
-/** Blocks and parts that a result must follow at once. */
+/** Types of blocks and parts that a result must follow immediately. */
 const CALLS: readonly unknown[] = ["tool_use", "tool-call"];
-/** Fields of an item that name it on the provider's side. */
+/** Fields that identify an item at the provider. */
 const ITEM_FIELDS: readonly string[] = ["id", "status"];
 const BLANK_LINE = "\n\n";
 
 /**
- * Merges two neighbouring messages of one role into one, as strict chat templates want it. Each text stays verbatim and in
- * one piece. Undefined if they have different roles or names, or cannot be merged without touching reasoning or a call.
+ * Merges two neighboring messages of one role, as strict chat templates require. Each text stays verbatim and in one
+ * piece. Returns undefined if roles or names differ, or if the merge would change reasoning or a call.
  */
 export function mergeRoles(format: MergeableFormat, first: Fields, second: Fields): Fields | undefined {
   if (!canMergeRoles(format, first, second)) return undefined;
@@ -25,7 +25,7 @@ export function mergeRoles(format: MergeableFormat, first: Fields, second: Field
   return { ...fields, content: mergeContents(format, carried, second) };
 }
 
-/** True if `mergeRoles` merges these two messages. */
+/** Tells whether `mergeRoles` merges these two messages. */
 export function canMergeRoles(format: MergeableFormat, first: Fields, second: Fields): boolean {
   const { role } = first;
   if (role !== second.role || (role !== "user" && role !== "assistant")) return false;
@@ -38,12 +38,12 @@ export function canMergeRoles(format: MergeableFormat, first: Fields, second: Fi
   return mergeFields(format, first, second) !== undefined;
 }
 
-/** Items of Responses that are no messages have no role of their own. */
+/** Responses items other than messages have no role. */
 function isMessage(format: MergeableFormat, { type }: Fields): boolean {
   return format !== "openai-responses" || type === undefined || type === "message";
 }
 
-/** The fields beside the content; undefined if both messages say different things in one of them. */
+/** Merges the fields other than the content; undefined if both messages have different values in one of them. */
 function mergeFields(format: MergeableFormat, first: Fields, second: Fields): Fields | undefined {
   const merged: Record<string, unknown> = { ...first };
   for (const [field, value] of Object.entries(second)) {
@@ -57,7 +57,7 @@ function mergeFields(format: MergeableFormat, first: Fields, second: Fields): Fi
       merged[field] = own + BLANK_LINE + value;
     else return undefined;
   }
-  // The options of a message hold for its last part, which is now the second message's.
+  // The options of a message apply to its last part, which is now the second message's.
   if (format === "ai-sdk" && second.providerOptions === undefined) delete merged.providerOptions;
   return merged;
 }
@@ -70,7 +70,7 @@ function mergeContents(format: MergeableFormat, first: Fields, second: Fields): 
   if (typeof one === "string" && typeof other === "string") return one + BLANK_LINE + other;
   const blocks = [...toBlocks(format, first), ...toBlocks(format, second)];
   if (format !== "anthropic" || first.role !== "user") return blocks;
-  // Anthropic wants results before all else.
+  // Anthropic requires results before all other blocks.
   const isResult = (block: unknown) => typeOf(block) === "tool_result";
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
@@ -81,7 +81,7 @@ function toBlocks(format: MergeableFormat, { role, content }: Fields): readonly 
   return [{ type: role === "assistant" ? "output_text" : "input_text", text: content }];
 }
 
-/** A message of the AI SDK whose options, such as a cache marker, stand on the part that they hold for. */
+/** Moves the options of an AI SDK message, such as a cache marker, to the part that they apply to. */
 function withOptionsOnLastPart(message: Fields): Fields {
   const { providerOptions, content } = message;
   if (providerOptions === undefined) return message;

@@ -8,7 +8,7 @@ import type { ExportedSession } from "./writer.ts";
 
 const NAME = "openai-chat";
 
-/** Content of text, media and own raw parts: a string where that says all; undefined if nothing can be said. */
+/** Builds content from text, media and own raw parts: a string if it suffices; undefined if there is none. */
 export async function contentOf(
   pieces: readonly Piece[],
   session: ExportedSession,
@@ -40,7 +40,7 @@ async function mediaPart(part: BlobPart, session: ExportedSession): Promise<Json
   return { type: "file", file: { ...filename, file_data: url } };
 }
 
-/** A content part with the fields that were kept beside it, those inside its object included. */
+/** Merges the kept fields into a content part, including those inside its object. */
 function merged(part: JsonObject, extra: JsonObject = {}): JsonObject {
   const inner = Object.entries(extra).map(([field, value]) => {
     const [own, kept] = [objectOf(part[field]), objectOf(value)];
@@ -49,7 +49,7 @@ function merged(part: JsonObject, extra: JsonObject = {}): JsonObject {
   return { ...part, ...Object.fromEntries(inner) };
 }
 
-/** Pieces with marks in place of their media. */
+/** Replaces media with marks and returns the media separately. */
 export async function withMarks(
   pieces: readonly Piece[],
   owner: string,

@@ -11,9 +11,9 @@ const NAME = "openai-chat";
 const FILE = "conversation.json";
 
 /**
- * Writes the active line as a request of the Chat Completions API: `{ messages }`. Media in tool results follow in a user
- * message of their own. A failed tool's output begins with "[tool error]". Left out: reasoning that did not come in this
- * format, for which OpenAI has no field, and raw parts of other formats.
+ * Writes the active line as a request of the Chat Completions API: `{ messages }`. Media in tool results follow in a
+ * separate user message. A failed tool's output begins with "[tool error]". Reasoning from other formats, for which
+ * OpenAI has no field, and raw parts of other formats are left out.
  */
 export const openaiChatWriter: Writer = {
   name: NAME,
@@ -22,7 +22,7 @@ export const openaiChatWriter: Writer = {
   write: (session) => jsonArrayPieces(FILE, messagesOf(session), '{"messages":', "}"),
 };
 
-/** A message, and its media for a user message that follows. */
+/** A message, and its media for a following user message. */
 interface Written {
   readonly message: JsonObject | undefined;
   readonly media: readonly JsonObject[];
@@ -31,7 +31,7 @@ interface Written {
 async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject> {
   let media: JsonObject[] = [];
   let spoken = 0;
-  /** An assistant's message with calls: those of the next one belong to it if nothing comes between. */
+  /** An assistant message with calls; the next one's calls join it if nothing comes between. */
   let calling: JsonObject | undefined;
   for await (const turn of turnsOf(session, NAME)) {
     if (turn.role !== "assistant" && calling) {
@@ -50,7 +50,7 @@ async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject>
       }
       continue;
     }
-    // Only when all results are there may anything else follow.
+    // Other messages may follow only after all results.
     if (media.length > 0 && !calling) {
       yield { role: "user", content: media };
       media = [];
@@ -71,7 +71,7 @@ async function* messagesOf(session: ExportedSession): AsyncGenerator<JsonObject>
   if (media.length > 0) yield { role: "user", content: media };
 }
 
-/** Two messages of an assistant as one: the results of all its calls have to follow it. */
+/** Joins two assistant messages, because the results of all calls must follow. */
 function joined(first: JsonObject, second: JsonObject): JsonObject {
   const contents = [first.content, second.content].flatMap((content) =>
     typeof content === "string" ? [{ type: "text", text: content }] : arrayOf(content),
@@ -112,7 +112,7 @@ async function assistantMessage(turn: SpokenTurn, session: ExportedSession, owne
   return { message, media };
 }
 
-/** Reasoning in the field in which it came. */
+/** Returns reasoning in the field that it was imported from. */
 function reasoningFields(pieces: readonly Piece[], field: unknown): JsonObject {
   const part = pieces.map((piece) => piece.part).find(({ type }) => type === "reasoning");
   if (part?.type !== "reasoning") return {};
@@ -138,7 +138,7 @@ async function toolMessage(
   const output = part.output.map((piece) => ({ part: piece }));
   const { pieces, media } = await withMarks(output, part.callId, session);
   const written = (await contentOf(pieces, session)) ?? "";
-  // A mark is recognised only where content is a list.
+  // The importer recognizes a mark only in a content list.
   const content =
     typeof written === "string" && media.length > 0 ? [{ type: "text", text: written }] : written;
   const name = part.name === undefined ? {} : { name: allowedName(part.name) };

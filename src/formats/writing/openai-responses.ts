@@ -8,19 +8,19 @@ import { jsonArrayPieces } from "./json-text.ts";
 import { allowedName, isMedia, type Piece, piecesOf, type SpokenTurn, type Turn, turnsOf } from "./turns.ts";
 import type { ExportedSession, Writer } from "./writer.ts";
 
-/** Where the bytes of media and of large parts come from. */
+/** The functions that load media and large parts. */
 type Stored = Pick<ExportedSession, "base64" | "restore">;
 
 const NAME = "openai-responses";
 const FILE = "conversation.json";
 
-/** Formats whose reasoning is that of this API. */
+/** Formats whose reasoning belongs to this API. */
 const OWN_FORMATS = [NAME, "codex"];
 
 /**
- * Writes the active line as a request of the Responses API: `{ instructions?, input }`. A failed tool's output begins with
- * "[tool error]". Left out: reasoning without OpenAI's ciphertext that did not come in this format, and raw parts of other
- * formats.
+ * Writes the active line as a request of the Responses API: `{ instructions?, input }`. A failed tool's output begins
+ * with "[tool error]". Reasoning of other formats without OpenAI's ciphertext and raw parts of other formats are left
+ * out.
  */
 export const openaiResponsesWriter: Writer = {
   name: NAME,
@@ -39,7 +39,7 @@ export const openaiResponsesWriter: Writer = {
   },
 };
 
-/** The items of one message of the log. */
+/** Converts one message of the log to items. */
 export async function itemsOfMessage(message: Message, session: Stored): Promise<readonly JsonObject[]> {
   const pieces = await piecesOf(message, session, NAME);
   const items: JsonObject[] = [];
@@ -66,7 +66,7 @@ async function* itemsOfTurn(turn: Turn, session: Stored): AsyncGenerator<JsonObj
   } else yield* spokenItems(turn, session);
 }
 
-/** A message for each stretch of content, and an item for everything else, in their order. */
+/** Yields a message per stretch of content, and an item for every other part, in order. */
 async function* spokenItems(turn: SpokenTurn, session: Stored): AsyncGenerator<JsonObject> {
   const { role, message, pieces } = turn;
   const speaker = role === "system" && ownMeta(message).role === "developer" ? "developer" : role;
@@ -102,7 +102,7 @@ function itemOf({ part, extra }: Piece, isOwn: boolean): JsonObject | undefined 
   return part.type === "reasoning" ? reasoningItem(part, extra, isOwn) : undefined;
 }
 
-/** Only an item of its own can hold an image that the model made. */
+/** Builds a separate item, which is the only way to represent an image that the model generated. */
 async function imageItem(part: BlobPart, extra: JsonObject, session: Stored): Promise<JsonObject> {
   const id = `ig_${part.digest.slice(0, 32)}`;
   return {

@@ -6,7 +6,7 @@ import { SessionLines } from "./pi/session-lines.ts";
 import { surveySession } from "./pi/survey.ts";
 import type { Writer } from "./writer.ts";
 
-/** A session file of pi, version 3: with all branches, and with edits as compactions and context edits. */
+/** Writes a session file of pi, version 3, with all branches; edits become compactions and context edits. */
 export const piWriter: Writer = {
   name: "pi",
   title: "pi",
@@ -25,7 +25,7 @@ export const piWriter: Writer = {
   },
 };
 
-/** What the reader of pi put into the session's meta. */
+/** Returns the session meta that the reader of pi stored. */
 function ownOf({ meta }: SessionRecord): JsonObject | undefined {
   return OWN_FORMATS.map((format) => objectOf(meta?.[format])).find((own) => own !== undefined);
 }
@@ -42,7 +42,7 @@ function headerOf(record: SessionRecord): JsonObject {
   };
 }
 
-/** The working folder, wherever the tool that held the conversation has it. */
+/** Finds the working folder in the meta of any tool. */
 function cwdOf({ meta }: SessionRecord): string {
   for (const facts of Object.values(meta ?? {})) {
     const fields = objectOf(facts);

@@ -10,9 +10,9 @@ import type { ExportedSession, OutputPiece, Writer } from "./writer.ts";
 const FORMAT = "roo";
 
 /**
- * Writes a folder for the task as Roo keeps it, and one for each sub-agent. A task that came from Roo comes back as it was;
- * of other sessions the messages that the person sees are made from the conversation. What has left the window is said by
- * tags; replacements of single parts, which Roo does not know, are left out.
+ * Writes a folder in Roo's format for the task, and one for each sub-agent. A task imported from Roo is written
+ * unchanged; for other sessions the shown messages are generated from the conversation. Tags mark messages that left
+ * the window; replacements of single parts, which Roo cannot represent, are left out.
  */
 export const rooWriter: Writer = {
   name: FORMAT,

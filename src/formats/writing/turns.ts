@@ -3,32 +3,32 @@ import { objectOf } from "../content/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { ExportedSession } from "./writer.ts";
 
-/** A part as it was before it was too large for the log, with the fields an import kept beside it. */
+/** A restored part, with fields that an import kept. */
 export interface Piece<P extends Part = Part> {
   readonly part: P;
   readonly extra?: JsonObject;
 }
 
-/** What one side says: pieces of one message. */
+/** Pieces of one message, without tool results. */
 export interface SpokenTurn {
   readonly role: "system" | "user" | "assistant";
   readonly message: Message;
   readonly pieces: readonly Piece[];
 }
 
-/** Results of one message that answer open calls, in a place where a request may have them. */
+/** Results of one message that answer open calls, at a place that is valid in a request. */
 export interface ResultsTurn {
   readonly role: "tool";
   readonly message: Message;
   readonly pieces: readonly Answer[];
 }
 
-/** A result, with the name that its call has. */
+/** A result with the name of its call. */
 export interface Answer extends Piece<ToolResultPart> {
   readonly callName: string;
 }
 
-/** Calls that got no result, in the place where a request must have one. */
+/** Calls without a result, at the place where a request requires one. */
 export interface MissingTurn {
   readonly role: "missing";
   readonly calls: readonly OpenCall[];
@@ -40,19 +40,19 @@ export interface OpenCall {
   readonly name: string;
 }
 
-/** One step of a conversation in the order that providers ask for. */
+/** One step of a conversation in the order that providers require. */
 export type Turn = SpokenTurn | ResultsTurn | MissingTurn;
 
 /**
- * The active line as turns that make a valid request: results directly after their calls, before anything else is said;
- * calls without a result followed by a note of that; results without a call as words of the user. A model may call in
- * several messages before it is answered. Extras are those that an import from `format` left. Only what is said while
- * calls are open is held.
+ * Yields the active line as turns that make a valid request: results directly after their calls, before any other
+ * message; a MissingTurn for calls without a result; results without a call as user text. A model may call in several
+ * messages before its results come. Extras are those of imports from `format`. Only messages that arrive while calls
+ * are open are held.
  */
 export async function* turnsOf(session: ExportedSession, format: string): AsyncGenerator<Turn> {
   const open = new Map<string, OpenCall>();
   let held: SpokenTurn[] = [];
-  /** True while nobody but the model has spoken since its calls: more of the same turn may follow. */
+  /** True while only the model has spoken since its calls: its turn may continue. */
   let isCalling = false;
   for await (const entry of session.entries("line")) {
     if (entry.kind !== "message") continue;
@@ -95,13 +95,13 @@ export async function* turnsOf(session: ExportedSession, format: string): AsyncG
   yield* held;
 }
 
-/** The result of a call that is not open any more: providers refuse it as a result. */
+/** Converts the result of a call that is no longer open to text, because providers refuse it as a result. */
 function wordsOfLateResult({ part }: Piece<ToolResultPart>): readonly Piece[] {
   const title = `[${part.isError ? "error" : "result"} of the call ${part.callId}]`;
   return [{ part: { type: "text", text: title } }, ...part.output.map((piece) => ({ part: piece }))];
 }
 
-/** The parts of a message as they were before they were too large for the log, with the extras that a format has left. */
+/** Restores the parts of a message, with the extras of a format. */
 export async function piecesOf(
   message: Message,
   session: Pick<ExportedSession, "restore">,
@@ -126,12 +126,12 @@ async function restored(stored: Part, session: Pick<ExportedSession, "restore">)
   return { ...part, output };
 }
 
-/** Tells whether a part is media, and not a part that was too large for the log. */
+/** Tells media from a large part that is stored as a blob. */
 export function isMedia(part: Part): part is BlobPart {
   return part.type === "blob" && part.of === undefined;
 }
 
-/** A tool's name as providers allow it. */
+/** Makes a tool's name valid for providers. */
 export function allowedName(name: string): string {
   return /^[\w-]{1,128}$/.test(name) ? name : name.replace(/[^\w-]/g, "_").slice(0, 128) || "tool";
 }

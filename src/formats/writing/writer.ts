@@ -1,6 +1,6 @@
 import type { BlobPart, Entry, Json, Part, SeqRange, SessionRecord } from "../../index.ts";
 
-/** The formats that can be written. */
+/** Formats that can be exported. */
 export type WriterName =
   | "anthropic"
   | "openai-chat"
@@ -13,31 +13,31 @@ export type WriterName =
   | "pi"
   | "claude-code";
 
-/** A piece of what a writer writes. Pieces of one file follow each other; a new name begins the next file. */
+/** A piece of output. Pieces of one file are consecutive; a new name begins the next file. */
 export interface OutputPiece {
-  /** Path relative to the target folder; writers of a single file always give the same one. */
+  /** Path relative to the target folder; constant for writers of a single file. */
   readonly file: string;
   readonly text: string;
 }
 
-/** A session as a writer sees it. Nothing of it is held: every call reads it anew, a page at a time. */
+/** A session as writers see it. It holds no entries: every call reads them again, page by page. */
 export interface ExportedSession {
   readonly record: SessionRecord;
-  /** The active line, ending now. */
+  /** The active line at the time of the export. */
   readonly line: readonly SeqRange[];
-  /** Entries in their order: of the active line, or of the whole log with all its branches. */
+  /** Yields entries in order: of the active line, or of the whole log with all branches. */
   entries(which: "line" | "log"): AsyncGenerator<Entry>;
   /** Sub-agents, oldest first. */
   children(): AsyncGenerator<ExportedSession>;
-  /** The bytes of media as base64. */
+  /** Returns the bytes of media as base64. */
   base64(part: BlobPart): Promise<string>;
-  /** A part that was too large for the log, as it was; others come back unchanged. */
+  /** Restores a part that is stored as a blob; returns other parts unchanged. */
   restore(part: Part): Promise<Part>;
-  /** The value of a raw entry, also of one that lies in a blob. */
+  /** Returns the value of a raw entry, even if it is stored as a blob. */
   raw(entry: Entry & { readonly kind: "raw" }): Promise<Json>;
 }
 
-/** A format that can be written. */
+/** Export of one format. */
 export interface Writer {
   readonly name: WriterName;
   readonly title: string;

@@ -6,7 +6,7 @@ import { followTask } from "../../tasks/follow.ts";
 import { sayEnd } from "../../tasks/foreground.ts";
 import { openExistingTasks } from "../../tasks/store.ts";
 
-/** Reads along a task of any process. */
+/** Follows the output of a task in any process. */
 export const attachTaskCommand = defineCommand({
   name: "task attach",
   summary: "follow a task until it ends, whoever runs it",
@@ -23,7 +23,7 @@ only stops following: the task goes on.`,
     await using kernel = await openExistingTasks(context, options);
     const task = await findTask(kernel, wanted);
     const since = options.new ? await lastSeqOf(task) : 0;
-    // If the process that runs it dies, this one notices and writes its end.
+    // Recovery here records the end of the task if the process that runs it dies.
     await kernel.tasks.recover();
     const end = await followTask({
       kernel,

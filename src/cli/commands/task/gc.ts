@@ -13,7 +13,7 @@ import { stateWords } from "../../tasks/words.ts";
 
 const OLDER_THAN = "1h";
 
-/** Cleans up after processes that died. */
+/** Cleans up after dead processes. */
 export const collectTasksCommand = defineCommand({
   name: "task gc",
   summary: "clean up after processes that died: their tasks, programs, notices and worktrees",

@@ -20,7 +20,7 @@ import { UsageError } from "../../usage-error.ts";
 
 const TOLD_MS = 15_000;
 
-/** Ends tasks. */
+/** Kills tasks. */
 export const killTaskCommand = defineCommand({
   name: "task kill",
   summary: "end tasks, with everything they have started",
@@ -72,7 +72,7 @@ async function kill(kernel: Kernel, id: TaskId, reason: string | undefined) {
   };
 }
 
-/** A task that has filled the disk cannot be told to end, for that is told in the store; its programs can be ended. */
+/** Ends the programs of a task that cannot be killed through the store, for example because it filled the disk. */
 async function endPrograms(kernel: Kernel, id: TaskId, error: unknown): Promise<string> {
   if (!isLonghaulError(error, "DISK_FULL") && !isLonghaulError(error, "STORE_IO")) throw error;
   const { ended } = await reapTagged(await kernel.tasks.tag(id));

@@ -24,7 +24,6 @@ const COLUMNS: readonly Column[] = [
   { title: "title", shrinks: "first" },
 ];
 
-/** Lists tasks. */
 export const listTasksCommand = defineCommand({
   name: "task list",
   summary: "list tasks that have not ended, and those that ended within the last day",
@@ -80,7 +79,9 @@ export const listTasksCommand = defineCommand({
   },
 });
 
-/** Those that have not ended come first, however old they are; then both in the order of their beginnings. */
+/**
+ * Finds unsettled tasks before settled ones, whatever their age, and sorts the result by creation time, newest first.
+ */
 async function find(
   kernel: Kernel,
   query: Pick<TaskQuery, "limit" | "session">,

@@ -9,10 +9,10 @@ import { openExistingTasks } from "../../tasks/store.ts";
 import { readDuration } from "../../tasks/units.ts";
 import { UsageError } from "../../usage-error.ts";
 
-/** Most entries in one JSON document; --since goes on from there. */
+/** Maximum entries in one JSON document; --since continues after them. */
 const MOST_ENTRIES = 10_000;
 
-/** Prints what a task has said. */
+/** Prints a task's output. */
 export const outputTaskCommand = defineCommand({
   name: "task output",
   summary: "print what a task has said so far, or as it says it",

@@ -11,7 +11,7 @@ import { taskJson } from "../../tasks/words.ts";
 
 const MOST_CHILDREN = 1_000;
 
-/** Shows everything that is known of a task. */
+/** Shows all details of a task. */
 export const showTaskCommand = defineCommand({
   name: "task show",
   summary: "show everything that is known of a task",

@@ -5,10 +5,10 @@ import { openTasks } from "../../tasks/store.ts";
 import type { RunRequest, SupervisorAnswer } from "../../tasks/supervisor-messages.ts";
 import { UsageError } from "../../usage-error.ts";
 
-/** Longer than any task: only keeps the process from ending while one is under way. */
+/** Interval of a timer that does nothing but keep the process alive while the task runs. */
 const ALIVE_MS = 2 ** 30;
 
-/** Runs one task for `task run`, in a process of its own. */
+/** Runs one task for `task run`, in a separate process. */
 export const superviseCommand = defineCommand({
   name: "task supervise",
   summary: "run a task for another process (called by task run)",
@@ -25,7 +25,7 @@ export const superviseCommand = defineCommand({
     try {
       const request = await nextRequest();
       await using kernel = await openTasks(context, options, (text) => {
-        // Notices of other tasks, which it looks after as well, are not this terminal's affair.
+        // Recovery may deliver notices of other tasks; the caller's terminal shows only those of its own task.
         if (text.includes(request.options.id)) answer({ type: "warning", text });
       });
       const { maxOutputBytes, inheritsInput = false } = request;
@@ -35,7 +35,7 @@ export const superviseCommand = defineCommand({
         signal: caller.signal,
       });
       answer({ type: "started", task: task.id, session: task.session });
-      // Told to end: running tasks are settled first, then their programs are ended.
+      // On a signal, settle the running task first, then end its programs.
       context.signal.addEventListener("abort", () => void processCleanups().run());
       await task.wait();
       await kernel.tasks.cleaned();
@@ -61,6 +61,6 @@ function nextRequest(): Promise<RunRequest> {
 }
 
 function answer(message: SupervisorAnswer): void {
-  // Whoever asked may be gone.
+  // The caller may be gone.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -4,16 +4,16 @@ import { objectOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { blocksOfParts, type PartSource } from "../anthropic-blocks.ts";
 
-/** What Claude Code writes itself where a message is empty. */
+/** Claude Code's own text for empty messages. */
 const FILLER = "(no content)";
 
-/** The content of a line, and what it has no place for. */
+/** Content of a line, and the fields that it cannot represent. */
 export interface LineContent {
   readonly blocks: readonly JsonObject[];
   readonly own: Pick<OwnFields, "parts" | "outputs" | "names" | "isFiller">;
 }
 
-/** Blocks of a message that came from elsewhere: all of them such as Claude Code can go on with. */
+/** Converts a message of another format to blocks that Claude Code can continue with. */
 export async function contentOfMessage({ parts }: Message, session: PartSource): Promise<LineContent> {
   const blocks: JsonObject[] = [];
   const kept: OwnPart[] = [];
@@ -43,7 +43,7 @@ export async function contentOfMessage({ parts }: Message, session: PartSource):
   };
 }
 
-/** Pieces of a tool's output that the line shows as text. */
+/** Returns the pieces of a tool's output that the line holds as text. */
 async function foreignOutputs(
   index: number,
   { output }: ToolResultPart,
@@ -61,11 +61,11 @@ type StandIn =
   | { readonly isLeftOut: true; readonly part?: undefined }
   | { readonly isLeftOut: false; readonly part: Part };
 
-/** What stands in the line for a part that would be refused or come back as another; undefined for all others. */
+/** Returns the replacement for a part that Claude Code would refuse or change; undefined for all others. */
 function standInFor(part: Part): StandIn | undefined {
   switch (part.type) {
     case "reasoning": {
-      // Thinking is accepted only with the signature of the provider itself.
+      // Anthropic accepts thinking only with its own signature.
       const isSigned = typeof part.opaque === "string" || typeof objectOf(part.opaque)?.redacted === "string";
       return isSigned ? undefined : { isLeftOut: true };
     }
@@ -80,7 +80,7 @@ function standInFor(part: Part): StandIn | undefined {
   }
 }
 
-/** The role that a line gives its message when it is read. */
+/** Returns the role that the importer derives from the line. */
 export function lineRoleOf({ role, parts }: Message): Role {
   if (role === "assistant") return role;
   return parts.length > 0 && parts.every(({ type }) => type === "tool-result") ? "tool" : "user";

@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 
-/** A UUID that a name always gives. */
+/** Derives a UUID from a name. */
 export function derivedUuid(name: string): string {
   const bytes = createHash("sha256").update(name).digest().subarray(0, 16);
-  // Version 8 (of the maker's own design) and the usual variant.
+  // Version 8 (vendor-specific) and the standard variant.
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   const hex = bytes.toString("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** An id of a model's message that a name always gives. */
+/** Derives an assistant message id from a name. */
 export function derivedMessageId(name: string): string {
   return `msg_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`;
 }

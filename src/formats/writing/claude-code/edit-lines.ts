@@ -9,7 +9,7 @@ import type { WrittenEntries } from "./written-entries.ts";
 
 type OverlayEntry = Entry<OverlayBody>;
 
-/** The boundary and the summary of a compaction that was not Claude Code's. */
+/** Builds the boundary and summary lines of a compaction that was not Claude Code's. */
 export async function compactionLines(
   entry: OverlayEntry,
   edit: Extract<Edit, { type: "summarize" }>,
@@ -81,7 +81,7 @@ async function restored(message: Message, session: ExportedSession): Promise<Mes
   return { ...message, parts };
 }
 
-/** The line that shows a tool's result otherwise; undefined if something else was replaced. */
+/** Builds the line that replaces a tool result; undefined if the edit replaces something else. */
 export async function replacementLine(
   edit: Extract<Edit, { type: "replace" }>,
   sessionId: string,

@@ -4,37 +4,37 @@ import { objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { derivedUuid } from "./derived-ids.ts";
 
-/** What every line of a conversation says. */
+/** Fields that every line of a conversation repeats. */
 export interface Identity {
   readonly sessionId: string;
   /** Set for a sub-agent. */
   readonly agentId?: string;
-  /** Fields that all lines repeat. */
+  /** Further fields that all lines repeat. */
   readonly repeated: { readonly [field: string]: Json };
-  /** The conversation came from Claude Code itself. */
+  /** True if the conversation was imported from Claude Code. */
   readonly isOwn: boolean;
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 
-/** What lines say of a session that came from elsewhere: as the version whose format is written. */
+/** Fields for sessions of other formats: those of the Claude Code version whose format is written. */
 const DEFAULTS = { userType: "external", entrypoint: "cli", version: "2.1.80", gitBranch: "" };
 
-/** The id of a session's file. */
+/** Returns the id for a session's file. */
 export function sessionIdOf(record: SessionRecord): string {
-  // A sub-agent that is written by itself must not take the place of the session that started it.
+  // A sub-agent that is exported alone must not replace its parent session.
   if (record.relation === "child") return derivedUuid(record.id);
   const id = textOf(sourceOf(record)?.id) ?? record.id;
   return UUID.exec(id)?.[0].toLowerCase() ?? derivedUuid(record.id);
 }
 
-/** The id of a sub-agent: its own, or one that its session's id always gives. */
+/** Returns the id of a sub-agent: its own, or one derived from its session id. */
 export function agentIdOf(record: SessionRecord): string {
   const own = /\/agent-([\w.-]+)$/.exec(record.id)?.[1];
   return own ?? derivedUuid(record.id).replaceAll("-", "").slice(0, 8);
 }
 
-/** What the lines of a session say. */
+/** Builds the identity of a session. */
 export function identityOf(record: SessionRecord, sessionId: string): Identity {
   const facts = objectOf(record.meta?.["claude-code"]) as Identity["repeated"] | undefined;
   const { agent: _, sessionId: named, agentId: __, ...repeated } = facts ?? {};
@@ -45,14 +45,14 @@ export function identityOf(record: SessionRecord, sessionId: string): Identity {
   };
 }
 
-/** What the lines of a sub-agent say: where nothing is known of them, as in the session that started it. */
+/** Builds the identity of a sub-agent; unknown fields are those of its parent. */
 export function agentIdentityOf(record: SessionRecord, starter: Identity): Identity {
   const isKnown = objectOf(record.meta?.["claude-code"]) !== undefined;
   const own = identityOf(record, starter.sessionId);
   return { ...own, ...(!isKnown && { repeated: starter.repeated }), agentId: agentIdOf(record) };
 }
 
-/** What is known of a sub-agent besides its conversation; undefined if nothing. */
+/** Returns the facts about a sub-agent outside its conversation; undefined if there are none. */
 export function agentFactsOf({ meta }: SessionRecord): JsonObject | undefined {
   const facts = objectOf(objectOf(meta?.["claude-code"])?.agent);
   const callId = textOf(meta?.callId);
@@ -64,7 +64,7 @@ function sourceOf(record: SessionRecord) {
   return objectOf(record.meta?.source);
 }
 
-/** The working folder, wherever the tool that it came from keeps it. */
+/** Finds the working folder in the meta of any tool. */
 function cwdOf({ meta }: SessionRecord): string {
   const places = [meta, ...Object.values(meta ?? {})];
   return places.map((place) => textOf(objectOf(place)?.cwd)).find((cwd) => cwd !== undefined) ?? "/";

@@ -7,21 +7,21 @@ import { blocksOfParts, type PartSource } from "../anthropic-blocks.ts";
 import { contentOfMessage, lineRoleOf } from "./content.ts";
 import { derivedMessageId, derivedUuid } from "./derived-ids.ts";
 
-/** A line on its way out: it knows its id, not yet its parent. */
+/** An outgoing line with its id but without its parent. */
 export interface DraftLine {
   readonly uuid: string;
   readonly at: number;
-  /** Its parent, where that is not simply what came before. */
+  /** The parent, if it is not the previous line. */
   readonly parent?: Json;
   readonly fields: JsonObject;
 }
 
 type MessageEntry = Entry<MessageBody>;
 
-/** Fields of a message's meta that say where its lines stood; all others go back onto them. */
+/** Meta fields that describe the original lines; all other fields are restored onto them. */
 const PLACE_FIELDS = ["uuid", "uuids", "id", "delays", "blocks", "extras", "message", "parentUuid"];
 
-/** The lines of a message: one for each block of a model's message, one for any other. */
+/** Builds the lines of a message: one per block of an assistant message, one for any other message. */
 export async function messageLines(entry: MessageEntry, session: PartSource): Promise<readonly DraftLine[]> {
   const { message: said } = entry;
   const own = objectOf(said.meta?.["claude-code"]) ?? {};
@@ -43,7 +43,7 @@ export async function messageLines(entry: MessageEntry, session: PartSource): Pr
   return [{ uuid, at, ...parent, fields: { type: "user", message, ...isAside, ...fields } }];
 }
 
-/** What is not in the line's content, and not for Claude Code. */
+/** Collects fields that the line's content cannot represent, for our own field. */
 function besideOf({ message }: MessageEntry, kept: Partial<OwnFields>): OwnFields | undefined {
   const { "claude-code": _, at: __, ...meta } = message.meta ?? {};
   const role = lineRoleOf(message) === message.role ? {} : { role: message.role };
@@ -79,7 +79,7 @@ function modelLines(entry: MessageEntry, own: JsonObject, made: ModelMessage): r
     uuid: textOf(uuids[index]) ?? derivedUuid(index === 0 ? entry.id : `${entry.id}.${index}`),
     at: at + (numberOf(delays[index]) ?? 0),
     ...(index === 0 && parent),
-    // What is not the model's own is said once.
+    // Our own field is written only on the first line.
     fields: {
       type: "assistant",
       message: { ...message, content, ...ends },
@@ -88,7 +88,7 @@ function modelLines(entry: MessageEntry, own: JsonObject, made: ModelMessage): r
   }));
 }
 
-/** The blocks of each line: as they were, or one each. */
+/** Splits the blocks into lines: as imported, or one block each. */
 function stretchesOf(
   blocks: readonly JsonObject[],
   counts: readonly unknown[],

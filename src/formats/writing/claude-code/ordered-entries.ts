@@ -8,8 +8,8 @@ export interface OrderedEntry {
 }
 
 /**
- * All entries: those of the active line in its order, those that have left it about where they were. What the line shares
- * with the session it was forked from comes first.
+ * Yields all entries: those of the active line in its order, the others near their place in the log. Entries shared
+ * with the origin of a fork come first.
  */
 export async function* orderedEntries(session: ExportedSession): AsyncGenerator<OrderedEntry> {
   const { id } = session.record;
@@ -37,7 +37,10 @@ async function* inOrderOfLog(
   }
 }
 
-/** Entries stand in the places of older ones: the line leads, and what has left it follows what came before it. */
+/**
+ * Orders by the line, for lines on which newer entries replace older ones; entries that left the line follow their
+ * predecessors.
+ */
 async function* inOrderOfLine(
   session: ExportedSession,
   line: readonly SeqRange[],
@@ -68,7 +71,7 @@ function isWithin(seq: number, line: readonly SeqRange[]): boolean {
   return line.some(({ from, to }) => from <= seq && seq <= to);
 }
 
-/** Tells whether the line goes on behind an entry with older ones. */
+/** Tells whether older entries follow on the line. */
 function standsInFor(seq: number, line: readonly SeqRange[]): boolean {
   const index = line.findIndex(({ from, to }) => from <= seq && seq <= to);
   return line.slice(index + 1).some(({ from }) => from < seq);

@@ -11,7 +11,7 @@ import { orderedEntries } from "./ordered-entries.ts";
 import { usageReport } from "./usage-report.ts";
 import { WrittenEntries } from "./written-entries.ts";
 
-/** The lines of a message that wait for what belongs to them. */
+/** The lines of a message that wait for usage and large fields. */
 interface Pending {
   readonly lines: readonly DraftLine[];
   readonly entry: Entry<MessageBody>;
@@ -27,7 +27,7 @@ export class Transcript {
   readonly #reverted: ReadonlySet<number>;
   #pending: Pending | undefined;
   #out: string[] = [];
-  /** Entries that hold files. */
+  /** Seqs of entries that hold tool result files. */
   readonly files: number[] = [];
 
   private constructor(session: ExportedSession, identity: Identity, reverted: ReadonlySet<number>) {
@@ -43,14 +43,14 @@ export class Transcript {
     return new Transcript(session, identity, reverted);
   }
 
-  /** The lines, piece by piece. */
+  /** Yields the lines in pieces. */
   async *text(): AsyncGenerator<string> {
     for await (const { entry, isOnLine } of orderedEntries(this.#session)) {
       await this.#take(entry, isOnLine);
       if (this.#out.length > 0) yield this.#drain();
     }
     this.#flush();
-    // Claude Code goes on from the line that stands last.
+    // Claude Code continues from the last line of a file.
     const { id, createdAt, title } = this.#session.record;
     if (!this.#written.isAtTip) {
       const { fields, ...notice } = noticeLine(`${id}#end`, createdAt, "Rewound");
@@ -116,7 +116,7 @@ export class Transcript {
     if (this.#pending?.entry.message.role === "assistant") this.#pending = { ...this.#pending, usage: entry };
   }
 
-  /** Fields that were too large for the message's meta go back onto its line. */
+  /** Restores fields that were too large for the message's meta onto its line. */
   #addFields({ of, ...fields }: JsonObject): void {
     const [line, ...others] = this.#pending?.lines ?? [];
     if (!this.#pending || !line || line.uuid !== of) return;
@@ -128,7 +128,7 @@ export class Transcript {
     const pending = this.#pending;
     this.#pending = undefined;
     const [first] = pending?.lines ?? [];
-    // An older version of a message has the ids of the newer one, which was written in its place.
+    // An older version of a message shares the ids of the newer one, which was written in its place.
     if (!pending || !first || this.#written.has(first.uuid)) return;
     const { entry, isOnLine } = pending;
     for (const line of pending.lines)
@@ -142,7 +142,7 @@ export class Transcript {
     });
   }
 
-  /** The fields of a message's line with what came behind it or before it. */
+  /** Adds usage, or the id of the calling line, to the fields of a message's line. */
   #completed(fields: JsonObject, { usage, entry }: Pending): JsonObject {
     const message = objectOf(fields.message) ?? {};
     if (fields.type === "assistant") {

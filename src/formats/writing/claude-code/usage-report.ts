@@ -2,7 +2,7 @@ import type { UsageBody } from "../../../index.ts";
 import { objectOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
-/** The provider's report of what a message used; of nothing, where it is not known. */
+/** Builds the provider's usage object of a message; zeros if usage is unknown. */
 export function usageReport(body: Pick<UsageBody, "usage" | "meta"> | undefined): JsonObject {
   const { usage = {}, meta } = body ?? {};
   const { cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens: hour } = usage;

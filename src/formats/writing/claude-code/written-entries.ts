@@ -1,33 +1,33 @@
 import { RecentMap } from "../../claude-code/recent-map.ts";
 
-/** What is known of an entry that was written. */
+/** Facts about a written entry. */
 export interface WrittenEntry {
   readonly uuid: string;
-  /** The id that the entry's record has when it is read. */
+  /** The record id that an import of the written line gets. */
   readonly record: string;
   readonly calls: readonly (string | undefined)[];
 }
 
-/** How many entries and lines are remembered. */
+/** Maximum entries and lines to remember. */
 const MAX_ENTRIES = 10_000;
 
-/** What was written last: where the next line goes on, and the ids of entries that later ones refer to. */
+/** Remembers recent lines: where the next line attaches, and ids that later entries refer to. */
 export class WrittenEntries {
   readonly #entries = new RecentMap<WrittenEntry>(MAX_ENTRIES);
   readonly #lines = new RecentMap<true>(MAX_ENTRIES);
   readonly #callers = new RecentMap<string>(MAX_ENTRIES);
-  /** The last line of the active line, and the last line at all. */
+  /** The last line on the active line, and the last line overall. */
   #tip: string | null = null;
   #end: string | null = null;
   #isAtTip = true;
   #newest = 0;
 
-  /** The line that the active line goes on from. */
+  /** The line that the active line continues from. */
   get tip(): string | null {
     return this.#tip;
   }
 
-  /** True if the line written last is that of the active line. */
+  /** True if the last written line is on the active line. */
   get isAtTip(): boolean {
     return this.#isAtTip;
   }
@@ -36,7 +36,7 @@ export class WrittenEntries {
     return this.#lines.has(uuid);
   }
 
-  /** The line that the next one follows. */
+  /** Returns the parent of the next line. */
   parent(isOnLine: boolean): string | null {
     return isOnLine ? this.#tip : this.#end;
   }
@@ -48,7 +48,7 @@ export class WrittenEntries {
     if (isOnLine) this.#tip = uuid;
   }
 
-  /** What leaves the line from now on goes on from this entry. */
+  /** Attaches following lines off the active line to this entry. */
   goBackTo(seq: number): void {
     this.#end = this.#entries.get(String(seq))?.uuid ?? this.#end;
   }
@@ -58,7 +58,7 @@ export class WrittenEntries {
     this.#newest = Math.max(this.#newest, seq);
   }
 
-  /** A call was written on a line. */
+  /** Notes the line of a call. */
   called(callId: string, uuid: string): void {
     this.#callers.set(callId, uuid);
   }
@@ -71,12 +71,12 @@ export class WrittenEntries {
     return this.#entries.get(String(seq))?.record;
   }
 
-  /** The call whose result is a part of an entry, or its only one. */
+  /** Returns the call id of a tool result in an entry, by index of the part. */
   callAt(seq: number, part = 0): string | undefined {
     return this.#entries.get(String(seq))?.calls[part];
   }
 
-  /** The first line of the first message behind an entry. */
+  /** Returns the first line of the first message after an entry. */
   firstAfter(seq: number): string | undefined {
     for (let next = seq + 1; next <= this.#newest && next <= seq + MAX_ENTRIES; next++) {
       const uuid = this.#entries.get(String(next))?.uuid;

@@ -5,7 +5,7 @@ import type { ExportedSession } from "../writer.ts";
 import { overlaysOf } from "./overlays.ts";
 import { taskEntries } from "./task-session.ts";
 
-/** One text that stands in place of another: where, since when, and what kind of message it is. */
+/** A replacement text with its place, kind and time. */
 interface Update {
   readonly message: number;
   readonly block: number;
@@ -15,8 +15,8 @@ interface Update {
 }
 
 /**
- * What Cline sends instead of some blocks, as its own list of such edits. Only texts in place of one block can be said in
- * it; what is held is these texts.
+ * Builds Cline's list of window edits. The list can only represent a text that replaces one block; only these texts are
+ * held in memory.
  */
 export async function contextHistory(session: ExportedSession): Promise<Json | undefined> {
   const overlays = (await overlaysOf(session)).filter(({ edit }) => edit.type === "replace");
@@ -51,9 +51,9 @@ export async function contextHistory(session: ExportedSession): Promise<Json | u
 }
 
 interface Places {
-  /** Message and block of what an overlay replaces, by its seq. */
+  /** Message and block that an overlay replaces, by its seq. */
   readonly places: ReadonlyMap<number, { readonly message: number; readonly block: number }>;
-  /** What Cline noted beside its own edits. */
+  /** Metadata that Cline stored with its own edits. */
   readonly metadata: ReadonlyMap<string, Json>;
 }
 
@@ -94,7 +94,7 @@ function blockOf({ seq, message }: Extract<Entry, { kind: "message" }>, target: 
   return block < 0 ? undefined : block;
 }
 
-/** The text that is sent; undefined where it is not one text. */
+/** Returns the replacement text; undefined if it is not a single text. */
 async function textOf({ edit }: Entry<OverlayBody>, session: ExportedSession): Promise<string | undefined> {
   if (edit.type !== "replace" || edit.parts.length !== 1) return undefined;
   const part = await session.restore(edit.parts[0] as Part);

@@ -5,7 +5,10 @@ import { taskEntries } from "./task-session.ts";
 /** Cline always sends the first two messages. */
 const FIRST = 2;
 
-/** The messages after the first two that have left the window, as Cline says it: only the beginning can. */
+/**
+ * Returns the range after the first two messages that left the window; Cline can represent only one such range, which
+ * must begin there.
+ */
 export async function deletedRange(session: ExportedSession): Promise<readonly [number, number] | undefined> {
   const ranges = (await overlaysOf(session)).flatMap(({ edit }) => {
     // A summary that is not on the line itself would be missing from the window.
@@ -23,7 +26,7 @@ export async function deletedRange(session: ExportedSession): Promise<readonly [
   return last < FIRST ? undefined : [FIRST, last];
 }
 
-/** The same messages, the last one telling which range has left the window unless it says more already. */
+/** Adds the deleted range to the last message, unless that message already has a longer one. */
 export async function* withDeletedRange(
   messages: AsyncIterable<Readonly<Record<string, unknown>>>,
   range: readonly [number, number] | undefined,

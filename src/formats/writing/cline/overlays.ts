@@ -1,7 +1,7 @@
 import type { Entry, OverlayBody, SeqRange } from "../../../index.ts";
 import type { ExportedSession } from "../writer.ts";
 
-/** The overlays on the session's line that have not been taken back, oldest first. */
+/** Returns the overlays on the session's line that were not reverted, oldest first. */
 export async function overlaysOf(session: ExportedSession): Promise<readonly Entry<OverlayBody>[]> {
   const overlays = new Map<number, Entry<OverlayBody>>();
   for await (const entry of session.entries("line")) {
@@ -12,7 +12,7 @@ export async function overlaysOf(session: ExportedSession): Promise<readonly Ent
   return [...overlays.values()];
 }
 
-/** Tells whether an entry lies in one of the ranges. */
+/** Tells whether an entry is in one of the ranges. */
 export function isIn({ session, seq }: Pick<Entry, "session" | "seq">, ranges: readonly SeqRange[]): boolean {
   return ranges.some((range) => range.session === session && range.from <= seq && seq <= range.to);
 }

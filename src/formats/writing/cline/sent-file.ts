@@ -2,7 +2,7 @@ import type { ExportedSession } from "../writer.ts";
 import { sentBlocks, sentElement } from "./sent-message.ts";
 import { taskEntries } from "./task-session.ts";
 
-/** The conversation with the model, as Cline keeps it. */
+/** Yields the conversation with the model in Cline's format. */
 export async function* sentElements(session: ExportedSession): AsyncGenerator<unknown> {
   for await (const item of taskEntries(session, "cline")) {
     if (item.type === "element") yield item.element;

@@ -5,10 +5,10 @@ import type { JsonObject } from "../../reading/json-lines.ts";
 import { blocksOfParts } from "../anthropic-blocks.ts";
 import type { ExportedSession } from "../writer.ts";
 
-/** What a message's meta says about the form it had, besides its fields. */
+/** Meta fields that describe the original form of a message. */
 const FORMS = ["role", "content", "lists", "extras"];
 
-/** The blocks of a message as they were in the task it came from, or as such a task would have them. */
+/** Builds the blocks of a message, in their original form if it was imported from such a task. */
 export async function sentBlocks(
   { message }: Entry<MessageBody>,
   fields: JsonObject | undefined,
@@ -24,13 +24,13 @@ export async function sentBlocks(
   });
 }
 
-/** Roo's own blocks of thinking have their words in another field. */
+/** Moves the text of Roo's own reasoning blocks to its field. */
 function ownReasoning(block: JsonObject): JsonObject {
   const { thinking, ...rest } = block;
   return { ...rest, text: thinking };
 }
 
-/** A message of the conversation, given its blocks. */
+/** Builds a message of the conversation from its blocks. */
 export function sentElement(
   entry: Entry<MessageBody>,
   fields: JsonObject | undefined,

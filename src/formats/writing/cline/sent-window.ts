@@ -5,16 +5,18 @@ import type { ExportedSession } from "../writer.ts";
 import { sentBlocks } from "./sent-message.ts";
 import { type TaskEntry, type TaskFormat, taskEntries } from "./task-session.ts";
 
-/** One element of the conversation, as far as what was shown of it points to it. */
+/** An element of the conversation that shown messages can refer to. */
 export interface SentMessage {
   readonly role: string | undefined;
   readonly blocks: readonly JsonObject[];
 }
 
-/** How far back and ahead of a place messages can be asked for. */
+/** Number of messages before and after the current place that are available. */
 const REACH = 2;
 
-/** The messages of a conversation around a place that moves on; reads ahead on its own and holds only those. */
+/**
+ * A sliding window over the messages of a conversation; it reads ahead and holds only the messages around its place.
+ */
 export class SentWindow {
   readonly #session: ExportedSession;
   readonly #entries: AsyncGenerator<TaskEntry>;
@@ -28,12 +30,12 @@ export class SentWindow {
     this.#entries = taskEntries(session, format);
   }
 
-  /** How many messages have been passed. */
+  /** Number of messages passed. */
   get place(): number {
     return this.#place;
   }
 
-  /** Makes the messages around the place ready. */
+  /** Loads the messages around the place. */
   async load(): Promise<void> {
     while (this.#next < this.#place + REACH && !this.#isDone) {
       const { done, value } = await this.#entries.next();
@@ -45,12 +47,12 @@ export class SentWindow {
     }
   }
 
-  /** The message at a distance: 0 is the one that comes next. */
+  /** Returns the message at a distance: 0 is the next one. */
   at(distance: number): SentMessage | undefined {
     return this.#held.get(this.#place + distance);
   }
 
-  /** The next message has been passed. */
+  /** Moves past the next message. */
   pass(): void {
     this.#place++;
     this.#held.delete(this.#place - REACH - 1);

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
 import type { SentWindow } from "./sent-window.ts";
 
-/** A message that the person was shown, as it was in the task. */
+/** Restores a shown message to its original form. */
 export async function shownAgain(
   entry: Entry,
   shown: Shown,
@@ -19,7 +19,7 @@ export async function shownAgain(
   return { ...shown.shown, ...(text !== undefined && { text }), ...(images && { images }) };
 }
 
-/** Where a message it points to is no longer what it was, that part of the text is missing. */
+/** Resolves references; if a referenced message has changed, that part of the text is missing. */
 function resolved(pieces: Pieces, window: SentWindow | undefined): string {
   const textsAt = (distance: number, block: number) => {
     const sent = window?.at(distance)?.blocks[block];
@@ -28,7 +28,7 @@ function resolved(pieces: Pieces, window: SentWindow | undefined): string {
   return textOfPieces(pieces, textsAt) ?? pieces.filter((piece) => typeof piece === "string").join("");
 }
 
-/** The text of a message shown that has become a message of ours. */
+/** Returns the text of a shown message that was imported as a message. */
 async function wordsOf(
   { shown, ...forms }: Shown,
   parts: readonly Part[],

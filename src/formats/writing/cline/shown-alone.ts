@@ -3,8 +3,8 @@ import type { ExportedSession } from "../writer.ts";
 import { type TaskFormat, taskEntries, taskOrigin } from "./task-session.ts";
 
 /**
- * How a session is to be written that may have come from nothing but what a person was shown: such a one as it was. Once
- * it has gone on it needs a conversation, and so all of it becomes one.
+ * Decides how to write a session that may have been imported from shown messages alone: unchanged, or, once it has new
+ * messages, as a full conversation.
  */
 export async function shownAlone(
   session: ExportedSession,
@@ -16,7 +16,7 @@ export async function shownAlone(
   return { isShownAlone: true, session };
 }
 
-/** The session as if it had come from elsewhere. */
+/** Strips the format's meta, as if the session came from elsewhere. */
 function withoutOrigin(session: ExportedSession, format: TaskFormat): ExportedSession {
   return {
     ...session,

@@ -6,13 +6,13 @@ import type { ExportedSession } from "../writer.ts";
 import type { SentMessage } from "./sent-window.ts";
 import type { TaskFormat } from "./task-session.ts";
 
-/** A message to be shown, before its time is settled. */
+/** A message to show, before its final time is assigned. */
 export interface ToShow {
   readonly at: number;
   readonly fields: JsonObject;
 }
 
-/** How the extension names the tools it knows when it shows them. */
+/** The extension's display names of known tools. */
 const SHOWN_TOOLS: Readonly<Record<string, string>> = {
   read_file: "readFile",
   write_to_file: "newFileCreated",
@@ -22,7 +22,7 @@ const SHOWN_TOOLS: Readonly<Record<string, string>> = {
   search_files: "searchFiles",
 };
 
-/** What the extension would have shown of a message that it never saw. */
+/** Generates the shown messages for a message that the extension never saw. */
 export async function shownAnew(
   { at, message }: Entry<MessageBody>,
   session: ExportedSession,
@@ -51,7 +51,7 @@ export async function shownAnew(
   ];
 }
 
-/** The request that sends a message; what it used is known only later. */
+/** Builds the shown request that sends a message; its usage is known only later. */
 export function requestShown(
   at: number,
   sent: SentMessage | undefined,
@@ -65,7 +65,7 @@ export function requestShown(
   return { at, fields: { type: "say", say: "api_req_started", text } };
 }
 
-/** What was used by a request of which nothing else is shown: Cline keeps the sums of such. */
+/** Builds the report for usage without a shown request; Cline keeps such sums. */
 export function usageShown(at: number, usage: Usage, format: TaskFormat): ToShow {
   return {
     at,
@@ -73,7 +73,7 @@ export function usageShown(at: number, usage: Usage, format: TaskFormat): ToShow
   };
 }
 
-/** What a request used, in the extension's words: Roo's input includes what is cached. */
+/** Formats usage for the extension: Roo's input includes cached tokens. */
 function usageInfo(usage: Usage | undefined, format: TaskFormat): JsonObject {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cost } = usage ?? {};
   const cached = format === "roo" ? (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) : 0;

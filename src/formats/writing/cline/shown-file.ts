@@ -7,7 +7,7 @@ import { shownAgain } from "./shown-again.ts";
 import { requestShown, shownAnew, type ToShow, usageShown } from "./shown-anew.ts";
 import { type TaskFormat, taskEntries, taskOrigin } from "./task-session.ts";
 
-/** The messages that the person was shown: as they were in the task, and for everything else as they would have been. */
+/** Yields the shown messages: those of the original task, and generated ones for everything else. */
 export async function* shownMessages(
   session: ExportedSession,
   format: TaskFormat,
@@ -30,16 +30,16 @@ export async function* shownMessages(
   }
 }
 
-/** Most messages that wait for a request to tell what it used. */
+/** Maximum messages that wait for the usage of a request. */
 const MAX_WAITING = 1_000;
 
 class ShownWriter {
   readonly #session: ExportedSession;
   readonly #format: TaskFormat;
   readonly #window: SentWindow;
-  /** Whether messages of the task's own come with what was shown of them. */
+  /** True if the task's own messages come with shown messages. */
   readonly #hasShown: boolean;
-  /** A request that waits for what it used, with all that was shown since. */
+  /** A request that waits for its usage, and the messages shown since. */
   #request:
     | { readonly at: number; readonly index: number; readonly sent: ReturnType<SentWindow["at"]> }
     | undefined;
@@ -56,7 +56,7 @@ class ShownWriter {
     this.#hasShown = taskOrigin(session.record, format)?.hasShown ?? false;
   }
 
-  /** A message that was shown comes again as it was. */
+  /** Writes an original shown message. */
   *again(message: JsonObject, { at }: Entry): Generator<JsonObject> {
     yield* this.flush();
     this.#isFirst = false;
@@ -65,13 +65,13 @@ class ShownWriter {
     yield message;
   }
 
-  /** A message was sent; if nothing is known of how it was shown, that is made up. */
+  /** Generates shown messages for a sent message, unless the original ones are known. */
   async sent(entry: Entry<MessageBody>, isOwn: boolean): Promise<readonly JsonObject[]> {
     const { role } = entry.message;
     const [here, next] = [this.#window.at(0), this.#window.at(1)];
     const index = this.#window.place - 1;
     this.#window.pass();
-    // What the program told the model was never shown.
+    // Messages from the program to the model were never shown.
     if ((isOwn && this.#hasShown) || role === "system") return [];
     const shown = await shownAnew(entry, this.#session, this.#isFirst);
     this.#isFirst = false;
@@ -85,20 +85,20 @@ class ShownWriter {
     return ready;
   }
 
-  /** Tells what the request before has used; of several reports of one request the last one counts. */
+  /** Assigns usage to the pending request; the last report of a request counts. */
   used(entry: Entry<UsageBody>): void {
     const isSame = entry.request !== undefined && entry.request === this.#usage?.request;
     if (this.#request && (!this.#usage || isSame)) this.#usage = entry;
     else this.#waiting.push([usageShown(entry.at, entry.usage, this.#format), this.#window.place - 1]);
   }
 
-  /** A notice that was shown already is not shown twice. */
+  /** Shows a notice unless it was just shown. */
   notice({ text, at }: Entry<NoticeBody>): void {
     if (text === this.#lastText) return;
     this.#waiting.push([{ at, fields: { type: "say", say: "info", text } }, this.#window.place - 1]);
   }
 
-  /** Everything that waits. */
+  /** Writes everything that waits. */
   *flush(): Generator<JsonObject> {
     const [request, used] = [this.#request, this.#usage];
     this.#request = undefined;
@@ -118,7 +118,7 @@ class ShownWriter {
     this.#waiting = [];
   }
 
-  /** The extension tells messages apart by their times. */
+  /** Makes times unique, because the extension identifies messages by time. */
   #timed({ at, fields }: ToShow, index: number): JsonObject {
     this.#lastAt = Math.max(at, this.#lastAt + 1);
     return { ts: this.#lastAt, ...fields, conversationHistoryIndex: index };

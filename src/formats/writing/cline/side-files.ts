@@ -2,10 +2,10 @@ import { textOf } from "../../content/fields.ts";
 import type { ExportedSession, OutputPiece } from "../writer.ts";
 import { type TaskFormat, taskEntries } from "./task-session.ts";
 
-/** Names that a file beside a conversation may have: nothing that leads elsewhere. */
+/** Valid names of side files, without path traversal. */
 const NAME = /^(command-output\/)?\w[\w.-]*$/;
 
-/** The other files of a task, as they were. */
+/** Writes the other files of a task unchanged. */
 export async function* otherFiles(
   session: ExportedSession,
   format: TaskFormat,

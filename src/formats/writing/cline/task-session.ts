@@ -5,23 +5,22 @@ import { arrayOf, objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { ExportedSession } from "../writer.ts";
 
-/** The tools that keep their tasks in these files. */
+/** Tools that store tasks in these files. */
 export type TaskFormat = "cline" | "roo";
 
-/** What an entry of a session is in the files of a task. */
+/** An entry classified by its place in the files of a task. */
 export type TaskEntry =
-  /** A message of the conversation; `fields` are its own if it came from such a task. */
+  /** A message of the conversation; `fields` are its original fields if it was imported from such a task. */
   | { readonly type: "sent"; readonly entry: Entry<MessageBody>; readonly fields: JsonObject | undefined }
-  /** An element of the conversation that is no message. */
+  /** An element of the conversation that is not a message. */
   | { readonly type: "element"; readonly entry: Entry; readonly element: Json }
-  /** A message that the person was shown, kept from such a task. */
+  /** A shown message of an imported task. */
   | { readonly type: "shown"; readonly entry: Entry; readonly shown: Shown }
   /** Another file of the task. */
   | { readonly type: "file"; readonly entry: Entry; readonly file: JsonObject }
-  /** Anything else. */
   | { readonly type: "other"; readonly entry: Entry };
 
-/** The entries on the session's line, as what they are in a task of the format. */
+/** Classifies the entries of the session's line for a format. */
 export async function* taskEntries(session: ExportedSession, format: TaskFormat): AsyncGenerator<TaskEntry> {
   for await (const entry of session.entries("line")) yield await taskEntry(entry, session, format);
 }
@@ -46,7 +45,7 @@ function shownEntry(entry: Entry, fields: JsonObject): TaskEntry {
   return { type: "shown", entry, shown: fields as unknown as Shown };
 }
 
-/** What is known of the task that a session was imported from; undefined for sessions from elsewhere. */
+/** Facts about the task that a session was imported from; undefined for sessions from elsewhere. */
 export function taskOrigin(
   record: SessionRecord,
   format: TaskFormat,
@@ -71,13 +70,13 @@ export function taskOrigin(
   };
 }
 
-/** A name for the folder of a task: safe for every system. */
+/** Makes a task id safe as a folder name on every system. */
 export function folderName(id: string): string {
   const safe = id.replace(/[^\w.-]+/g, "_").slice(0, 200);
   return /^\.*$/.test(safe) ? "task" : safe;
 }
 
-/** A UUID that is always the same for the same session. */
+/** Derives a UUID from a session id. */
 export function uuidOf(id: string): string {
   const hex = createHash("sha256").update(id).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -3,7 +3,7 @@ import { numberOf, objectOf, textOf } from "../../content/fields.ts";
 import type { ExportedSession } from "../writer.ts";
 import { inline } from "./text.ts";
 
-/** What a transcript says of its session at the top. */
+/** Facts at the top of a transcript. */
 interface Facts {
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -14,7 +14,7 @@ interface Facts {
 
 const MAX_MODELS = 20;
 
-/** The lines at the top of a transcript: agent, models, time, what it used. */
+/** Builds the lines at the top of a transcript: agent, models, time and usage. */
 export async function factLines(session: ExportedSession): Promise<readonly string[]> {
   const { record } = session;
   const facts = await gather(session);
@@ -35,12 +35,12 @@ export async function factLines(session: ExportedSession): Promise<readonly stri
   ];
 }
 
-/** When a message was said: an import notes it beside the message where the log could not keep it as the entry's time. */
+/** Returns when a message was said: an import keeps this time in meta if it differs from the entry's. */
 export function saidAt({ at, message }: Entry & { readonly kind: "message" }): number {
   return numberOf(message.meta?.at) ?? at;
 }
 
-/** A time as people read it. */
+/** Formats a time in UTC. */
 export function timeText(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
@@ -63,7 +63,7 @@ async function gather(session: ExportedSession): Promise<Facts> {
   let to: number | undefined;
   let messages = 0;
   let usage: Usage = {};
-  /** Of several reports of one request that follow each other the last one counts. */
+  /** The last of consecutive reports of one request counts. */
   let last: { readonly request: string | undefined; readonly usage: Usage } | undefined;
   const models = new Set<string>();
   for await (const entry of session.entries("line")) {

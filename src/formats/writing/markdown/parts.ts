@@ -7,7 +7,7 @@ import { contained, fenced, html, inline, quoted } from "./text.ts";
 const MAX_OPEN_LINES = 12;
 const MAX_OPEN_CHARACTERS = 800;
 
-/** A part as Markdown; "" for one that has nothing to show. */
+/** Formats a part as Markdown; "" if there is nothing to show. */
 export async function partText(stored: Part, session: ExportedSession): Promise<string> {
   const part = await session.restore(stored);
   switch (part.type) {
@@ -50,7 +50,7 @@ async function resultText(part: ToolResultPart, session: ExportedSession): Promi
   return folded(title, pieces.join("\n\n") || "*(nothing)*");
 }
 
-/** Media as a link to where an export of blobs would put them. */
+/** Formats media as a link to the path that an export of blobs would use. */
 function mediaText(part: BlobPart): string {
   if (!isMedia(part)) return "";
   const extension = /^[\w.+-]+\/([\w.-]+)/.exec(part.mime)?.[1] ?? "bin";
@@ -61,7 +61,7 @@ function mediaText(part: BlobPart): string {
   return `${part.mime.startsWith("image/") ? "!" : ""}[${name}](${target}) (${size})`;
 }
 
-/** Content below a title; folded if it is long. */
+/** Formats content below a title, folded if it is long. */
 export function folded(title: string, content: string, isAlways = false): string {
   const isLong = content.length > MAX_OPEN_CHARACTERS || content.split("\n").length > MAX_OPEN_LINES;
   if (!isLong && !isAlways) return `**${title}**\n\n${content}`;

@@ -1,12 +1,12 @@
-/** Foreign text as Markdown that stays Markdown but cannot break out: no headings, no HTML, nothing left open. */
+/** Makes foreign Markdown safe to embed: no headings, no HTML, no open blocks. */
 export function contained(text: string): string {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
   const safe = escapeOutsideFences(lines);
-  // In a quote whatever is open ends with the quote.
+  // A quote closes everything that is open inside it.
   return safe ? safe.join("\n") : quoted(text);
 }
 
-/** Foreign text as a quote. */
+/** Formats foreign text as a quote. */
 export function quoted(text: string): string {
   const escaped = makeHtmlEscape();
   return text
@@ -16,14 +16,14 @@ export function quoted(text: string): string {
     .join("\n");
 }
 
-/** Text as a code block whose fence is longer than any in it. */
+/** Formats text as a code block with a fence longer than any inside. */
 export function fenced(text: string, language = ""): string {
   const runs = text.match(/`{3,}/g) ?? [];
   const fence = "`".repeat(runs.reduce((most, run) => Math.max(most, run.length), 2) + 1);
   return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
-/** Text on one line, with everything in it meaning itself. */
+/** Formats text on one line with all Markdown escaped. */
 export function inline(text: string): string {
   return text
     .replace(/\s+/g, " ")
@@ -31,20 +31,20 @@ export function inline(text: string): string {
     .replace(/[\\`*_{}[\]<>()#+!|~&]/g, "\\$&");
 }
 
-/** Text for HTML. */
+/** Escapes text for HTML. */
 export function html(text: string): string {
   return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }
 
-/** A fence that is open: how it began. */
+/** An open fence. */
 interface Fence {
   readonly indent: number;
   readonly mark: string;
 }
 
 /**
- * Escapes what stands outside code blocks; undefined if it is not clear where those end. A block ends clearly if its last
- * line is indented like its first, and none between them less.
+ * Escapes text outside code blocks; undefined if the end of a block is ambiguous. A block ends clearly if its last line
+ * is indented like its first, and no line between is indented less.
  */
 function escapeOutsideFences(lines: readonly string[]): readonly string[] | undefined {
   const safe: string[] = [];
@@ -60,7 +60,7 @@ function escapeOutsideFences(lines: readonly string[]): readonly string[] | unde
       if (closes) fence = undefined;
       safe.push(line);
     } else if (mark) {
-      // Behind the mark of a list or a quote, or with a fence inside its words, it is anybody's guess.
+      // After a list or quote marker, or with backticks in the info string, the block is ambiguous.
       if (mark[1] !== "" || mark[3]?.includes("`")) return undefined;
       fence = { indent, mark: mark[2] as string };
       safe.push(line);
@@ -69,7 +69,7 @@ function escapeOutsideFences(lines: readonly string[]): readonly string[] | unde
   return fence ? undefined : safe;
 }
 
-/** A heading would break the outline; so would a line of dashes below words. */
+/** Escapes headings, which would break the outline, including underlines below text. */
 function escapeHeading(line: string, before = ""): string {
   if (/^\s*#{1,6}(\s|$)/.test(line)) return line.replace("#", "\\#");
   if (/^\s*(=+|-+)\s*$/.test(line) && before.trim() !== "") return line.replace(/[=-]/, "\\$&");
@@ -77,8 +77,8 @@ function escapeHeading(line: string, before = ""): string {
 }
 
 /**
- * Makes tags mean themselves, line after line. In code spans they do already, and stay as they are where it is clear what
- * is a span: while a paragraph has nothing but pairs of single backticks.
+ * Creates a function that escapes tags line by line. Code spans stay unchanged as long as they are unambiguous: the
+ * paragraph has only pairs of single backticks.
  */
 function makeHtmlEscape(): (line: string) => string {
   let isClear = true;

@@ -4,10 +4,10 @@ import { objectOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { PartSource } from "../anthropic-blocks.ts";
 
-/** Formats whose raw parts are blocks of pi: they go back as they came. */
+/** Formats whose raw parts are pi's blocks; they are written unchanged. */
 const BLOCK_FORMATS = new Set(["pi", "openclaw"]);
 
-/** Content blocks of parts, one for each in their order; a tool result becomes several. */
+/** Converts parts to content blocks, one each in order; a tool result becomes several. */
 export async function blocksOfPi(
   parts: readonly Part[],
   session: PartSource,
@@ -32,7 +32,7 @@ async function blockOf(
       return { type: "text", text: part.text };
     case "reasoning": {
       const { opaque } = part;
-      // pi knows signatures as strings; the ciphertext of others means nothing to it.
+      // pi's signatures are strings; ciphertext of other providers is useless to it.
       return {
         type: "thinking",
         thinking: part.text,

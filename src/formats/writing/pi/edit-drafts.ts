@@ -13,19 +13,19 @@ import { type Draft, type DraftSource, draftsOf, textOf } from "./message-drafts
 import type { Places, WrittenEntry } from "./places.ts";
 import { splitBeginning } from "./survey.ts";
 
-/** What is needed to write an edit. */
+/** Context for writing an edit. */
 export interface EditContext {
   readonly line: readonly SeqRange[];
   readonly places: Places;
   readonly source: DraftSource;
-  /** The entry that pi itself wrote for it, without what the edit holds. */
+  /** pi's original entry of the edit, without the fields that the edit holds. */
   readonly extra: JsonObject | undefined;
 }
 
-/** Marks the place of the id that the entry itself will have. */
+/** Placeholder for the id that the entry itself will get. */
 export const OWN_ID = Symbol("own id");
 
-/** Entries that make pi see what an edit makes us see. */
+/** Builds the entries that give pi the same window as an edit gives us. */
 export async function editDrafts(entry: Entry<OverlayBody>, context: EditContext): Promise<readonly Draft[]> {
   const { edit } = entry;
   switch (edit.type) {
@@ -127,7 +127,7 @@ async function replaceDrafts(
   ];
 }
 
-/** All parts of a message at once: each result of a tool takes what is meant for it, another entry the rest. */
+/** Replaces all parts of a message: each tool result gets its own part, and another entry the rest. */
 async function wholly(
   written: readonly WrittenEntry[],
   parts: readonly Part[],

@@ -1,10 +1,10 @@
-/** Gives each entry an id that no other has: its own, if it came with one, else eight hexadecimal digits. */
+/** Assigns unique entry ids: the entry's own id if it has one, else eight hexadecimal digits. */
 export class EntryIds {
-  /** Ids that came with entries: true once written. */
+  /** Imported ids: true once written. */
   readonly #own = new Map<string, boolean>();
   #made = 0;
 
-  /** Says that an entry brings this id along, before the first one is asked for. */
+  /** Reserves an imported id; must be called before the first `take`. */
   reserve(id: string): void {
     this.#own.set(id, false);
   }
@@ -20,7 +20,7 @@ export class EntryIds {
       return own;
     }
     for (;;) {
-      // An odd factor maps every count to another number below 2^32.
+      // Multiplication by an odd factor maps every count to a different number below 2^32.
       const id = Math.imul(++this.#made, 0x9e3779b1) >>> 0;
       const text = id.toString(16).padStart(8, "0");
       if (!this.#own.has(text)) return text;

@@ -3,7 +3,7 @@ import { objectOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { OWN_FORMATS, ownMetaOf } from "./own-meta.ts";
 
-/** Tells whether a raw record holds only what the entry after it has no place for. */
+/** Tells whether a raw record only holds fields that the next entry could not represent. */
 export function isPartial(value: JsonObject): boolean {
   switch (value.type) {
     case "message":
@@ -18,7 +18,7 @@ export function isPartial(value: JsonObject): boolean {
   }
 }
 
-/** Tells whether an entry is the one that a partial record belongs to. */
+/** Tells whether a partial record belongs to the entry. */
 export function belongsTo(value: JsonObject, entry: Entry): boolean {
   const isEdit = value.type === "compaction" || value.type === "context_edit";
   if (entry.kind === "overlay") return isEdit && OWN_FORMATS.includes(entry.author);

@@ -5,25 +5,25 @@ import type { PartSource } from "../anthropic-blocks.ts";
 import { blocksOfPi } from "./blocks.ts";
 import { type OwnMeta, ownMetaOf } from "./own-meta.ts";
 
-/** An entry on its way to the file, still without id and place. */
+/** An outgoing entry without id and parent. */
 export interface Draft {
   readonly fields: JsonObject;
-  /** The parts of our message it holds, by index. */
+  /** Indexes of the message parts it holds. */
   readonly parts: readonly number[];
-  /** Content blocks, one for each of those parts; empty where it has no such content. */
+  /** Content blocks, one per part; empty if the entry has no such content. */
   readonly blocks: readonly JsonObject[];
-  /** Where usage belongs: into pi's message, or into the entry itself. */
+  /** Place of usage: in pi's message, or in the entry itself. */
   readonly usage?: "message" | "entry";
   readonly callId?: string;
 }
 
-/** What is needed to write messages. */
+/** Context for writing messages. */
 export interface DraftSource extends PartSource {
-  /** The name of the tool that a call was for. */
+  /** Returns the tool name of a call. */
   toolName(callId: string): string | undefined;
 }
 
-/** The entries of a message. Results of tools each have one of their own in pi. */
+/** Builds the entries of a message. In pi each tool result is a separate entry. */
 export async function draftsOf(
   message: Message,
   at: number,
@@ -53,7 +53,7 @@ export async function draftsOf(
       fields: wrap({ ...result, ...base }),
       parts: [index],
       blocks,
-      // Of another tool's usage nobody knows that it was the tool's.
+      // For other formats, usage cannot be attributed to the tool.
       ...(own && { usage: "message" }),
       callId: part.callId,
     });
@@ -79,7 +79,7 @@ export async function draftsOf(
   return [...drafts, { fields: wrap(fields), parts: others, blocks, usage: "message" }];
 }
 
-/** Messages that are not simply said by someone: from extensions, commands of the user, summaries. */
+/** Builds the entry of special messages: from extensions, user commands, summaries. */
 async function spokenDraft(
   message: Message,
   own: OwnMeta,
@@ -122,7 +122,9 @@ async function spokenDraft(
   return { fields: wrap({ content }), parts: all, blocks };
 }
 
-/** What pi can show a model: not what other tools kept for themselves, nor thoughts without words, unless that is all. */
+/**
+ * Drops blocks that pi cannot show a model, raw parts of other tools and empty thoughts, unless there are no others.
+ */
 function sayable(parts: readonly Part[], blocks: readonly JsonObject[]): readonly JsonObject[] {
   const isSaid = ({ type, thinking, thinkingSignature }: JsonObject, index: number) =>
     parts[index]?.type !== "raw" &&
@@ -141,13 +143,13 @@ function resultFields(part: ToolResultPart, content: unknown, source: DraftSourc
   };
 }
 
-/** What an extra record holds for the entry itself. */
+/** Returns the fields of an extra record that belong to the entry itself. */
 function entryFields(extra: JsonObject | undefined): JsonObject {
   const { type: _, id: _id, message: _message, ...fields } = extra ?? {};
   return fields;
 }
 
-/** The words of a message, also of one that was too large for the log. */
+/** Returns the text of a message, with its parts restored from blobs. */
 export async function textOf(message: Message, source: PartSource): Promise<string> {
   const parts: Part[] = [];
   for (const part of message.parts) parts.push(await source.restore(part));

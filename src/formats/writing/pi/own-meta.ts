@@ -2,10 +2,10 @@ import type { Extras } from "../../content/blocks.ts";
 import { objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
-/** What the reader of pi put into meta. */
+/** Meta that the reader of pi stored. */
 export interface OwnMeta {
   readonly id: string | undefined;
-  /** Undefined: the entry before; null: none. */
+  /** Undefined: the previous entry; null: none. */
   readonly parentId: string | null | undefined;
   readonly timestamp: unknown;
   readonly type: string | undefined;
@@ -20,7 +20,7 @@ export interface OwnMeta {
 /** Formats that pi's decoder reads. */
 export const OWN_FORMATS = ["pi", "openclaw"];
 
-/** The meta of something that came from pi or OpenClaw; undefined for what came from elsewhere. */
+/** Returns the meta of an entry imported from pi or OpenClaw; undefined for other origins. */
 export function ownMetaOf(meta: JsonObject | undefined): OwnMeta | undefined {
   const own = OWN_FORMATS.map((format) => objectOf(meta?.[format])).find((found) => found !== undefined);
   if (!own) return undefined;

@@ -2,7 +2,7 @@ import type { Entry, EntryId, SeqRange } from "../../../index.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import type { Survey } from "./survey.ts";
 
-/** An entry that was written, for those that refer to it. */
+/** A written entry that later entries may refer to. */
 export interface WrittenEntry {
   readonly id: string;
   /** True if pi lets its content be edited. */
@@ -12,7 +12,7 @@ export interface WrittenEntry {
   readonly callId?: string;
 }
 
-/** Where things went in the file, as far as later entries ask for it. */
+/** Ids of written entries, as far as later entries need them. */
 export class Places {
   readonly #survey: Survey;
   readonly #line: readonly SeqRange[];
@@ -20,7 +20,7 @@ export class Places {
   readonly #written = new Map<EntryId, WrittenEntry[]>();
   readonly #calls = new Map<string, WrittenEntry>();
   readonly #hidden: { readonly place: Entry; readonly id: string }[] = [];
-  /** The first entry behind each end of what a compaction leaves out; undefined until it is there. */
+  /** The first written entry after each compacted range; undefined until it is written. */
   readonly #behind = new Map<EntryId, string | undefined>();
 
   constructor(survey: Survey, line: readonly SeqRange[]) {
@@ -28,7 +28,7 @@ export class Places {
     this.#line = line;
   }
 
-  /** An entry was written for one of the log. */
+  /** Notes an entry that was written for a log entry. */
   note(place: Entry, written: WrittenEntry): void {
     const { wanted, wantedCalls, hidden } = this.#survey;
     const { id, callId } = written;
@@ -39,13 +39,13 @@ export class Places {
       if (known === undefined && isIn(place, this.#line)) this.#behind.set(end, id);
   }
 
-  /** An entry of the log is done; what comes next would follow `tip`. */
+  /** Notes that a log entry is complete; the next entry would follow `tip`. */
   leave(place: Entry, tip: string | null): void {
     if (this.#survey.wanted.has(place.id)) this.#tips.set(place.id, tip);
     if (this.#survey.ends.has(place.id)) this.#behind.set(place.id, undefined);
   }
 
-  /** What was last written when an entry of the log was done. */
+  /** Returns the last written entry when a log entry was complete. */
   tipAt(place: EntryId): string | null | undefined {
     return this.#tips.get(place);
   }

@@ -11,21 +11,21 @@ import type { Survey } from "./survey.ts";
 import { ToolNames } from "./tool-names.ts";
 import { piUsage } from "./usage.ts";
 
-/** What an entry brought along of pi's own. */
+/** pi's own fields of an imported entry. */
 type Own = Pick<OwnMeta, "id" | "parentId" | "timestamp">;
 
-/** The entries of a session file, one at a time, in the order of the log. */
+/** Writes the entries of a session file one at a time, in the order of the log. */
 export class SessionLines {
   readonly #session: ExportedSession;
   readonly #survey: Survey;
   readonly #places: Places;
   readonly #toolNames = new ToolNames();
   readonly #source: DraftSource;
-  /** What the next entry follows, and what was written last. */
+  /** The parent of the next entry, and the last written entry. */
   #tip: string | null = null;
   #last: string | null = null;
   #lastAt = 0;
-  /** The line that waits for the usage that may follow it. */
+  /** The line that waits for its usage, which may follow. */
   #waiting: { line: JsonObject; readonly usage: Draft["usage"] } | undefined;
   /** A raw record that belongs to the next entry. */
   #extra: { readonly value: JsonObject; readonly entry: Entry } | undefined;
@@ -41,7 +41,7 @@ export class SessionLines {
     };
   }
 
-  /** The entries; `title` is written as pi's name of the session. */
+  /** Yields the entries; `title` becomes pi's session name. */
   async *lines(title?: string): AsyncGenerator<JsonObject> {
     const { which, jumps } = this.#survey;
     if (title !== undefined) {
@@ -57,7 +57,7 @@ export class SessionLines {
       this.#places.leave(entry, this.#tip);
     }
     yield* this.#freeExtra();
-    // pi goes on from the last entry of a file; where the session does not, one more says so.
+    // pi continues from the last entry of a file; if the session continues elsewhere, an extra entry marks it.
     if (this.#last !== this.#tip) {
       const fields = { type: "custom", customType: "longhaul.leaf", data: {} };
       yield* this.#write({ fields, parts: [], blocks: [] }, undefined, { at: this.#lastAt });
@@ -112,7 +112,7 @@ export class SessionLines {
     });
   }
 
-  /** Puts usage where pi has it, into what was said; false if there is nothing that waits for it. */
+  /** Adds usage to the waiting line, where pi stores it; returns false if no line accepts it. */
   #addUsage(usage: JsonObject, provider: string | undefined): boolean {
     const waiting = this.#waiting;
     const message = objectOf(waiting?.line.message);
@@ -136,7 +136,7 @@ export class SessionLines {
   }
 
   async *#raw(entry: Entry & { readonly kind: "raw" }): AsyncGenerator<JsonObject> {
-    // What other tools keep for themselves means nothing to pi.
+    // Raw records of other tools mean nothing to pi.
     if (!OWN_FORMATS.includes(entry.format)) return;
     const value = objectOf(await this.#session.raw(entry));
     if (!value || textOf(value.type) === undefined || value.type === "session") return;
@@ -150,7 +150,7 @@ export class SessionLines {
     return value;
   }
 
-  /** A record that nothing followed which it could belong to was one of its own after all. */
+  /** Writes a raw record separately if the next entry does not match it. */
   async *#freeExtra(): AsyncGenerator<JsonObject> {
     const { value: fields, entry } = this.#extra ?? {};
     this.#extra = undefined;
@@ -188,7 +188,7 @@ export class SessionLines {
       this.#places.note(entry, { id, isEditable, parts, blocks, ...(callId !== undefined && { callId }) });
   }
 
-  /** What pi said itself counts as long as the file holds all branches and the entry is there. */
+  /** pi's own parent applies if the file holds all branches and the parent was written. */
   #parentOf(own: unknown): string | null {
     if (this.#survey.which === "line") return this.#tip;
     if (own === null) return null;

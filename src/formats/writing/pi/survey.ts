@@ -4,21 +4,21 @@ import type { ExportedSession } from "../writer.ts";
 import { EntryIds } from "./entry-ids.ts";
 import { OWN_FORMATS, ownMetaOf } from "./own-meta.ts";
 
-/** What has to be known before the first entry is written, because later ones refer to earlier ones. */
+/** Facts that must be known before the first entry is written, because later entries refer to earlier ones. */
 export interface Survey {
-  /** The whole log, or the active line alone where the log's order is not the line's. */
+  /** The whole log, or only the active line if its order differs from the log's. */
   readonly which: "line" | "log";
   readonly ids: EntryIds;
-  /** Where the active line goes on from elsewhere: an entry → the one it follows. */
+  /** Places where the active line continues from elsewhere: an entry → its predecessor. */
   readonly jumps: ReadonlyMap<EntryId, EntryId>;
-  /** Entries whose place in the file is asked for later. */
+  /** Entries whose place in the file is needed later. */
   readonly wanted: ReadonlySet<EntryId>;
   readonly wantedCalls: ReadonlySet<string>;
-  /** Ends of what compactions leave out. */
+  /** Last entries of compacted ranges. */
   readonly ends: ReadonlySet<EntryId>;
-  /** Entries that edits leave out one by one, because they are not simply all there was before. */
+  /** Ranges that edits hide entry by entry, because they are not at the beginning of the line. */
   readonly hidden: readonly SeqRange[];
-  /** Edits that were taken back. */
+  /** Seqs of reverted edits. */
   readonly reverted: ReadonlySet<number>;
 }
 
@@ -79,7 +79,7 @@ function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[],
   }
 }
 
-/** The id that an entry came with. */
+/** Returns the id that an entry was imported with. */
 async function ownIdOf(entry: Entry, session: ExportedSession): Promise<string | undefined> {
   if (entry.kind === "message") return ownMetaOf(entry.message.meta)?.id;
   if (entry.kind === "usage") return ownMetaOf(entry.meta)?.id;
@@ -87,7 +87,7 @@ async function ownIdOf(entry: Entry, session: ExportedSession): Promise<string |
   return textOf(objectOf(await session.raw(entry))?.id);
 }
 
-/** Tells whether the active line is all in this session's log and goes through it forwards. */
+/** Tells whether the active line is entirely in this session's log and in log order. */
 function isLogOrder({ line, record }: ExportedSession): boolean {
   return line.every(
     ({ session, from }, index) =>
@@ -104,7 +104,9 @@ function jumpsOf(line: readonly SeqRange[]): Map<EntryId, EntryId> {
   return jumps;
 }
 
-/** The part of ranges that is all there was before, if there is one, and the rest. Only the former is a compaction to pi. */
+/**
+ * Splits ranges into the one at the beginning of the line, if any, and the rest. Only the former is a compaction to pi.
+ */
 export function splitBeginning(
   ranges: readonly SeqRange[],
   line: readonly SeqRange[],

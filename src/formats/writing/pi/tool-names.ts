@@ -1,9 +1,9 @@
 import type { Message } from "../../../index.ts";
 
-/** How many calls are remembered until their results come. */
+/** Maximum calls to remember until their results come. */
 const MAX_CALLS = 1000;
 
-/** Which tool each open call is for: pi names it in the result as well. */
+/** Tool names of recent calls, which pi repeats in the result. */
 export class ToolNames {
   readonly #names = new Map<string, string>();
 

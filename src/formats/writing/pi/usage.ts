@@ -3,7 +3,7 @@ import { definedFields, objectOf } from "../../content/fields.ts";
 import { totalTokensOf } from "../../pi/usage.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 
-/** Usage as pi writes it; `rest` is what an import found besides. Zeros where nothing is known. */
+/** Builds usage in pi's format; `rest` holds further imported fields. Unknown values are zero. */
 export function piUsage(usage: Usage = {}, rest?: JsonObject): JsonObject {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, cost = 0 } = usage;
   const shares = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...objectOf(rest?.cost) };

@@ -5,12 +5,12 @@ import type { JsonObject } from "../../reading/json-lines.ts";
 import { taskOrigin, uuidOf } from "../cline/task-session.ts";
 import type { ExportedSession } from "../writer.ts";
 
-/** The id of a session as a task of Roo's. */
+/** Returns the Roo task id of a session. */
 export function rooTaskId(record: SessionRecord): string {
   return taskOrigin(record, "roo")?.id ?? uuidOf(record.id);
 }
 
-/** What Roo's list of tasks says of a session. */
+/** Builds the session's entry in Roo's task list. */
 export async function historyItem(session: ExportedSession): Promise<JsonObject> {
   const { record } = session;
   const origin = taskOrigin(record, "roo");
@@ -44,7 +44,7 @@ interface Sum {
   readonly usage: Usage;
 }
 
-/** What was asked first, when something happened last, and what all requests used together. */
+/** Collects the first request, the last time and the total usage. */
 async function sumOf(session: ExportedSession): Promise<Sum> {
   let task: string | undefined;
   let at = session.record.createdAt;

@@ -6,7 +6,7 @@ import { taskEntries } from "../cline/task-session.ts";
 import type { ExportedSession } from "../writer.ts";
 import { TagPlan } from "./tag-plan.ts";
 
-/** The conversation with the model, as Roo keeps it. */
+/** Yields the conversation with the model in Roo's format. */
 export async function* rooElements(session: ExportedSession): AsyncGenerator<unknown> {
   const plan = await TagPlan.of(session);
   for await (const item of taskEntries(session, "roo")) {
@@ -27,14 +27,14 @@ async function elementOf(
   if (fields?.type === "reasoning") return reasoningItem(entry, fields);
   const element = sentElement(entry, fields, blocks);
   if (!fields) return fieldsBesides(element, ["modelInfo"]) ?? {};
-  // A second copy of the thinking was left out.
+  // Restores the second copy of the reasoning, which the import left out.
   const thinking = blocks.find(({ type }) => type === "reasoning" || type === "thinking");
   return element.reasoning_content === true
     ? { ...element, reasoning_content: thinking?.text ?? thinking?.thinking }
     : element;
 }
 
-/** What a provider wants back of its thinking is an element of its own. */
+/** Builds the separate element for a provider's encrypted reasoning. */
 function reasoningItem({ message }: Entry<MessageBody>, fields: JsonObject): JsonObject {
   const [part] = message.parts;
   const hasText = !Array.isArray(fields.summary);

@@ -5,19 +5,19 @@ import { blocksOfParts } from "../anthropic-blocks.ts";
 import { isIn, overlaysOf } from "../cline/overlays.ts";
 import type { ExportedSession } from "../writer.ts";
 
-/** One edit of the window as tags: messages in the ranges carry the id of what stands for them. */
+/** A window edit as tags: messages in the ranges carry the id of their summary or marker. */
 interface Tag {
   readonly type: "condense" | "truncation";
   readonly id: string;
   readonly ranges: readonly SeqRange[];
-  /** Seq of the message on the line that stands for the others. */
+  /** Seq of the summary or marker on the line. */
   readonly standing?: number;
-  /** The element that has to be put behind them, where none on the line stands for them. */
+  /** Element to insert after the messages if the line has no summary or marker. */
   readonly element?: JsonObject;
   hasBegun: boolean;
 }
 
-/** The tags that say in Roo's way what has left the window. */
+/** Represents window edits as Roo's tags. */
 export class TagPlan {
   readonly #tags: readonly Tag[];
   #waiting: Tag[];
@@ -36,14 +36,14 @@ export class TagPlan {
     return new TagPlan(tags);
   }
 
-  /** Elements that have to come before this message: what stands for messages that are over. */
+  /** Returns the elements to insert before this message: summaries and markers of finished ranges. */
   before(entry: Entry | undefined): readonly JsonObject[] {
     const ready = this.#waiting.filter(({ hasBegun, ranges }) => hasBegun && !(entry && isIn(entry, ranges)));
     this.#waiting = this.#waiting.filter((tag) => !ready.includes(tag));
     return ready.flatMap(({ element }) => (element ? [element] : []));
   }
 
-  /** The tags of a message. Roo never tags one twice, so the oldest edit counts. */
+  /** Returns the tags of a message. Roo never tags a message twice, so the oldest edit counts. */
   tagsOf(entry: Entry<MessageBody>): JsonObject {
     const standing = this.#tags.find((tag) => tag.standing === entry.seq && tag.type === "condense");
     const covering = this.#tags.filter((tag) => tag !== standing && isIn(entry, tag.ranges));
@@ -65,11 +65,11 @@ async function tagOf(overlay: Entry<OverlayBody>, session: ExportedSession): Pro
   const type = edit.type === "hide" ? "truncation" : "condense";
   const own = author === "roo" ? /^(?:condense|truncation):(.+)$/s.exec(reason)?.[1] : undefined;
   const base = { type, id: own ?? `longhaul-${seq}`, ranges, hasBegun: false } as const;
-  // Roo's own marker is a message on the line, which carries its id already.
+  // Roo's own marker is a message on the line that already carries its id.
   if (own !== undefined && type === "truncation") return base;
   if (edit.type === "summarize" && edit.entry !== undefined) {
     const isNamed = own === undefined || (await condenseIdAt(session, edit.entry)) === own;
-    // Summaries of old have no id and no tags: that they are summaries says it.
+    // Old summaries have no id and no tags; `isSummary` suffices.
     return isNamed ? { ...base, standing: edit.entry } : undefined;
   }
   const ts = overlay.madeAt ?? overlay.at;
