@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { claimOwner } from "../../../src/base/owner.ts";
 import { Blobs } from "../../../src/log/blobs.ts";
 import { CommitQueue } from "../../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../../src/log/limits.ts";
 import { Log } from "../../../src/log/log.ts";
-import { claimOwner } from "../../../src/base/owner.ts";
 import { randomIds, systemClock } from "../../../src/model/clock.ts";
 import { Census } from "../../../src/model/scope.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
