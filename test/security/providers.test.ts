@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { createServer, request as openRequest, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createGzip, gzipSync } from "node:zlib";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ask } from "../support/gateway.ts";
+import { serveGateway } from "../support/served-gateway.ts";
+
+const MB = 1e6;
+const isLinux = process.platform === "linux";
+const BODY = {
+  model: "claude-sonnet-4-5",
+  max_tokens: 100,
+  stream: true,
+  messages: [{ role: "user", content: "Talk." }],
+};
+const FINE = JSON.stringify({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-4-5",
+  content: [{ type: "text", text: "fine" }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+
+/** A provider that answers its first request as a test says, and every later one well. */
+async function startHostile(answer: (response: ServerResponse) => void): Promise<string> {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    response.on("error", () => {});
+    request.resume().on("end", () => {
+      if (requests++ === 0) return answer(response);
+      response.writeHead(200, { "content-type": "application/json" }).end(FINE);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const event = (type: string, rest: object) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+const START =
+  event("message_start", { message: { ...JSON.parse(FINE), content: [], stop_reason: null } }) +
+  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
+const DELTA = event("content_block_delta", {
+  index: 0,
+  delta: { type: "text_delta", text: "word ".repeat(8_000) },
+});
+
+/** Writes so many bytes of text and never ends the message. */
+async function talkOn(out: NodeJS.WritableStream, bytes: number): Promise<void> {
+  out.write(START);
+  for (let sent = 0; sent < bytes; sent += DELTA.length) if (!out.write(DELTA)) await once(out, "drain");
+  out.end();
+}
+
+/** Sends a request and reads its answer to the end without keeping it; resolves with the bytes of the answer. */
+function drain(url: string): Promise<number> {
+  return new Promise((resolve) => {
+    const headers = { "content-type": "application/json", "x-api-key": "k" };
+    const request = openRequest(`${url}/v1/messages`, { method: "POST", headers }, (response) => {
+      let bytes = 0;
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      response.on("error", () => {});
+      response.on("close", () => resolve(bytes));
+    });
+    request.on("error", () => resolve(0));
+    request.end(JSON.stringify(BODY));
+  });
+}
+
+describe.skipIf(!isLinux)("a hostile provider", () => {
+  test("that talks without end takes no more memory than a reply may take", async () => {
+    const upstream = await startHostile((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      talkOn(response, 150 * MB).catch(() => {});
+    });
+    const gateway = await serveGateway(upstream, ["--policy", "none"]);
+    const before = gateway.memory("VmRSS");
+    const bytes = await drain(gateway.url);
+    expect(bytes).toBeGreaterThan(100 * MB);
+    // A reply is kept up to 64 million characters; the stream goes on without being kept.
+    expect(gateway.memory("VmHWM") - before).toBeLessThan(450 * MB);
+    expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
+  });
+
+  test("that packs a gigabyte into a megabyte does not have it unpacked in memory", async () => {
+    const bomb = gzipSync(Buffer.concat([Buffer.from('{"error":"'), Buffer.alloc(400 * MB, "x")]));
+    const upstream = await startHostile((response) => {
+      const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+      response.writeHead(400, headers).end(bomb);
+    });
+    const gateway = await serveGateway(upstream);
+    const before = gateway.memory("VmRSS");
+    expect(await drain(gateway.url)).toBe(bomb.length);
+    expect(gateway.memory("VmHWM") - before).toBeLessThan(300 * MB);
+    expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
+  });
+
+  test("that packs an endless stream is held to the same bound", async () => {
+    const upstream = await startHostile((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
+      const packed = createGzip();
+      packed.pipe(response);
+      talkOn(packed, 150 * MB).catch(() => {});
+    });
+    const gateway = await serveGateway(upstream);
+    const before = gateway.memory("VmRSS");
+    await drain(gateway.url);
+    expect(gateway.memory("VmHWM") - before).toBeLessThan(450 * MB);
+    expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
+  });
+});
