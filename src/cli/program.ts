@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readVersion } from "../base/package-files.ts";
 import { isLonghaulError } from "../index.ts";
 import { readArguments, splitCommand } from "./arguments.ts";
 import { type Command, type CommandGroup, isGroup } from "./command.ts";
@@ -70,7 +70,7 @@ async function runCommand(
   const { name, rest } = splitCommand(args);
   if (name === undefined || name === "help") {
     const { operands, options } = readArguments(PROGRAM, rest);
-    if (options.version) return say(`${version()}\n`);
+    if (options.version) return say(`${readVersion()}\n`);
     return say(await helpOn(operands));
   }
   const one = await commandOf(name);
@@ -133,8 +133,4 @@ async function helpOn([name, word]: readonly string[]): Promise<string> {
   if (word !== undefined) return commandHelp(await memberOf(one, word));
   const shown = Object.entries(one.commands).filter(([member]) => !one.hidden?.includes(member));
   return groupHelp(one, await Promise.all(shown.map(([, load]) => load())));
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }

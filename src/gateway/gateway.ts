@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { readVersion } from "../base/package-files.ts";
 import type { Kernel, MessageInput } from "../index.ts";
 import { RecentBodies } from "./body/recent-bodies.ts";
 import { KnownCompactions } from "./compaction/known-compactions.ts";
@@ -55,7 +55,7 @@ const BODIES_SHARE = 0.25;
 /** Opens the gateway and listens. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { kernel, config, env = process.env, logForm = "json" } = options;
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const version = readVersion();
   const startedAt = Date.now();
   const log = makeGatewayLog({
     level: () => config().log.level,

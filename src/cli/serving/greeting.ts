@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readVersion } from "../../base/package-files.ts";
 import type { LoadedConfig } from "../../gateway/config/load-config.ts";
 import type { Environment } from "../../gateway/config/settings.ts";
 import { connectLines } from "../../gateway/pages/agents.ts";
@@ -18,7 +18,7 @@ export interface Listening {
 /** Builds the greeting: address, lines to paste into agents, upstreams and settings. */
 export function greetingLines(listening: Listening, paint: Paint, isQuiet: boolean): readonly string[] {
   const { url, store } = listening;
-  const first = `longhaul ${version()} listens on ${paint("bold", url)}`;
+  const first = `longhaul ${readVersion()} listens on ${paint("bold", url)}`;
   if (isQuiet) return [first];
   return [
     `${first}, store ${escapeLine(store)}`,
@@ -41,7 +41,7 @@ export function greetingJson(listening: Listening): object {
   const { policy, dryRun, threshold, recall, redact } = config;
   return {
     type: "listening",
-    version: version(),
+    version: readVersion(),
     url,
     store,
     config: path ?? null,
@@ -108,8 +108,4 @@ function settingLines({ loaded: { config, path, project } }: Listening): readonl
 
 function hasKey(keyEnv: string | undefined, env: Environment): boolean {
   return keyEnv !== undefined && Boolean(env[keyEnv]);
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")).version;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { moduleFile } from "../../base/package-files.ts";
 import { ERROR_CODES, type ErrorCode, LonghaulError } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
 import type { Context } from "../context.ts";
@@ -8,7 +8,7 @@ import { storePath } from "../store.ts";
 import type { RunRequest, SupervisorAnswer } from "./supervisor-messages.ts";
 
 /** Path of the program itself, compiled or not. */
-const MAIN = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
+const MAIN = fileURLToPath(moduleFile("cli/main"));
 
 /** A supervisor process that runs a task. */
 export interface Supervising {

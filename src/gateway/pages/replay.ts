@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { moduleFile } from "../../base/package-files.ts";
 import { loadConversation } from "../../conversation/load-conversation.ts";
 import { type Kernel, POLICIES } from "../../index.ts";
 import type { PageAnswer } from "./answer.ts";
@@ -51,8 +52,7 @@ export class Replays {
 
 /** Replays in a thread, which ends when its reader leaves. */
 async function replayApart(task: ReplayTask, signal: AbortSignal): Promise<ReplayScores> {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const worker = new Worker(new URL(`./replay-worker.${extension}`, import.meta.url), { workerData: task });
+  const worker = new Worker(moduleFile("gateway/pages/replay-worker"), { workerData: task });
   const end = () => void worker.terminate();
   signal.addEventListener("abort", end, { once: true });
   try {

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { moduleFile } from "../../base/package-files.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { Census } from "../../model/scope.ts";
 import type { Embedder } from "./embedder.ts";
@@ -44,8 +45,7 @@ class EmbedWorker {
   isUsable = true;
 
   constructor(census: Census) {
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    this.#worker = new Worker(new URL(`./offline-worker.${extension}`, import.meta.url));
+    this.#worker = new Worker(moduleFile("memory/embed/offline-worker"));
     census.opened("worker");
     this.#worker.once("exit", () => census.closed("worker"));
     this.#worker.unref();

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
+import { packageFile } from "../../../base/package-files.ts";
 import { LonghaulError } from "../../../model/errors.ts";
 
 /** What a weights file holds: the words, and for each word and each piece of unknown words a row and its factor. */
@@ -21,7 +22,7 @@ const FORMAT = 1;
 const HEADER_BYTES = 64;
 const CHECKED_FROM = 16;
 const ID_AT = 32;
-const PACKAGED = new URL("../../../../models/embedder/static.bin", import.meta.url);
+const PACKAGED = packageFile("models/embedder/static.bin");
 
 /** Reads and checks a weights file; a missing, cut or altered one throws EMBEDDER_DAMAGED. */
 export function readWeights(path: string | URL = PACKAGED): Weights {

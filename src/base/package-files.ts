@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from "node:fs";
+
+/** True while Node runs the TypeScript sources, false in the built package. */
+const isSource = import.meta.url.endsWith(".ts");
+const root = findRoot(new URL(".", import.meta.url));
+
+/** Returns the URL of a file that the package ships, by its path from the package's folder. */
+export function packageFile(path: string): URL {
+  return new URL(path, root);
+}
+
+/** Returns the URL of a module that runs on its own (a worker, the program), by its path in `src` without extension. */
+export function moduleFile(path: string): URL {
+  return packageFile(isSource ? `src/${path}.ts` : `dist/${path}.js`);
+}
+
+/** Reads the version of the package. */
+export function readVersion(): string {
+  return JSON.parse(readFileSync(packageFile("package.json"), "utf8")).version;
+}
+
+/** The package's own folder: the nearest one above this file with a package.json. */
+function findRoot(folder: URL): URL {
+  for (let at = folder; ; at = new URL("..", at)) {
+    if (existsSync(new URL("package.json", at))) return at;
+    if (at.pathname === "/" || new URL("..", at).href === at.href) return folder;
+  }
+}
