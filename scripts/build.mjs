@@ -34,5 +34,11 @@ const input = Object.fromEntries(
   }),
 );
 const bundle = await rolldown({ cwd: root, input, platform: "node", external: /^[^./]/, logLevel: "warn" });
-await bundle.write({ dir: "dist", format: "esm", chunkFileNames: "chunks/[name]-[hash].js" });
+await bundle.write({
+  dir: "dist",
+  format: "esm",
+  chunkFileNames: "chunks/[name]-[hash].js",
+  // The lowest layers are all that a command needs before it opens a store.
+  codeSplitting: { groups: [{ name: "base", test: /[\\/]src[\\/](?:base|model)[\\/]/ }] },
+});
 await bundle.close();

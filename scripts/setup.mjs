@@ -50,12 +50,7 @@ once("node_modules/.longhaul-installed", ["package.json", "package-lock.json"], 
   run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], "installing dependencies");
 });
 
-once("dist/.longhaul-built", [...sources, "tsconfig.json", "tsconfig.build.json"], () => {
-  rmSync(join(root, "dist"), { recursive: true, force: true });
-  const localBin = join(root, "node_modules", ".bin");
-  run(
-    join(localBin, process.platform === "win32" ? "tsc.cmd" : "tsc"),
-    ["-p", "tsconfig.build.json"],
-    "building",
-  );
+once("dist/.longhaul-built", [...sources, "scripts/build.mjs", "tsconfig.json", "tsconfig.build.json"], () => {
+  const node = join(root, "node_modules", ".bin", process.platform === "win32" ? "node.cmd" : "node");
+  run(node, [join(root, "scripts", "build.mjs")], "building");
 });
