@@ -9,13 +9,13 @@ import type { Database, Row } from "./database.ts";
 import type { Eraser } from "./eraser.ts";
 import { asStoreFailure } from "./failure.ts";
 
-/** How long a written blob waits for the append that will refer to it. */
+/** How long a written blob is kept for the append that will refer to it. */
 const HOLD_MS = 15 * 60 * 1000;
 const COLLECT_BATCH = 200;
 
 /**
- * Blobs as files, with their references in the database. A file gets or loses its name only inside a write
- * transaction, so that writers and collectors in any process agree on what is there.
+ * Blobs as files, with their references in the database. Files are named and removed only inside a write transaction,
+ * so that writers and collectors of all processes agree.
  */
 export class SqliteBlobs implements BlobStore {
   readonly #db: Database;
@@ -76,7 +76,7 @@ export class SqliteBlobs implements BlobStore {
     });
   }
 
-  /** Removes what writers stored and then died before they could refer to it. */
+  /** Removes blobs whose writers died before referring to them. */
   async dropExpired(): Promise<Freed> {
     const now = this.#clock.now();
     return this.#db.transact(() => this.#eraser.eraseBlobs(digestsOf(this.#statements.expire.all(now))));

@@ -5,7 +5,7 @@ import type { BlobRefs } from "./blob-refs.ts";
 import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
 
-/** Drafts in SQLite. Their blob references are owned by the negative of the draft's number. */
+/** Drafts in SQLite. Their blob references are owned by the negated number of the draft. */
 export class Drafts implements DraftStore {
   readonly #db: Database;
   readonly #cache: SessionCache;
@@ -61,14 +61,14 @@ export class Drafts implements DraftStore {
     return this.#db.transact(() => this.deleteWithin(id));
   }
 
-  /** `delete` for a caller that is in a write transaction already. */
+  /** `delete` for callers inside a write transaction. */
   deleteWithin(id: string): boolean {
     const row = this.#statements.delete.get(id) as { number: number } | undefined;
     if (row) this.#refs.removeAll(-row.number);
     return row !== undefined;
   }
 
-  /** Throws DRAFT_FINISHED if there is no such draft. */
+  /** Throws DRAFT_FINISHED if the draft does not exist. */
   require(id: string): void {
     if (this.#statements.find.get(id)) return;
     throw new LonghaulError(
