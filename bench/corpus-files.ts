@@ -21,9 +21,7 @@ export const ROOT_FOLDER = fileURLToPath(new URL("../", import.meta.url));
 /** Folders that exist in every clone after the first install, and our own sources and pages. */
 const FOLDERS = ["node_modules", "src", "test", "docs", "bench"];
 const TEXT_FILE = /(?:\.md|\.d\.[cm]?ts|\.[cm]?js|\.ts|package\.json)$/;
-/**
- * Minified and generated files and single-platform packages, which differ from the text that agents read and write.
- */
+/** Minified and generated files and single-platform packages, which differ from the text that agents read and write. */
 const LEFT_OUT =
   /(?:^|\/)(?:\.|peers\/node_modules|[^/]*\.min\.|[^/]*-(?:linux|darwin|win32)-|typescript\/dist\/|lightningcss\/|@types\/chai\/)/;
 /** Larger files are bundles; they are cut, or a few of them would dominate the text. */

@@ -12,9 +12,8 @@ const READINGS = 3;
 const PAUSE_MS = 5;
 
 /**
- * Memory after V8 has released all it can: the median of several readings, each after a forced last-resort
- * collection. An ordinary collection keeps the young generation, which V8 grows to more than 100 MB in any busy
- * process.
+ * Memory after V8 has released all it can: the median of several readings, each after a forced last-resort collection.
+ * An ordinary collection keeps the young generation, which V8 grows to more than 100 MB in any busy process.
  */
 export async function settledMemory(): Promise<MemoryReading> {
   const readings: MemoryReading[] = [];

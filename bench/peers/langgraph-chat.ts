@@ -23,8 +23,8 @@ interface Turn {
 }
 
 /**
- * Runs one invoke per turn, as a chat does: it starts with the user's message, waits in the model's node, and ends
- * with the reply. A turn thus writes exactly the checkpoints it would write with a real model.
+ * Runs one invoke per turn, as a chat does: it starts with the user's message, waits in the model's node, and ends with
+ * the reply. A turn thus writes exactly the checkpoints it would write with a real model.
  */
 export class Chat {
   readonly #graph: Graph;

@@ -90,8 +90,8 @@ class MastraConversation implements Conversation {
   }
 
   async #save(messages: readonly { role: string; parts: readonly Part[] }[]): Promise<void> {
-    // Mastra orders messages only by creation time in milliseconds. Like Mastra's agent, this adapter moves equal
-    // times apart, starting from the newest stored message.
+    // Mastra orders messages only by creation time in milliseconds. Like Mastra's agent, this adapter moves equal times
+    // apart, starting from the newest stored message.
     let newestAtMs = this.#newestAtMs ?? (await this.#newestStoredAtMs());
     const stored = messages.map(({ role, parts }) => {
       newestAtMs = Math.max(Date.now(), newestAtMs + 1);

@@ -25,8 +25,8 @@ interface PiModule {
   readonly SessionManager: { continueRecent(cwd: string, sessionDir: string): SessionManager };
 }
 
-// The bundle that the `pi` command itself runs. Unlike the package's main entry it includes its sibling packages, so
-// it loads even from a registry that lacks the siblings of this version.
+// The bundle that the `pi` command itself runs. Unlike the package's main entry it includes its sibling packages, so it
+// loads even from a registry that lacks the siblings of this version.
 const BUNDLE = "./node_modules/@earendil-works/pi-coding-agent/dist/bundle/index.js";
 
 // The fields that pi's agent stores with every reply; usage is zero because no model runs here.

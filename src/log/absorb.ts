@@ -26,8 +26,7 @@ export interface Ready<Body extends EntryBody = EntryBody> {
 
 /** The message if no part of it has to become a blob, else undefined. */
 export function readyIfPlain(input: MessageInput, spillBytes: number): Ready<MessageBody> | undefined {
-  // A character takes at most three bytes in UTF-8 and six if JSON escapes it, so shorter texts never exceed the
-  // limit.
+  // A character takes at most three bytes in UTF-8 and six if JSON escapes it, so shorter texts never exceed the limit.
   const safeLength = spillBytes / 6;
   const parts: Part[] = [];
   for (const part of inputParts(input)) {

@@ -18,8 +18,8 @@ export function splitDataUrl(text: string): { mime: string; base64: string } | u
 }
 
 /**
- * Decodes base64 in slices, so that memory never holds a complete second copy; throws BASE64_INVALID if it is
- * incomplete.
+ * Decodes base64 in slices, so that memory never holds a complete second copy; throws
+ * BASE64_INVALID if it is incomplete.
  */
 export function* decodeBase64(text: string): Generator<Uint8Array> {
   try {

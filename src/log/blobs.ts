@@ -66,8 +66,8 @@ export class Blobs {
   }
 
   /**
-   * Returns all bytes, verified; treat them as read-only, because they may be shared. BLOB_TOO_LARGE above
-   * maxReadBytes.
+   * Returns all bytes, verified; treat them as read-only, because they may be shared.
+   * BLOB_TOO_LARGE above maxReadBytes.
    */
   async bytes(digest: Digest): Promise<Uint8Array> {
     const cached = this.#cache.get(checkDigest(digest));

@@ -6,8 +6,7 @@ import type { Appended, AppendOutcome, AppendRequest, EntryStore } from "../stor
 const MAX_GROUP = 1_024;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 /**
- * An append loop that never leaves the microtask queue would starve timers and sockets; it must yield after this
- * time.
+ * An append loop that never leaves the microtask queue would starve timers and sockets; it must yield after this time.
  */
 const MAX_TURN_MS = 8;
 
@@ -25,9 +24,9 @@ interface Caller {
 type Waiting = Caller & SizedRequest;
 
 /**
- * Group commit: all appends of one tick, from all sessions, share one transaction, and each promise resolves after
- * the commit. Requests are executed in the order they were added. When too many bytes are queued, further requests
- * are not even built until there is room.
+ * Group commit: all appends of one tick, from all sessions, share one transaction, and each promise resolves after the
+ * commit. Requests are executed in the order they were added. When too many bytes are queued, further requests are not
+ * even built until there is room.
  */
 export class CommitQueue implements Closable {
   readonly #entries: EntryStore;

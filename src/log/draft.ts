@@ -10,8 +10,8 @@ import type { Log } from "./log.ts";
 import { OWNER_LEASE_MS } from "./owner.ts";
 
 /**
- * A message that is still being written. Updates stay in memory and are stored at most once per interval; the log
- * gets the message once, when it is finished. If the process dies first, the last stored state becomes an interrupted
+ * A message that is still being written. Updates stay in memory and are stored at most once per interval; the log gets
+ * the message once, when it is finished. If the process dies first, the last stored state becomes an interrupted
  * message when the session is next opened.
  */
 export class Draft implements Closable, AsyncDisposable {

@@ -4,8 +4,8 @@ import type { Part } from "../model/part.ts";
 
 /**
  * Format of a serialized message: its JSON with every longer text replaced by its length, a line break, then those
- * texts in order. Long texts are neither escaped on write nor scanned for escapes on read, which would take longer
- * than all other steps. JSON itself never contains a line break.
+ * texts in order. Long texts are neither escaped on write nor scanned for escapes on read, which would take longer than
+ * all other steps. JSON itself never contains a line break.
  */
 
 /** Shorter texts stay in the JSON. */

@@ -61,8 +61,7 @@ export class Lines {
   }
 
   /**
-   * Resolves an entry by seq of this session or by id; ids may belong to other sessions whose entries are on the
-   * line.
+   * Resolves an entry by seq of this session or by id; ids may belong to other sessions whose entries are on the line.
    */
   placeOf(which: number | EntryId): Place | Promise<Place> {
     if (typeof which === "number") return { session: this.#session, seq: wholeNumber("seq", which, 1) };

@@ -1,7 +1,7 @@
 /**
  * LZ4 block compression for small payloads, against a primer. Node's zstd and deflate set up a whole stream per call
- * and take three times as long for 2 KB (docs/decisions/0004). The format is LZ4's block format: sequences of
- * literals and back-references of at least four bytes, with the primer as dictionary.
+ * and take three times as long for 2 KB (docs/decisions/0004). The format is LZ4's block format: sequences of literals
+ * and back-references of at least four bytes, with the primer as dictionary.
  *
  * The loops are inlined instead of being split into functions, because they run for every append and every read.
  */

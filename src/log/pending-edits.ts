@@ -44,8 +44,8 @@ export class PendingEdits implements Closable {
   }
 
   /**
-   * Keeps an edit until it is confirmed, canceled or expired. Throws EDIT_LIMIT if too many or too large edits are
-   * pending.
+   * Keeps an edit until it is confirmed, canceled or expired. Throws EDIT_LIMIT if too many or too
+   * large edits are pending.
    */
   propose(seq: number, message: MessageInput): PendingEdit {
     wholeNumber("seq", seq, 1);
@@ -66,8 +66,8 @@ export class PendingEdits implements Closable {
   }
 
   /**
-   * Executes the edit: the line continues from the new message. Throws EDIT_NOT_FOUND once it has expired. A failed
-   * edit stays pending.
+   * Executes the edit: the line continues from the new message. Throws EDIT_NOT_FOUND once it has expired. A
+   * failed edit stays pending.
    */
   async confirm(id: string): Promise<Entry<MessageBody>> {
     const held = this.#held.get(checkKind("id", id, "text"));

@@ -1,8 +1,8 @@
 import type { BlobPart, Part } from "../model/part.ts";
 
 /**
- * Substitute for a part whose blob is missing or damaged; a tool call stays a tool call, so that its result keeps its
- * call.
+ * Substitute for a part whose blob is missing or damaged; a tool call stays a tool call, so that
+ * its result keeps its call.
  */
 export function standInFor(part: BlobPart): Part {
   const preview = part.preview ?? "";

@@ -36,9 +36,7 @@ export function checkKind<T>(option: string, value: T, kind: keyof typeof KINDS)
   throw invalidArgument(option, value, KINDS[kind].words);
 }
 
-/**
- * Returns `value` if it is an object whose fields have their kinds, else throws ARGUMENT_INVALID naming the field.
- */
+/** Returns `value` if it is an object whose fields have their kinds, else throws ARGUMENT_INVALID naming the field. */
 export function checkFields<T>(
   option: string,
   value: T,

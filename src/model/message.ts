@@ -35,8 +35,7 @@ export function flatParts(message: Message): readonly Part[] {
 }
 
 /**
- * The text of a message: its text parts joined by line breaks. Large parts that became blobs contribute their
- * preview.
+ * The text of a message: its text parts joined by line breaks. Large parts that became blobs contribute their preview.
  */
 export function textOfMessage(message: Message): string {
   const texts = partsOf(message).flatMap((part) => {

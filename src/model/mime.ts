@@ -55,9 +55,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
   "audio/wave": "audio/wav",
 };
 
-/**
- * Determines a blob's type from its label and its first bytes; throws MIME_MISMATCH if they contradict each other.
- */
+/** Determines a blob's type from its label and its first bytes; throws MIME_MISMATCH if they contradict each other. */
 export function decideMime(declared: string | undefined, head: Uint8Array): string {
   const sniffed = sniffMime(head);
   if (declared === undefined || declared === "") return sniffed ?? "application/octet-stream";

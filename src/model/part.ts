@@ -41,9 +41,7 @@ export interface BlobPart extends BlobRef {
   readonly type: "blob";
   readonly of?: SpillableType;
   readonly preview?: string;
-  /**
-   * Number of characters of a spilled text that a window shows, from its head and tail; the whole text by default.
-   */
+  /** Number of characters of a spilled text that a window shows, from its head and tail; the whole text by default. */
   readonly shownCharacters?: number;
   /** File name, for media that had one. */
   readonly name?: string;
@@ -63,8 +61,8 @@ export interface RawPart {
 export type Part = TextPart | ReasoningPart | ToolCallPart | ToolResultPart | BlobPart | RawPart;
 
 /**
- * Source of a data part's bytes: base64 or a data URL, bytes, or a stream. A stream may reuse a chunk's memory as
- * soon as the next chunk is requested.
+ * Source of a data part's bytes: base64 or a data URL, bytes, or a stream. A stream may reuse a chunk's memory as soon
+ * as the next chunk is requested.
  */
 export type DataSource = string | Uint8Array | AsyncIterable<Uint8Array>;
 

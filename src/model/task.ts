@@ -63,8 +63,8 @@ export interface TaskPlan {
   readonly parentSession?: SessionId;
   readonly isolation?: string;
   /**
-   * Repository for the isolation's worktree: an absolute path, so that it is the same for the process that resumes
-   * the task.
+   * Repository for the isolation's worktree: an absolute path, so that it is the same for the
+   * process that resumes the task.
    */
   readonly repository?: string;
   readonly deadlineAt?: number;

@@ -51,8 +51,8 @@ export interface SessionParts {
 const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", isDryRun: "boolean?" } as const;
 
 /**
- * One conversation. A handle is light: it keeps no entries in memory, and several may be open on one session, in one
- * process or many.
+ * One conversation. A handle is light: it keeps no entries in memory, and several may be open on one
+ * session, in one process or many.
  */
 export class Session extends ReadableSession implements AsyncDisposable {
   readonly edits: PendingEdits;

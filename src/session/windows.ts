@@ -124,8 +124,7 @@ export class Windows {
   }
 
   /**
-   * During a session, a model without a key counts as a failing one: the ladder continues without it and reports
-   * that.
+   * During a session, a model without a key counts as a failing one: the ladder continues without it and reports that.
    */
   async #summariserOrFailing(model: SummaryModel): Promise<Summariser> {
     try {

@@ -39,8 +39,7 @@ export interface AppendRequest {
   /** The foreign source of the entries; the append also stores their records. */
   readonly intake?: IntakeAppend;
   /**
-   * The task that the entries belong to: created, changed or checked with the append; TASK_CONFLICT if it has
-   * changed.
+   * The task that the entries belong to: created, changed or checked with the append; TASK_CONFLICT if it has changed.
    */
   readonly task?: TaskWrite;
 }
@@ -91,8 +90,8 @@ export interface EntryStore {
   /** The ends of all logs in pages; `after` is the `place` of the previous page's last item. */
   heads(query: { readonly after?: number; readonly limit: number }): Promise<readonly SessionHead[]>;
   /**
-   * A text that changes after every commit of any process, and may change without one; the same text means no new
-   * entries.
+   * A text that changes after every commit of any process, and may change without one; the same
+   * text means no new entries.
    */
   version(): Promise<string>;
   /** The last seq whose time is at or before `at`; 0 if none. */

@@ -47,8 +47,7 @@ export interface IntakeStore {
   /** The given records that have been imported. */
   find(name: string, records: readonly string[]): Promise<ReadonlyMap<string, TakenRecord>>;
   /**
-   * Stores checkpoint and progress without an append; throws INTAKE_CONFLICT as an append does. Returns the new
-   * stamp.
+   * Stores checkpoint and progress without an append; throws INTAKE_CONFLICT as an append does. Returns the new stamp.
    */
   save(name: string, stamp: number, saved: Pick<IntakeState, "checkpoint" | "progress">): Promise<number>;
 }

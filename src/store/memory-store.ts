@@ -175,13 +175,13 @@ export interface MemoryStore {
   /** Adds chunks and moves the cursor atomically; returns false if cursor or stamp differ from the expected ones. */
   add(batch: ChunkBatch): Promise<boolean>;
   /**
-   * Removes a source and its chunks, or with `seqs` only the chunks of these entries. Returns the number of removed
-   * chunks.
+   * Removes a source and its chunks, or with `seqs` only the chunks of these entries. Returns the
+   * number of removed chunks.
    */
   forget(source: SourceName, seqs?: readonly number[]): Promise<number>;
   /**
-   * Records that entries (or, without `seqs`, a session) are about to be erased, so that a crash cannot leave their
-   * chunks.
+   * Records that entries (or, without `seqs`, a session) are about to be erased, so that a crash
+   * cannot leave their chunks.
    */
   expectErasure(session: SessionId, seqs?: readonly number[]): Promise<void>;
   /** Recorded erasures whose chunks are not yet forgotten. */

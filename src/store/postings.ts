@@ -10,9 +10,7 @@ export function placeOf(chunk: number): number {
   return chunk % SEGMENT_CHUNKS;
 }
 
-/**
- * Packs the weight of a posting into one byte: occurrences of the term (up to 15) and the approximate chunk length.
- */
+/** Packs the weight of a posting into one byte: occurrences of the term (up to 15) and the approximate chunk length. */
 export function weightByte(occurrences: number, length: number): number {
   return (Math.min(occurrences, 15) << 4) | Math.min(15, Math.floor(2 * Math.log2(Math.max(1, length))));
 }
@@ -31,8 +29,8 @@ export function lengthOf(weight: number): number {
 const HEADER_BYTES = 2;
 
 /**
- * Encodes postings: the count, then for each posting the distance to the previous place and the weight. `pairs`
- * ascend by place.
+ * Encodes postings: the count, then for each posting the distance to the previous place and the weight.
+ * `pairs` ascend by place.
  */
 export function packPostings(pairs: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + pairs.length * 2);

@@ -33,8 +33,8 @@ export interface SessionQuery {
 /** The sessions of a store. */
 export interface SessionStore {
   /**
-   * Returns the session with that id, creating it from `session` if needed. Throws SESSION_NOT_FOUND if the parent is
-   * missing.
+   * Returns the session with that id, creating it from `session` if needed. Throws SESSION_NOT_FOUND
+   * if the parent is missing.
    */
   open(session: NewSession): Promise<{ readonly record: SessionRecord; readonly created: boolean }>;
   get(id: SessionId): Promise<SessionRecord | undefined>;
@@ -42,9 +42,8 @@ export interface SessionStore {
   /** Changes title or meta; throws SESSION_NOT_FOUND if the session does not exist. */
   update(id: SessionId, change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord>;
   /**
-   * Deletes the session, its entries and drafts, and blobs without other references from disk. The id can be reused
-   * at once. Throws SESSION_HAS_CHILDREN while children or forks exist, SESSION_NOT_FOUND if the session does not
-   * exist.
+   * Deletes the session, its entries and drafts, and blobs without other references from disk. The id can be reused at
+   * once. Throws SESSION_HAS_CHILDREN while children or forks exist, SESSION_NOT_FOUND if the session does not exist.
    */
   delete(id: SessionId): Promise<Freed>;
 }

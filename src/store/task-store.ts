@@ -107,8 +107,8 @@ export interface TaskStore {
   /** The tasks of an owner that have a request from another process. */
   wishedOf(owner: string): Promise<readonly TaskRecord[]>;
   /**
-   * Sends a request to a task's owner; a detach never replaces a kill. Returns the current task; ended tasks ignore
-   * requests.
+   * Sends a request to a task's owner; a detach never replaces a kill. Returns the current task;
+   * ended tasks ignore requests.
    */
   wish(id: TaskId, wish: TaskWish, reason?: string): Promise<TaskRecord | undefined>;
   /** Changes a task without an entry. */

@@ -24,8 +24,8 @@ export interface AfterStep {
 export interface Isolation {
   readonly limitMs?: number;
   /**
-   * Creates the place to work in, or finds the one that an earlier call created for the task. Processes of the task
-   * carry `tag`.
+   * Creates the place to work in, or finds the one that an earlier call created for the task. Processes
+   * of the task carry `tag`.
    */
   prepare(task: TaskId, plan: TaskPlan, signal: AbortSignal, tag: string): Promise<Json>;
   /** Keeps or removes the place; the returned value goes into the notice. */

@@ -7,8 +7,8 @@ export type InTime<T> =
   | { readonly type: "late" };
 
 /**
- * Runs work under a deadline; never rejects. When the deadline passes or `stop` fires, the work's signal fires and
- * the result is "late", even if the work ignores its signal.
+ * Runs work under a deadline; never rejects. When the deadline passes or `stop` fires, the work's signal fires and the
+ * result is "late", even if the work ignores its signal.
  */
 export function withinDeadline<T>(
   timer: Timer,

@@ -53,8 +53,8 @@ export class FencedLog extends Log {
         return await write({ ...extras, task: { id, expect: { epoch } }, retries: true });
       } catch (error) {
         if (isLonghaulError(error, "TASK_CONFLICT") && error.details.task === id) {
-          // The task may be moving to the background within this call: the new epoch is known after this event-loop
-          // turn.
+          // The task may be moving to the background within this call: the new epoch is known
+          // after this event-loop turn.
           await new Promise((resolve) => setImmediate(resolve));
           if (this.#fence.epoch() !== epoch) continue;
         }

@@ -30,9 +30,7 @@ const TRIES_IN_A_ROW = 3;
 /** A longer result is omitted from the notice; the task's status has it. */
 const MAX_RESULT_CHARACTERS = 16_000;
 
-/**
- * Does the work after a task's end, which can never delay the end: isolation verdicts, checks, then the one notice.
- */
+/** Does the work after a task's end, which can never delay the end: isolation verdicts, checks, then the one notice. */
 export class Finisher {
   readonly #parts: FinisherParts;
 

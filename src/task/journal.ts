@@ -107,9 +107,7 @@ export class Journal {
     }
   }
 
-  /**
-   * Ends a task, under a new owner if one is given. A result that cannot be stored is omitted; the task still ends.
-   */
+  /** Ends a task, under a new owner if one is given. A result that cannot be stored is omitted; the task still ends. */
   async settle(known: TaskRecord, event: TaskEvent, outcome: TaskOutcome, owner?: string): Promise<Settled> {
     const by = owner === undefined ? {} : { owner };
     const { error: words } = outcome;

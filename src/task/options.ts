@@ -12,9 +12,7 @@ import type { Timer } from "./timer.ts";
 /** Options of a supervisor; all have defaults. */
 export interface TaskOptions {
   readonly limits?: Partial<TaskLimits>;
-  /**
-   * Repository to create worktrees from when a start names none; defaults to the working directory of this process.
-   */
+  /** Repository to create worktrees from when a start names none; defaults to the working directory of this process. */
   readonly repository?: string;
   /** Isolations in addition to "worktree", or replacing it. */
   readonly isolations?: Readonly<Record<string, Isolation>>;
@@ -26,8 +24,7 @@ export interface TaskOptions {
   /** Whether closing the supervisor kills or releases resumable background tasks; "kill" by default. */
   readonly onClose?: "kill" | "release";
   /**
-   * Collects stale places of ended tasks, such as worktrees, in the background while there are tasks; true by
-   * default.
+   * Collects stale places of ended tasks, such as worktrees, in the background while there are tasks; true by default.
    */
   readonly collectsStale?: boolean;
   /** Cleans up on SIGINT, SIGTERM and SIGHUP while there are tasks; true by default. */

@@ -29,8 +29,8 @@ export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>,
 }
 
 /**
- * Runs the tasks that this process owns. The first caller that ends a task wins; cleanup runs once afterwards, and
- * nothing waits for it.
+ * Runs the tasks that this process owns. The first caller that ends a task wins; cleanup runs once afterwards,
+ * and nothing waits for it.
  */
 export class Runner<OpenedSession> {
   readonly runs = new Map<TaskId, Run<OpenedSession>>();

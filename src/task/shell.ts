@@ -25,8 +25,8 @@ export interface ShellLimits {
 type Steps = AsyncIterator<AgentEvent, unknown>;
 
 /**
- * Runs one call of an agent: requests its events one by one and owns the resources it opens. An interrupt sets one
- * flag and wakes one waiter, so a loop of any length never accumulates listeners.
+ * Runs one call of an agent: requests its events one by one and owns the resources it opens. An interrupt sets one flag
+ * and wakes one waiter, so a loop of any length never accumulates listeners.
  */
 export class Shell {
   readonly scope: Scope;

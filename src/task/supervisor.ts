@@ -31,8 +31,8 @@ import { systemTimer, type Timer } from "./timer.ts";
 import { unthrowing } from "./unthrowing.ts";
 
 /**
- * Owns the tasks of one process: starts and ends them, handles requests of other processes, renews the lease, and
- * takes over tasks of dead owners.
+ * Owns the tasks of one process: starts and ends them, handles requests of other processes, renews the lease, and takes
+ * over tasks of dead owners.
  */
 export class Supervisor<OpenedSession> {
   readonly limits: TaskLimits;

@@ -33,8 +33,8 @@ export interface TakeParts extends StoringParts {
 }
 
 /**
- * Writes an agent's event and adds its usage; throws Overrun when a limit is exceeded, NotOurs when the run may not
- * write.
+ * Writes an agent's event and adds its usage; throws Overrun when a limit is exceeded, NotOurs
+ * when the run may not write.
  */
 export async function takeEvent(
   parts: TakeParts,

@@ -47,8 +47,8 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Starts a task; resolves when it is in the log. With a name that is not registered here, the task waits for a
-   * process that knows it.
+   * Starts a task; resolves when it is in the log. With a name that is not registered here, the task waits for
+   * a process that knows it.
    */
   async start(agent: Startable<OpenedSession>, input: Json, options: StartOptions = {}): Promise<TaskHandle> {
     this.#scope.assertOpen();
@@ -135,8 +135,8 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Ends a task and its children, children first; sends a request if another process runs it. Its output and results
-   * are kept.
+   * Ends a task and its children, children first; sends a request if another process runs it. Its
+   * output and results are kept.
    */
   async kill(id: TaskId, reason = "asked"): Promise<TaskStatus> {
     this.#scope.assertOpen();

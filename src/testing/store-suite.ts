@@ -16,8 +16,8 @@ export interface StoreCase {
 }
 
 /**
- * The contract of the store port, for any test runner: `for (const { name, run } of storeSuite(open)) test(name,
- * run)`. `open` must return a new, empty store each time; the suite closes it.
+ * The contract of the store port, for any test runner: `for (const { name, run } of storeSuite(open)) test(name, run)`.
+ * `open` must return a new, empty store each time; the suite closes it.
  */
 export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
   const proofs = [

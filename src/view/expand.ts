@@ -8,8 +8,8 @@ import { requireEntry } from "./lookup.ts";
 const BATCH = 100;
 
 /**
- * Expands an entry: a summary or plan yields the messages that left the window with it, including earlier summaries,
- * in log order; any other entry yields itself. Streams the messages.
+ * Expands an entry: a summary or plan yields the messages that left the window with it, including earlier summaries, in
+ * log order; any other entry yields itself. Streams the messages.
  */
 export async function* expandEntry(entries: EntryStore, place: Place): AsyncGenerator<Entry> {
   const entry = await requireEntry(entries, place);

@@ -11,8 +11,8 @@ export type Direction = "older" | "newer";
 const WINDOW = 8_192;
 
 /**
- * The ranges from a place to the end of the line in a direction, nearest first; undefined if the place is not on the
- * line.
+ * The ranges from a place to the end of the line in a direction, nearest first; undefined if the
+ * place is not on the line.
  */
 export function rangesFrom(
   line: Line,

@@ -35,8 +35,8 @@ interface Answer {
 }
 
 /**
- * Positions at which conversations are cut: messages before the cut are summarized, and the replies after it are the
- * reference.
+ * Positions at which conversations are cut: messages before the cut are summarized, and the replies
+ * after it are the reference.
  */
 const CUTS = [0.4, 0.6, 0.8];
 const REPLIES = 10;
@@ -61,9 +61,7 @@ class Score {
   }
 }
 
-/**
- * Summarizes real conversations up to a cut and checks which references of the next replies the summaries contain.
- */
+/** Summarizes real conversations up to a cut and checks which references of the next replies the summaries contain. */
 export const summariseAll: ChildTask<Question, Answer> = async function summariseAll({
   data,
   every,

@@ -5,8 +5,7 @@ import { Random } from "../../random.ts";
 const START = Date.UTC(2026, 0, 1);
 
 /**
- * Writes a Claude Code session of about `bytes`, shaped like real ones: prompts, thinking, tool calls, results,
- * copies.
+ * Writes a Claude Code session of about `bytes`, shaped like real ones: prompts, thinking, tool calls, results, copies.
  */
 export function writeSession(path: string, corpus: Corpus, bytes: number): void {
   const file = openSync(path, "w");

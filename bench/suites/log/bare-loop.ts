@@ -11,8 +11,8 @@ import { LOG_FILE } from "./longhaul.ts";
 const SESSION_NUMBER = 1;
 
 /**
- * The limit: a bare loop of prepared `node:sqlite` statements that writes the same rows as longhaul. It uses
- * longhaul's own connection, so that table, pragmas and durability never differ.
+ * The limit: a bare loop of prepared `node:sqlite` statements that writes the same rows as longhaul. It uses longhaul's
+ * own connection, so that table, pragmas and durability never differ.
  */
 export class BareLoop {
   readonly #database: Database;

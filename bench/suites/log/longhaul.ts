@@ -18,8 +18,8 @@ export const longhaul: Contestant = {
 };
 
 /**
- * A clock that advances as in a real conversation: seconds between messages, and occasional pauses of up to hours.
- * The bench appends thousands of messages per second, which would make lookups by time unrealistic.
+ * A clock that advances as in a real conversation: seconds between messages, and occasional pauses of up to hours. The
+ * bench appends thousands of messages per second, which would make lookups by time unrealistic.
  */
 export class BenchClock {
   readonly #random = new Random(7);

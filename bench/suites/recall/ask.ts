@@ -25,8 +25,7 @@ interface Scope {
 }
 
 /**
- * Asks questions at turn level, and with `withSessions` also at session level; questions of one scope must be
- * adjacent.
+ * Asks questions at turn level, and with `withSessions` also at session level; questions of one scope must be adjacent.
  */
 export async function askAll(
   questions: readonly Question[],

@@ -5,8 +5,7 @@ import type { Bench } from "../../bench.ts";
 const DEFAULT = join(import.meta.dirname, "../../../../shared/data");
 
 /**
- * The folder of a data set, in `LONGHAUL_DATA` or next to the repository; undefined, with a note on stderr, if
- * absent.
+ * The folder of a data set, in `LONGHAUL_DATA` or next to the repository; undefined, with a note on stderr, if absent.
  */
 export function findDataSet(bench: Bench, name: string): string | undefined {
   const folder = join(process.env.LONGHAUL_DATA ?? DEFAULT, name);

@@ -4,8 +4,8 @@ import { type OpenRecall, openRecall } from "./open-recall.ts";
 import type { CodeQuestion } from "./swe-bench.ts";
 
 /**
- * Repositories as folders, indexed as the product does; a later issue of the same repository changes only differing
- * files.
+ * Repositories as folders, indexed as the product does; a later issue of the same repository
+ * changes only differing files.
  */
 export class IndexedRepositories {
   readonly #folder: string;

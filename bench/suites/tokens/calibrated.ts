@@ -53,8 +53,8 @@ export const foretell: ChildTask<string, readonly FamilyAnswer[]> = async functi
 };
 
 /**
- * Requests of one model while the window grows: where it shrank, the agent edited it in a way the transcript does not
- * record.
+ * Requests of one model while the window grows: where it shrank, the agent edited it in a way the
+ * transcript does not record.
  */
 function* runsOf(requests: readonly CountedRequest[]): Generator<readonly CountedRequest[]> {
   let run: CountedRequest[] = [];
@@ -130,8 +130,8 @@ function mean(values: readonly number[]): number {
 }
 
 /**
- * Error of window sizes compared with providers' reports on real sessions, and providers' tokens relative to our
- * estimates.
+ * Error of window sizes compared with providers' reports on real sessions, and providers' tokens
+ * relative to our estimates.
  */
 export const calibrated: Measurement = {
   name: "calibrated",

@@ -10,9 +10,7 @@ export interface FoundSecret {
 /** Start of the placeholder of a redacted secret. */
 export const MARK = "[redacted:";
 
-/**
- * Merges overlapping secrets, keeping the kind of the certain one, else of the longest; returns them in text order.
- */
+/** Merges overlapping secrets, keeping the kind of the certain one, else of the longest; returns them in text order. */
 export function joinOverlapping(found: readonly FoundSecret[]): readonly FoundSecret[] {
   const ordered = [...found].sort((one, other) => one.from - other.from || other.to - one.to);
   const joined: FoundSecret[] = [];

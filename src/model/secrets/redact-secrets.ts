@@ -15,8 +15,8 @@ export interface RedactedText {
 const MAX_ROUNDS = 4;
 
 /**
- * Replaces each secret of a known kind by "[redacted:kind]". Runs in linear time and is idempotent. Keeps hashes,
- * ids, pictures and code; also keeps secrets of unknown formats that no name reveals.
+ * Replaces each secret of a known kind by "[redacted:kind]". Runs in linear time and is idempotent. Keeps hashes, ids,
+ * pictures and code; also keeps secrets of unknown formats that no name reveals.
  */
 export function redactSecrets(text: string): RedactedText {
   let redacted: RedactedText = { text, found: [] };

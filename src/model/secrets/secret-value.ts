@@ -40,8 +40,8 @@ export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
 }
 
 /**
- * Whether a value with punctuation is a password and not code: letters and digits, without calls, references or
- * comparisons.
+ * Whether a value with punctuation is a password and not code: letters and digits, without calls,
+ * references or comparisons.
  */
 function looksTyped(value: string): boolean {
   const isCode =

@@ -73,9 +73,7 @@ function immutable(path: string): DatabaseSync {
   return readable(url);
 }
 
-/**
- * Copies database and journal to a writable folder, so that commits that exist only in the journal are not missed.
- */
+/** Copies database and journal to a writable folder, so that commits that exist only in the journal are not missed. */
 function openCopy(path: string): Opened {
   const folder = mkdtempSync(join(tmpdir(), "longhaul-read-"));
   const dispose = () => rmSync(folder, { recursive: true, force: true });

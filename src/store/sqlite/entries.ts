@@ -69,8 +69,8 @@ export class SqliteEntries implements EntryStore {
   }
 
   /**
-   * Looks up under the cached session number; only a miss can mean that another process deleted and recreated the
-   * session.
+   * Looks up under the cached session number; only a miss can mean that another process deleted
+   * and recreated the session.
    */
   #hitOrRefresh<T>(session: SessionId, look: (number: number) => T | undefined): T | undefined {
     const { cache } = this.#parts;

@@ -1,9 +1,8 @@
 import { LonghaulError } from "../../model/errors.ts";
 
 /**
- * An entry's key packs session number (23 bits) and seq (30 bits) into one integer that JavaScript represents
- * exactly. The primary key alone finds an entry, ranges of one session are contiguous, and an append writes no other
- * index.
+ * An entry's key packs session number (23 bits) and seq (30 bits) into one integer that JavaScript represents exactly.
+ * The primary key alone finds an entry, ranges of one session are contiguous, and an append writes no other index.
  */
 const SEQS_PER_SESSION = 2 ** 30;
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { LonghaulError } from "../../model/errors.ts";
 
 /**
- * Throws STORE_CORRUPT if the log is empty or missing while blobs exist: with a new log, all of them would be
- * collected.
+ * Throws STORE_CORRUPT if the log is empty or missing while blobs exist: with a new log, all of
+ * them would be collected.
  */
 export function refuseLostLog(folder: string): void {
   const path = join(folder, "log.db");

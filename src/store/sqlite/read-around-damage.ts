@@ -24,9 +24,7 @@ export function toStored(row: Row): StoredEntry {
   };
 }
 
-/**
- * Reads entries one by one where a damaged page fails a larger read, so that only entries on that page are damaged.
- */
+/** Reads entries one by one where a damaged page fails a larger read, so that only entries on that page are damaged. */
 export class DamagedPageReader {
   readonly #whole;
   readonly #head;

@@ -14,8 +14,8 @@ export interface CommandOptions {
 const MAX_TROUBLE_BYTES = 500;
 
 /**
- * Runs a program for each notice: the notice is JSON on its standard input, its id is in LONGHAUL_NOTICE_ID. A
- * program that exceeds the limit is ended together with its child processes.
+ * Runs a program for each notice: the notice is JSON on its standard input, its id is in LONGHAUL_NOTICE_ID. A program
+ * that exceeds the limit is ended together with its child processes.
  */
 export function commandChannel(options: CommandOptions): NoticeChannel {
   const { command, limitMs } = checkFields("options", options, { command: "array" });

@@ -30,8 +30,8 @@ export type CommandInputJson = {
 const GATHER_MS = 50;
 
 /**
- * Runs any command-line program as an agent: its output is the task's output, a non-zero exit code fails the task,
- * and no process it starts outlives the task. It cannot be resumed, because a program cannot continue from the log.
+ * Runs any command-line program as an agent: its output is the task's output, a non-zero exit code fails the task, and
+ * no process it starts outlives the task. It cannot be resumed, because a program cannot continue from the log.
  */
 export function commandAgent(options: CommandAgentOptions = {}): Agent {
   checkFields("options", options, { name: "name?", folder: "function?" });

@@ -23,8 +23,8 @@ interface Watch {
 const watches = new WeakMap<Cleanups, Watch>();
 
 /**
- * Ends a run together with this process, and polls all runs so that processes which leave the tree stay known. All
- * runs share one cleanup and one timer. Returns a function that unregisters the run.
+ * Ends a run together with this process, and polls all runs so that processes which leave the tree stay known. All runs
+ * share one cleanup and one timer. Returns a function that unregisters the run.
  */
 export function keepAlive(command: LiveCommand, cleanups: Cleanups, table: ProcessTable): () => void {
   let watch = watches.get(cleanups);

@@ -7,8 +7,7 @@ const page = Buffer.allocUnsafe(16 * 1024);
 /** Flag of kernel threads, which have no owner and no environment. */
 const KERNEL_THREAD = 0x0020_0000;
 /**
- * Limits of a chase: processes checked before the newest listed one, processes checked per pass, passes without a
- * hit.
+ * Limits of a chase: processes checked before the newest listed one, processes checked per pass, passes without a hit.
  */
 const CHASE_DEPTH = 6;
 const CHASE_MOST = 4_096;
@@ -77,9 +76,7 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
   };
 }
 
-/**
- * Parses /proc/<pid>/stat, whose name field may contain spaces and brackets. Returns undefined for kernel threads.
- */
+/** Parses /proc/<pid>/stat, whose name field may contain spaces and brackets. Returns undefined for kernel threads. */
 export function parseStat(
   pid: number,
   boot: string,

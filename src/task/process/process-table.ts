@@ -18,8 +18,8 @@ export interface SeenProcess extends ProcessIdentity, Tags {
 export type FindMembers = (list: readonly SeenProcess[]) => readonly SeenProcess[];
 
 /**
- * The processes of this user on this machine. Results are synchronous where the system allows it (Linux), so that
- * they are available while the process exits.
+ * The processes of this user on this machine. Results are synchronous where the system allows it (Linux), so that they
+ * are available while the process exits.
  */
 export interface ProcessTable {
   list(): readonly SeenProcess[] | Promise<readonly SeenProcess[]>;
@@ -28,8 +28,8 @@ export interface ProcessTable {
   /** Sends a signal if the process is still the same; returns whether it was sent. */
   signal(target: ProcessIdentity, signal: NodeJS.Signals): boolean | Promise<boolean>;
   /**
-   * Checks only the newest processes, if the system can tell them apart, and signals the selected ones: a process
-   * that constantly forks and exits is gone before a full list is complete. Returns the number of selected processes.
+   * Checks only the newest processes, if the system can tell them apart, and signals the selected ones: a process that
+   * constantly forks and exits is gone before a full list is complete. Returns the number of selected processes.
    */
   chase?(find: FindMembers, signal?: NodeJS.Signals): number;
 }

@@ -20,9 +20,7 @@ export class RunTree {
     this.#known.set(leader.pid, leader.born);
   }
 
-  /**
-   * Selects the members of the run and remembers them, because a process may later drop its environment and parent.
-   */
+  /** Selects the members of the run and remembers them, because a process may later drop its environment and parent. */
   members(list: readonly SeenProcess[]): SeenProcess[] {
     const members = membersOf(
       list,
@@ -36,9 +34,7 @@ export class RunTree {
     return members;
   }
 
-  /**
-   * Waits until the run has no processes, `lingerMs` have passed or `until` resolves; returns whether it has none.
-   */
+  /** Waits until the run has no processes, `lingerMs` have passed or `until` resolves; returns whether it has none. */
   async waitUntilEmpty(table: ProcessTable, lingerMs: number, until: Promise<unknown>): Promise<boolean> {
     const end = Date.now() + lingerMs;
     let isOver = false;

@@ -53,8 +53,8 @@ export function tagVariables(tag: string, run: string, outer: string | undefined
 }
 
 /**
- * Parses the values of both variables. The task variable is meant for the program itself and counts only if the runs
- * variable is missing.
+ * Parses the values of both variables. The task variable is meant for the program itself and counts only if the
+ * runs variable is missing.
  */
 export function tagsOf(task: string | undefined, runs: string | undefined): Tags {
   if (task === undefined && runs === undefined) return NO_TAGS;

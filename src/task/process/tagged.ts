@@ -9,8 +9,8 @@ import { membersOf } from "./tree.ts";
 export type TagQuery = string | { readonly prefix: string };
 
 /**
- * Finds the live processes of a task by environment and descent: also orphans, in any session and group and started
- * by any process, for example after a crash of the supervisor.
+ * Finds the live processes of a task by environment and descent: also orphans, in any session and group and started by
+ * any process, for example after a crash of the supervisor.
  */
 export async function findTagged(query: TagQuery, table = systemTable()): Promise<readonly SeenProcess[]> {
   const choose = pick(query);

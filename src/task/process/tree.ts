@@ -1,8 +1,7 @@
 import type { SeenProcess } from "./process-table.ts";
 
 /**
- * Seeds and all their descendants, without zombies. This process and its ancestors are always excluded, even if
- * tagged.
+ * Seeds and all their descendants, without zombies. This process and its ancestors are always excluded, even if tagged.
  */
 export function membersOf(
   list: readonly SeenProcess[],

@@ -36,9 +36,7 @@ export async function isUnknownTo(
   return (await git(gitFolder, args, options, `${commits.join("\n")}\n`)) !== "";
 }
 
-/**
- * Whether a stash was created in the worktree since its creation; all worktrees of a repository share the stashes.
- */
+/** Whether a stash was created in the worktree since its creation; all worktrees of a repository share the stashes. */
 export async function hasOwnStash(worktree: Worktree, options: GitOptions): Promise<boolean> {
   const { admin, branch, base } = worktree;
   const newest = await newestStash(admin, options);

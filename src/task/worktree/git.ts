@@ -61,9 +61,7 @@ export function isDisturbed({ exitCode, stderr }: GitAnswer): boolean {
   return exitCode !== 0 && /failed to read .*[/\\]worktrees[/\\].*[/\\](commondir|gitdir|HEAD)/.test(stderr);
 }
 
-/**
- * Calls git and returns its output for any exit code; throws GIT_FAILED if git hangs, is killed or writes too much.
- */
+/** Calls git and returns its output for any exit code; throws GIT_FAILED if git hangs, is killed or writes too much. */
 export async function askGitOnce(
   cwd: string,
   args: readonly string[],

@@ -14,9 +14,9 @@ export interface HoldOptions extends GitOptions {
 }
 
 /**
- * Holds a worktree so that it does not count as stale; a resumed task calls this first. Throws WORKTREE_REFUSED
- * (`gone`) if the worktree was collected meanwhile. Closing stops the heartbeat; `removeIfUnchanged` releases the
- * worktree.
+ * Holds a worktree so that it does not count as stale; a resumed task calls this first. Throws
+ * WORKTREE_REFUSED (`gone`) if the worktree was collected meanwhile. Closing stops the heartbeat;
+ * `removeIfUnchanged` releases the worktree.
  */
 export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}): Promise<Closable> {
   checkWorktree(worktree);

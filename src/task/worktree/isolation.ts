@@ -40,8 +40,8 @@ export interface WorktreePlace extends Worktree {
 const MAX_REPOSITORIES = 100;
 
 /**
- * Gives each task its own worktree, which is reused when the task resumes and removed at the end if it contains no
- * work.
+ * Gives each task its own worktree, which is reused when the task resumes and removed at the
+ * end if it contains no work.
  */
 export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation {
   checkFields("options", options);

@@ -14,8 +14,8 @@ export interface LockOptions {
 const PAUSE_MS = 20;
 
 /**
- * Runs `work` while holding a lock file. Returns undefined if the lock was not free in time or its folder is gone.
- * The lock of a dead process of this machine is taken over.
+ * Runs `work` while holding a lock file. Returns undefined if the lock was not free in time or its folder is gone. The
+ * lock of a dead process of this machine is taken over.
  */
 export async function withLockFile<T>(
   path: string,

@@ -40,8 +40,8 @@ export async function thisHolder(): Promise<Holder> {
 }
 
 /**
- * Whether a process works in the worktree: a live holder on this machine, or a holder elsewhere with a heartbeat
- * younger than `staleMs`.
+ * Whether a process works in the worktree: a live holder on this machine, or a holder elsewhere with a
+ * heartbeat younger than `staleMs`.
  */
 export async function isHeld(mark: Mark, now: number, staleMs: number): Promise<boolean> {
   if (!mark.heldBy) return false;

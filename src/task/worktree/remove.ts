@@ -47,9 +47,7 @@ export async function removeBranchOnly(worktree: Worktree, options: GitOptions):
   return { ...removed, verdict, isBranchRemoved: false };
 }
 
-/**
- * Runs work under the worktree's lock, which is exclusive across processes; undefined if the lock is not available.
- */
+/** Runs work under the worktree's lock, which is exclusive across processes; undefined if the lock is not available. */
 export function withWorktreeLock<T>(worktree: Worktree, work: () => Promise<T>, options: GitOptions) {
   const lock = join(worktree.admin, "longhaul.lock");
   return withLockFile(lock, work, options.signal ? { signal: options.signal } : {});
@@ -109,8 +107,8 @@ async function giveUp(worktree: Worktree): Promise<Mark> {
 }
 
 /**
- * Removes the folder without force, so that git checks it once more; if it has changed meanwhile, restores mark and
- * branch.
+ * Removes the folder without force, so that git checks it once more; if it has changed meanwhile,
+ * restores mark and branch.
  */
 async function removeFolder(worktree: Worktree, mark: Mark, tip: string, options: GitOptions): Promise<void> {
   const { repository, admin, path, branch } = worktree;
@@ -128,8 +126,8 @@ async function removeFolder(worktree: Worktree, mark: Mark, tip: string, options
 }
 
 /**
- * Removes the branch before the folder: a crash in between leaves a worktree, which is found later, instead of a
- * branch, which is not.
+ * Removes the branch before the folder: a crash in between leaves a worktree, which is found later, instead
+ * of a branch, which is not.
  */
 async function removeBranch(worktree: Worktree, tip: string, options: GitOptions): Promise<boolean> {
   const { admin, repository, branch } = worktree;

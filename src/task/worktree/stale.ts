@@ -36,8 +36,8 @@ export interface Collected {
 }
 
 /**
- * Removes abandoned worktrees without work of their own, one at a time. Never touches worktrees that longhaul did not
- * create.
+ * Removes abandoned worktrees without work of their own, one at a time. Never touches worktrees that
+ * longhaul did not create.
  */
 export async function collectStale(options: CollectStaleOptions): Promise<Collected> {
   checkFields("options", options, {
@@ -79,8 +79,8 @@ function failed({ path, branch }: Worktree, error: unknown): Removal {
 }
 
 /**
- * Undefined if the worktree is in use. Checks twice: cheaply first, then under the lock that a resuming task also
- * takes.
+ * Undefined if the worktree is in use. Checks twice: cheaply first, then under the lock that a
+ * resuming task also takes.
  */
 async function collect(worktree: Worktree, options: CollectStaleOptions): Promise<Removal | undefined> {
   if (await isInUse(worktree, options)) return undefined;

@@ -3,8 +3,8 @@ import { packTerms, unpackTerms } from "../../term-list.ts";
 const HASH_BYTES = 16;
 
 /**
- * Packs a chunk's hash and terms into one blob: the cost of reading a row grows with its columns, most of all with
- * blobs.
+ * Packs a chunk's hash and terms into one blob: the cost of reading a row grows with its
+ * columns, most of all with blobs.
  */
 export function packBody(hash: Uint8Array, terms: ArrayLike<number>): Uint8Array {
   const packed = packTerms(terms);

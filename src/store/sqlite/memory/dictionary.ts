@@ -19,8 +19,8 @@ export class Dictionary {
   }
 
   /**
-   * Within a transaction, before any lookup: clears the cache if terms may have been removed. Returns the index's
-   * stamp.
+   * Within a transaction, before any lookup: clears the cache if terms may have been removed.
+   * Returns the index's stamp.
    */
   refresh(): number {
     const stamp = this.#statements.stamp.get()?.value as number;

@@ -131,8 +131,8 @@ export class Forgetter {
   }
 
   /**
-   * Erases vectors; cached vectors of messages are erased too, but those of files are kept because files change back
-   * and forth.
+   * Erases vectors; cached vectors of messages are erased too, but those of files are kept because
+   * files change back and forth.
    */
   #eraseVectors(segment: number, rows: readonly Doomed[], isCacheErased: boolean): void {
     for (const embedder of this.#statements.embedders.all()) {

@@ -1,6 +1,6 @@
 /**
- * Sources of imported entries. An intake is one foreign source that feeds one session; every imported record has a
- * row, so that it is imported once. `stamp` counts changes and reveals concurrent importers.
+ * Sources of imported entries. An intake is one foreign source that feeds one session; every imported record has a row,
+ * so that it is imported once. `stamp` counts changes and reveals concurrent importers.
  */
 export const sql = `
 CREATE TABLE intakes (
