@@ -3,7 +3,7 @@ import { Holding } from "../../../src/gateway/thread/holding.ts";
 
 const ROOM = 100;
 
-/** Conversations of ten bytes each that are asked for in an order, held as `Threads` holds them: those used last. */
+/** Requests conversations of ten bytes each in an order, kept like `Threads` does: most recently used. */
 function play(holding: Holding, order: Iterable<number>): number {
   const held = new Map<string, number>();
   let found = 0;
