@@ -28,7 +28,7 @@ test.skipIf(!disk)(
         writeFileSync(filler, Buffer.alloc(sizeBytes));
         break;
       } catch {
-        // Halve the size until it fits and nothing else does.
+        // Retry with one page less until the file fits and fills the disk.
       }
     // The request may or may not find a last free page; the programs end in either case.
     await task("kill", "flood");
