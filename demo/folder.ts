@@ -20,7 +20,7 @@ export class TemporaryFolder implements AsyncDisposable {
     }
   }
 
-  /** What happens to the folder, as a closing remark. */
+  /** Closing remark: whether the folder is kept or removed. */
   get fate(): string {
     return this.#keep ? `folder kept: ${this.path}` : "temporary folder removed";
   }

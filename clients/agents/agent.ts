@@ -52,7 +52,7 @@ export const KEY = "sk-scripted-key";
 
 /** Removes terminal colors from a text. */
 export function withoutColours(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: color codes start with the escape character
   return text.replace(/\x1b\[[0-9;]*m/g, "");
 }
 

@@ -160,7 +160,7 @@ export function parseEntryId(id: EntryId): Place {
 
 /** Returns the id if it is a valid session id, else throws ARGUMENT_INVALID. */
 export function checkSessionId(id: SessionId): SessionId {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the check refuses control characters
   if (typeof id === "string" && id.length >= 1 && id.length <= 256 && !/[\u0000-\u001f\u007f]/.test(id))
     return id;
   throw invalidArgument("session id", id, "1 to 256 characters without control characters");

@@ -11,7 +11,7 @@ export function rawAnswerId(part: PartInput): string | undefined {
   return rawId(part, ANSWER);
 }
 
-/** How a raw value is recognized by its type, and which field holds its id. */
+/** Patterns that recognize a raw value by its type and locate its id. */
 interface Kind {
   readonly type: RegExp;
   readonly approval: string;

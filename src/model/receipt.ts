@@ -40,7 +40,7 @@ export interface Left {
   readonly named: readonly string[];
 }
 
-/** How a summary was made, and the content it removed. */
+/** Origin and cost of a summary, and the content it removed. */
 export interface SummaryReceipt {
   /** "model", "fallback", "extractive" or "truncation". */
   readonly by: string;

@@ -208,7 +208,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#windows.compact(checkFields("options", options, COMPACT_FIELDS));
   }
 
-  /** Keeps an entry in the window unchanged, whatever else has to leave. */
+  /** Keeps an entry unchanged in the window; other content leaves first. */
   async pin(which: EntryRef): Promise<Entry<PinBody>> {
     return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: true });
   }

@@ -16,7 +16,7 @@ import type { Recovered } from "./sweeper.ts";
 import { unthrowing } from "./unthrowing.ts";
 import { followTask, hearOf, type WaitParts } from "./waiting.ts";
 
-/** How long to wait for another process to handle a request before the current status is returned. */
+/** Time to wait for another process to handle a request before the current status is returned. */
 const WISH_WAIT_MS = 10_000;
 
 const isEnded = (task: TaskRecord) => isTerminal(task.state);

@@ -7,7 +7,7 @@ import { output } from "./limited.ts";
 import { lineOfThread } from "./only-line.ts";
 import { textsIn } from "./said.ts";
 
-/** How clients store their prefill and the model's continuation. */
+/** Ways in which clients store their prefill and the model's continuation. */
 const KEPT: Readonly<Record<string, (begun: string, reply: string) => readonly JsonObject[]>> = {
   "as one text": (begun, reply) => [{ role: "assistant", content: begun + reply }],
   "as one text without white space between": (begun, reply) => [

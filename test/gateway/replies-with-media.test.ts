@@ -16,7 +16,7 @@ const SOURCE = {
 /** The model's reply by request index. */
 type Reply = (index: number) => JsonObject;
 
-/** How a client stores a reply. */
+/** Converts a reply to the form in which a client stores it. */
 type Keep = (reply: JsonObject, index: number) => JsonObject;
 
 function answer(response: ServerResponse, reply: JsonObject, isStreamed: boolean): void {

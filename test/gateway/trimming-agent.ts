@@ -4,7 +4,7 @@ import type { MessageInput } from "../../src/index.ts";
 import { type AskedCall, TestAgent } from "../support/agent.ts";
 import { textsIn } from "./said.ts";
 
-/** How a client shortens its own history before a request. */
+/** Rules by which a client shortens its own history before a request. */
 export interface Trimming {
   /** Maximum number of newest messages that it sends. */
   readonly newest: number;

@@ -200,7 +200,7 @@ const DIALECTS: Readonly<Record<ApiName, Dialect>> = {
   "openai-responses": responses,
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: events of three APIs, of which each client reads what it needs.
+// biome-ignore lint/suspicious/noExplicitAny: events of three APIs; each client reads the fields it needs.
 type Wire = any;
 
 function sumOf(usage: Readonly<Record<string, number>>): number {

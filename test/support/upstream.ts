@@ -18,7 +18,7 @@ export interface Heard {
   readonly header: (name: string) => string | undefined;
   readonly body: Buffer;
   /** The parsed body. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it has to.
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields.
   readonly json: any;
   readonly socket: Socket;
   /** Resolves when the exchange is over: true if the response was sent completely. */

@@ -19,7 +19,7 @@ export const measureLoad: ChildTask<null, number> = async function measureLoad()
   return cpuMs(() => void loadStaticEmbedder());
 };
 
-/** Texts per CPU second, with tokenization alone and with vector sums. */
+/** Texts per CPU second, fully embedded and only tokenized. */
 export const measureRates: ChildTask<{ texts: number; rounds: number }, Rates> = async function measureRates(
   { texts, rounds },
   { corpusFolder },

@@ -1,7 +1,7 @@
 import { Agent, createServer, type IncomingMessage, request as openRequest, type Server } from "node:http";
 import { KEEP_ALIVE_MS } from "./upstream.ts";
 
-/** How a bare proxy forwards a request: streamed, or once complete, as any proxy that edits it must. */
+/** Forwarding mode: "piped" streams the request; "whole" waits for all of it, as any proxy that edits requests must. */
 export type Handing = "piped" | "whole";
 
 /** A proxy that only forwards: the lower bound for any proxy. */

@@ -1,6 +1,6 @@
 import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
 
-/** SQLite's primary result codes that map to error codes of ours. */
+/** Maps SQLite's primary result codes to our error codes. */
 const CODE_BY_RESULT: Readonly<Record<number, ErrorCode>> = {
   1: "STORE_CORRUPT", // ERROR: a table or column is missing
   3: "STORE_READ_ONLY", // PERM

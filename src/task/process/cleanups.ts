@@ -28,7 +28,10 @@ export interface CleanupOptions {
 
 /** Registry of work to do before this process ends, however it ends. */
 export interface Cleanups {
-  /** Registers work and returns a function that unregisters it. Cleanups run one at a time, last registered first. */
+  /**
+   * Registers work and returns a function that unregisters it. Cleanups run one at a time, last registered first; one
+   * that exceeds its time limit does not block the next.
+   */
   add(work: Cleanup, options?: CleanupOptions): () => void;
   /** Runs all registered work once; for programs that handle signals themselves. */
   run(reason?: CleanupReason): Promise<void>;

@@ -14,7 +14,7 @@ export interface FileCount extends Count {
 export const NOTHING: Count = { messages: 0, toolCalls: 0, images: 0 };
 
 /** Foreign JSON, accessed without checks: missing fields are undefined. */
-// biome-ignore lint/suspicious/noExplicitAny: a counter that checked types would no longer be simple enough to be trusted.
+// biome-ignore lint/suspicious/noExplicitAny: type checks would make the counters too complex to be trusted.
 export type Foreign = any;
 
 /** The objects of a JSONL text; other lines are skipped. */

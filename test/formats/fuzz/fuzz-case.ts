@@ -11,7 +11,7 @@ export interface FuzzCase {
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
-/** Where a case may create a database, and the path of a file that must never be read. */
+/** The path for a case's database, and the path of a file that must never be read. */
 export interface FuzzPlaces {
   readonly database: string;
   readonly secret: string;

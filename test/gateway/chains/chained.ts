@@ -168,5 +168,5 @@ function textOf(response: Wire): string {
   return response.output.map(({ content }: Wire) => content?.[0]?.text ?? "").join("");
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies of a provider, of which each test reads what it needs.
+// biome-ignore lint/suspicious/noExplicitAny: provider bodies; each test reads the fields it needs.
 type Wire = any;

@@ -27,7 +27,7 @@ export function startWorking(): Promise<Upstream & { readonly counts: readonly n
   });
 }
 
-/** An upstream that replies with the number of its requests. */
+/** An upstream that numbers its replies. */
 export function startCounting(): Promise<Upstream> {
   return startUpstream(
     says((_, index) => ({ text: `Answer ${index}.`, usage: { input: 1_000, output: 7 } })),

@@ -20,7 +20,7 @@ export interface Seen {
   readonly elements: readonly JsonObject[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it has to.
+// biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields.
 type Loose = any;
 
 /** Parses a body. */

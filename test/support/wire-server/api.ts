@@ -43,7 +43,7 @@ export function pieces(text: string): readonly string[] {
   return text.split(/(?<=\s)/).filter((piece) => piece !== "");
 }
 
-/** How a reply ends. */
+/** The finish reason of a reply. */
 export function finishOf(reply: Reply): NonNullable<Reply["finish"]> {
   return reply.finish ?? (reply.toolCalls?.length ? "tool-calls" : "stop");
 }

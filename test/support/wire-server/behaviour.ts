@@ -40,7 +40,7 @@ export type ErrorKind =
   | "overflow"
   | "empty-account";
 
-/** How the server handles one request. */
+/** Server behavior for one request. */
 export type Behaviour =
   | { readonly type: "reply"; readonly reply: Reply }
   /** An error instead of a reply; `body` replaces the API's format. */

@@ -81,7 +81,7 @@ describe("tagged processes", () => {
       import { once } from "node:events";
       import { Worker } from "node:worker_threads";
       const child = spawn("sleep", ["600"]);
-      // Threads have pids too; these are the newest.
+      // Threads have numbers like processes; these are the youngest.
       for (let i = 0; i < 3; i++) await once(new Worker("setInterval(() => {}, 1000)", { eval: true }), "online");
       console.log((await reapTagged(process.env.LONGHAUL_TASK)).ended, child.pid > 0);
       process.exit();`;
