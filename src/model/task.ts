@@ -120,7 +120,7 @@ export type TaskNote =
 export type AgentNote =
   /** Output for observers; for a program, `stream` marks standard error. */
   | { readonly type: "output"; readonly text: string; readonly stream?: "stderr" }
-  /** A finished tool call; calls without a result are not reported. */
+  /** A tool call with its result, which the loop guard compares with earlier ones. */
   | { readonly type: "call"; readonly name: string; readonly arguments: Json; readonly result: Json }
   /** Uses one step of the budget. */
   | { readonly type: "step" }

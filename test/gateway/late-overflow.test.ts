@@ -40,7 +40,7 @@ async function refuse(response: ServerResponse, pieces: readonly string[]): Prom
   beginStream(response);
   for (const piece of pieces) {
     await new Promise((resolve) => response.write(piece, resolve));
-    // Sends the next piece in its own packet.
+    // Pause, so that the next piece arrives in its own packet.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   response.end();
