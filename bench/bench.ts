@@ -7,11 +7,11 @@ import { writeCorpus } from "./corpus-writer.ts";
 import { ensurePeers, type PeerName, type Peers } from "./peers/install.ts";
 import type { Progress } from "./progress.ts";
 
-/** One run of a bench: its temporary folder, its children, the peers, and what went wrong. */
+/** One run of a bench: its temporary folder, child processes, peers and failures. */
 export class Bench {
-  /** Whether smaller counts are wanted. */
+  /** Whether to use smaller counts. */
   readonly isQuick: boolean;
-  /** Removed with everything in it when the bench ends. */
+  /** Removed with its content when the bench ends. */
   readonly folder = mkdtempSync(join(tmpdir(), "longhaul-bench-"));
   readonly #progress: Progress;
   readonly #corpusFolder: string;
@@ -26,17 +26,17 @@ export class Bench {
     this.#children = new Children(this.folder, this.#corpusFolder);
   }
 
-  /** Makes what the children need; to be called once, when leaving the process already closes the bench. */
+  /** Writes the corpus for the children; call once, after exit handlers that close the bench are installed. */
   prepare(): void {
     writeCorpus(this.#corpusFolder);
   }
 
-  /** How many things could not be measured. */
+  /** Number of measurements that failed. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Runs `task`, an export of the module at `moduleUrl`, in a child process; `step` says so on a terminal. */
+  /** Runs `task`, an export of the module at `moduleUrl`, in a child process; a terminal shows `step`. */
   child<Input, Output>(
     step: string,
     moduleUrl: string,
@@ -48,7 +48,7 @@ export class Bench {
     return this.#children.run(moduleUrl, task, input, nodeFlags);
   }
 
-  /** Measures a peer; null, with the reason on stderr, when that is not possible. */
+  /** Measures a peer; returns null, with the reason on stderr, if that is not possible. */
   async beside<Output>(peer: string, measure: () => Promise<Output>): Promise<Output | null> {
     if (!(await this.#hasPeer(peer))) return null;
     try {
@@ -59,7 +59,7 @@ export class Bench {
     }
   }
 
-  /** Makes something that several measurements share, when the first of them asks for it. */
+  /** Creates a value that several measurements share, on first use. */
   once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const made = (this.#made.get(name) as Promise<T> | undefined) ?? make();
     this.#made.set(name, made);
@@ -71,13 +71,13 @@ export class Bench {
     this.#progress.note(line);
   }
 
-  /** Records that something could not be measured, and says why. */
+  /** Counts and reports a failed measurement. */
   fail(what: string, error: unknown): void {
     this.#failures++;
     this.note(`FAILED ${what}: ${error instanceof Error ? error.message : String(error)}`);
   }
 
-  /** Ends the running child and removes the temporary folder; safe to call at any time, also twice. */
+  /** Kills the running child and removes the temporary folder; safe to call at any time and repeatedly. */
   close(): void {
     this.#children.kill();
     // A killed child may still be writing for a moment.

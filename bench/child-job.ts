@@ -1,4 +1,4 @@
-/** Where a measurement in a child process works. */
+/** Folders of a measurement in a child process. */
 export interface ChildPlace {
   /** Empty at the start and removed when the child has ended. */
   readonly folder: string;
@@ -6,10 +6,10 @@ export interface ChildPlace {
   readonly corpusFolder: string;
 }
 
-/** A measurement that runs in a child process: an exported function whose input and output are JSON. */
+/** A measurement that runs in a child process: an exported function with JSON input and output. */
 export type ChildTask<Input, Output> = (input: Input, place: ChildPlace) => Promise<Output>;
 
-/** What the parent asks a child to do. */
+/** A job that the parent sends to a child. */
 export interface ChildJob {
   readonly moduleUrl: string;
   readonly taskName: string;
@@ -17,5 +17,5 @@ export interface ChildJob {
   readonly place: ChildPlace;
 }
 
-/** What a child answers. */
+/** Reply of a child. */
 export type ChildAnswer = { readonly output: unknown } | { readonly error: string };

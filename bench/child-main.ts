@@ -1,6 +1,6 @@
 import type { ChildAnswer, ChildJob, ChildTask } from "./child-job.ts";
 
-// The channel closes when the parent is gone, however it went; nobody would read the result then.
+// The channel closes when the parent is gone for any reason, and the result would have no reader.
 process.once("disconnect", () => process.exit(1));
 process.once("message", async (job: ChildJob) => {
   const answer = await answerTo(job);

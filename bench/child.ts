@@ -7,7 +7,7 @@ import type { ChildAnswer, ChildJob, ChildTask } from "./child-job.ts";
 const MAIN = fileURLToPath(new URL("child-main.ts", import.meta.url));
 const NODE_FLAGS = ["--expose-gc", "--disable-warning=ExperimentalWarning"];
 const TIMEOUT_MS = 15 * 60_000;
-/** As much of a child's own output as is worth showing when it fails. */
+/** How much of a failed child's output is shown. */
 const TAIL_CHARACTERS = 2_000;
 
 /** Runs tasks in child processes, one at a time, so that each starts with a fresh heap and an idle machine. */
@@ -21,7 +21,7 @@ export class Children {
     this.#corpusFolder = corpusFolder;
   }
 
-  /** Runs an exported function of a module in a process of its own. */
+  /** Runs an exported function of a module in its own process. */
   async run<Input, Output>(
     moduleUrl: string,
     task: ChildTask<Input, Output>,
@@ -37,7 +37,7 @@ export class Children {
     }
   }
 
-  /** Ends the child that is running, if any. */
+  /** Kills the running child, if any. */
   kill(): void {
     this.#current?.kill("SIGKILL");
   }
@@ -45,7 +45,7 @@ export class Children {
   #ask(job: ChildJob, nodeFlags: readonly string[]): Promise<unknown> {
     const child = fork(MAIN, [], {
       execArgv: [...NODE_FLAGS, ...nodeFlags],
-      // Most of a child's start is compiling the same TypeScript again.
+      // Most of a child's startup time is compiling the same TypeScript again.
       env: { ...process.env, NODE_COMPILE_CACHE: join(this.#runFolder, "compile-cache") },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Real files, their text one behind the other in one buffer. */
+/** The concatenated text of real files. */
 export interface RealText {
   readonly bytes: Buffer;
   readonly files: readonly RealFile[];
 }
 
-/** One real file; its text lies from `start` to `end`. */
+/** A real file; its text spans `start` to `end`. */
 export interface RealFile {
   readonly path: string;
   readonly start: number;
@@ -18,17 +18,17 @@ export interface RealFile {
 /** Root of the repository. */
 export const ROOT_FOLDER = fileURLToPath(new URL("../", import.meta.url));
 
-/** What every clone has after its first install, and our own sources and pages. */
+/** Folders that exist in every clone after the first install, and our own sources and pages. */
 const FOLDERS = ["node_modules", "src", "test", "docs", "bench"];
 const TEXT_FILE = /(?:\.md|\.d\.[cm]?ts|\.[cm]?js|\.ts|package\.json)$/;
-/** Minified and generated files, and packages for one platform only: far from what agents read and write. */
+/** Minified and generated files and single-platform packages, which differ from the text that agents read and write. */
 const LEFT_OUT =
   /(?:^|\/)(?:\.|peers\/node_modules|[^/]*\.min\.|[^/]*-(?:linux|darwin|win32)-|typescript\/dist\/|lightningcss\/|@types\/chai\/)/;
-/** Larger files are bundles; a piece of each is enough, or a few of them would be most of the text. */
+/** Larger files are bundles; they are cut, or a few of them would dominate the text. */
 const MAX_FILE_BYTES = 400_000;
 const MIN_FILE_BYTES = 200;
 
-/** Reads all prose and code that every clone has. */
+/** Reads all prose and code that exists in every clone. */
 export function readRealText(): RealText {
   const chunks: Buffer[] = [];
   const files: RealFile[] = [];

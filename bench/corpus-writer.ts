@@ -8,10 +8,10 @@ const POOL_BYTES = 16_000_000;
 const MIN_PIECE_BYTES = 500;
 const MAX_PIECE_BYTES = 4_000;
 
-/** Writes one piece of the pool, at least up to `end`, which the pool has room for. */
+/** Writes one piece to the pool, up to at least `end`, which must be within the pool. */
 type Writer = (pool: Sheet, end: number, text: RealText, random: Random) => void;
 
-/** What agents' messages are made of, by share: prose and code, and the output of tools. */
+/** Content of agent messages by share: prose, code and tool output. */
 const WRITERS: readonly Writer[] = [
   ...Array<Writer>(12).fill(writePassage),
   ...Array<Writer>(4).fill(writeNumberedRead),
@@ -20,7 +20,7 @@ const WRITERS: readonly Writer[] = [
   writeJsonOutput,
 ];
 
-/** Writes the pool that all messages of a bench are cut from into a folder; the same files give the same pool. */
+/** Writes the pool that all messages of a bench are cut from; the same files give the same pool. */
 export function writeCorpus(folder: string): void {
   const text = readRealText();
   const random = new Random(1);
@@ -35,7 +35,7 @@ export function writeCorpus(folder: string): void {
   writeFileSync(join(folder, POOL_FILE), pool.bytes);
 }
 
-/** Bytes that are filled piece by piece; what does not fit is left out. */
+/** A fixed-size buffer that is filled piece by piece; excess content is dropped. */
 class Sheet {
   readonly bytes: Buffer;
   used = 0;
@@ -50,28 +50,28 @@ class Sheet {
 
   write(text: string): void {
     this.used += this.bytes.write(text, this.used);
-    // A character that does not fit whole would otherwise be tried for ever.
+    // A character that does not fit would otherwise be retried forever.
     if (this.used > this.bytes.length - 4) this.used = this.bytes.length;
   }
 }
 
-/** A passage of prose or code from anywhere. */
+/** A random passage of prose or code. */
 function writePassage(pool: Sheet, end: number, { bytes }: RealText, random: Random): void {
   const start = random.between(0, bytes.length - MAX_PIECE_BYTES);
   pool.copy(bytes, start, start + end - pool.used);
 }
 
-/** `path:line:text`, as search tools print it. */
+/** `path:line:text`, the format of search tools. */
 function writeSearchOutput(pool: Sheet, end: number, text: RealText, random: Random): void {
   writeLines(pool, end, text, random, 0.25, (path, number) => `${path}:${number}:`);
 }
 
-/** A file with numbered lines, as read tools print it. */
+/** A file with numbered lines, the format of read tools. */
 function writeNumberedRead(pool: Sheet, end: number, text: RealText, random: Random): void {
   writeLines(pool, end, text, random, 1, (_, number) => `${String(number).padStart(6)}\t`);
 }
 
-/** Lines of one file after another from a random place on, each taken with the given chance. */
+/** Lines of consecutive files from a random position, each included with the given probability. */
 function writeLines(
   pool: Sheet,
   end: number,
@@ -83,7 +83,7 @@ function writeLines(
   for (let index = random.between(0, files.length); pool.used < end; index = (index + 1) % files.length) {
     const file = files[index] as RealFile;
     const path = file.path.replace(/^node_modules\/(?:@[^/]+\/)?/, "");
-    // Numbers count from a made-up place: counting real lines from the start of each file would cost too much.
+    // Line numbers start at an arbitrary value, because counting real lines would be too slow.
     let number = random.between(1, 400);
     let at = bytes.indexOf(10, random.between(file.start, file.end)) + 1 || file.end;
     while (at < file.end && pool.used < end) {
@@ -98,7 +98,7 @@ function writeLines(
   }
 }
 
-/** Places in a file as JSON, as scripted tools print them. */
+/** Matches in a file as JSON, the format of scripted tools. */
 function writeJsonOutput(pool: Sheet, end: number, { bytes, files }: RealText, random: Random): void {
   const file = files[random.between(0, files.length)] as RealFile;
   pool.write(`{"path":${JSON.stringify(file.path)},"matches":[`);

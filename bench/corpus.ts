@@ -3,19 +3,19 @@ import { join } from "node:path";
 import type { BenchMessage } from "./peers/contestant.ts";
 import { Random } from "./random.ts";
 
-/** The pool of text, in the folder that `writeCorpus` wrote it to. */
+/** Name of the pool file in the folder of `writeCorpus`. */
 export const POOL_FILE = "pool.txt";
 
-/** Sizes are even between these, so that messages have 2,048 bytes on average. */
+/** Sizes are uniform in this range, so that messages have 2,048 bytes on average. */
 export const MIN_MESSAGE_BYTES = 512;
 export const MAX_MESSAGE_BYTES = 3_584;
 
-/** A message and the UTF-8 bytes of its text. */
+/** A message and the UTF-8 size of its text. */
 export interface SizedMessage extends BenchMessage {
   readonly sizeBytes: number;
 }
 
-/** Messages cut from the pool at pseudo-random places: the same index always gives the same message. */
+/** Messages cut from the pool at pseudo-random positions: the same index always gives the same message. */
 export class Corpus {
   readonly #pool: Buffer;
 
@@ -23,7 +23,7 @@ export class Corpus {
     this.#pool = pool;
   }
 
-  /** The message at an index; users and assistants take turns. */
+  /** The message at an index; user and assistant alternate. */
   message(index: number): SizedMessage {
     const random = new Random(index);
     const start = characterFrom(this.#pool, random.between(0, this.#pool.length - MAX_MESSAGE_BYTES - 4));
@@ -38,12 +38,12 @@ export class Corpus {
   }
 }
 
-/** Opens the corpus that `writeCorpus` left in a folder. */
+/** Opens the corpus that `writeCorpus` wrote to a folder. */
 export function openCorpus(folder: string): Corpus {
   return new Corpus(readFileSync(join(folder, POOL_FILE)));
 }
 
-/** Where the first whole character at or after a place begins. */
+/** Start of the first complete character at or after a position. */
 export function characterFrom(bytes: Buffer, at: number): number {
   let start = at;
   while (start < bytes.length && ((bytes[start] as number) & 0xc0) === 0x80) start++;

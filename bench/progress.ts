@@ -1,4 +1,4 @@
-/** Says on stderr what is being measured: a live line on a terminal, a plain line a measurement elsewhere. */
+/** Reports progress on stderr: a live line on a terminal, one plain line per measurement elsewhere. */
 export class Progress {
   readonly #isLive = process.stderr.isTTY === true;
   readonly #startedMs = performance.now();
@@ -7,7 +7,6 @@ export class Progress {
   #step = "";
   #stepStartedMs = 0;
 
-  /** Begins a measurement. */
   begin(measurement: string): void {
     if (!this.#isLive) process.stderr.write(`${measurement}\n`);
     this.#measurement = measurement;
@@ -15,21 +14,21 @@ export class Progress {
     if (this.#isLive) this.#timer ??= setInterval(() => this.#draw(), 500).unref();
   }
 
-  /** Says what the measurement is doing now; shown on a terminal only. */
+  /** Sets the current step of the measurement; shown only on a terminal. */
   step(step: string): void {
     this.#step = step;
     this.#stepStartedMs = performance.now();
     this.#draw();
   }
 
-  /** Writes a line of its own, above the live one. */
+  /** Prints a line above the live one. */
   note(line: string): void {
     this.clear();
     process.stderr.write(`${line}\n`);
     this.#draw();
   }
 
-  /** Removes the live line, so that something else can be printed. */
+  /** Removes the live line, so that other text can be printed. */
   clear(): void {
     if (this.#isLive) process.stderr.write("\r\x1b[2K");
   }
@@ -52,7 +51,7 @@ export class Progress {
     const seconds = Math.round((performance.now() - this.#stepStartedMs) / 1_000);
     const step = this.#step === "" ? "" : ` · ${this.#step}`;
     const line = `${this.#measurement}${step} … ${seconds} s`;
-    // A line that wraps could not be removed again. Some terminals report no width.
+    // A wrapped line could not be removed again. Some terminals report no width.
     process.stderr.write(`\r\x1b[2K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
   }
 }

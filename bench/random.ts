@@ -1,9 +1,9 @@
-/** A source of pseudo-random numbers that gives the same ones for the same seed (mulberry32). */
+/** Seeded pseudo-random numbers (mulberry32). */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
-    // Neighbouring seeds must not give neighbouring numbers.
+    // Adjacent seeds must not give similar numbers.
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ (seed >>> 15);
   }
 

@@ -5,16 +5,16 @@ import { characterFrom, MAX_MESSAGE_BYTES, MIN_MESSAGE_BYTES } from "./corpus.ts
 import { ROOT_FOLDER } from "./corpus-files.ts";
 import { Random } from "./random.ts";
 
-/** Longer runs without a space are images or keys in base64, which no text corpus should be compared with. */
+/** Longer runs without a space are base64 images or keys, which are not comparable to text. */
 const UNBROKEN = /\S{400}/;
 
-/** The folder of real data, where this machine has one: `LONGHAUL_DATA`, else `shared/data` beside the repository. */
+/** The folder of real data, if there is one: `LONGHAUL_DATA`, else `shared/data` next to the repository. */
 export function findDataFolder(): string | undefined {
   const folder = process.env.LONGHAUL_DATA ?? join(ROOT_FOLDER, "../shared/data");
   return existsSync(join(folder, "transcripts")) ? folder : undefined;
 }
 
-/** Pieces of the size of bench messages, from the strings of real agent transcripts; read in place, never copied. */
+/** Message-sized pieces of strings from real agent transcripts; read in place, never copied. */
 export function* realPieces(dataFolder: string, fileCount: number): Generator<Buffer> {
   const random = new Random(1);
   const folder = join(dataFolder, "transcripts");
@@ -47,7 +47,7 @@ function* stringsOfLine(line: string): Generator<string> {
   try {
     yield* stringsOf(JSON.parse(line));
   } catch {
-    // A line cut off by a crash of its writer; real transcripts have some.
+    // Real transcripts have some lines that were truncated when their writer crashed.
   }
 }
 

@@ -1,10 +1,10 @@
 /** One line of a bench's result; `--json` prints exactly these keys. */
 export interface Row {
   readonly id: string;
-  /** Null when it could not be measured here. */
+  /** Null if it could not be measured here. */
   readonly value: number | null;
   readonly unit: string;
-  /** What was measured beside it: a peer, or a limit that nothing can be faster than. */
+  /** Name of the comparison: a peer, or a theoretical limit. */
   readonly beside: string | null;
   readonly besideValue: number | null;
   /** Always value / besideValue. */
@@ -13,13 +13,13 @@ export interface Row {
   readonly met: boolean | null;
 }
 
-/** What a figure is to reach, in words and as a check; null when there is nothing to check against. */
+/** Target of a figure, as text and as a check; the check returns null if there is no value to compare with. */
 export interface Goal {
   readonly text: string;
   isMet(value: number, ratio: number | null): boolean | null;
 }
 
-/** What a measurement found, before it is compared with its goal. */
+/** A measured value before it is compared with its goal. */
 export interface Finding {
   readonly id: string;
   readonly value: number | null;
@@ -29,12 +29,12 @@ export interface Finding {
   readonly goal?: Goal | undefined;
 }
 
-/** The value itself must not be above the limit. */
+/** The value must not exceed the limit. */
 export function atMost(limit: number, unit: string): Goal {
   return { text: `<= ${limit} ${unit}`.trim(), isMet: (value) => value <= limit };
 }
 
-/** The value must be at least this share of what it is beside. */
+/** The value must be at least this share of the compared value. */
 export function atLeastOfBeside(share: number): Goal {
   return {
     text: `>= ${share} of beside`,
@@ -42,7 +42,7 @@ export function atLeastOfBeside(share: number): Goal {
   };
 }
 
-/** The value must not be above this multiple of what it is beside. */
+/** The value must not exceed this multiple of the compared value. */
 export function atMostOfBeside(multiple: number): Goal {
   return {
     text: `<= ${multiple} of beside`,
@@ -50,9 +50,8 @@ export function atMostOfBeside(multiple: number): Goal {
   };
 }
 
-/** The row of a finding. */
 export function toRow({ id, value, unit, beside, besideValue = null, goal }: Finding): Row {
-  // Growth can come out a little below nothing, and a share of that says nothing.
+  // Growth can be slightly negative, and its ratio would be meaningless.
   const hasRatio = value !== null && value >= 0 && besideValue !== null && besideValue > 0;
   const ratio = hasRatio ? value / besideValue : null;
   return {
@@ -67,7 +66,7 @@ export function toRow({ id, value, unit, beside, besideValue = null, goal }: Fin
   };
 }
 
-/** Six digits are more than any of these measurements can promise. */
+/** Six digits exceed the precision of all measurements. */
 function rounded(value: number | null): number | null {
   return value === null ? null : Number(value.toPrecision(6));
 }

@@ -33,7 +33,7 @@ function readArguments() {
       throw new Error(`There is no suite "${suite}".`);
     return { ...values, suite };
   } catch (error) {
-    // Node adds advice about positional arguments to its own messages; the first sentence says what is wrong.
+    // Node appends advice about positional arguments to its messages; only the first sentence states the problem.
     const problem = String(error instanceof Error ? error.message : error).replace(/\. To specify.*/s, ".");
     process.stderr.write(`${problem}\n\n${usage()}\n`);
     return undefined;
@@ -73,7 +73,7 @@ if (!options) {
   const suite = await SUITES[options.suite]?.load();
   const progress = new Progress();
   const bench = new Bench(options.quick === true, progress);
-  // Leaving through `exit` removes the folder and ends the child, whatever the reason for leaving.
+  // The exit handler removes the folder and kills the child, whatever the reason for exiting.
   process.once("exit", () => bench.close());
   for (const [signal, number] of Object.entries(SIGNALS)) {
     process.once(signal, () => process.exit(128 + number));

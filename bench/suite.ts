@@ -1,12 +1,12 @@
 import type { Bench } from "./bench.ts";
 import type { Row } from "./result.ts";
 
-/** One subject's measurements, in the order in which they run. */
+/** The measurements of one subject, in the order they run. */
 export interface Suite {
   readonly measurements: readonly Measurement[];
 }
 
-/** Something that is measured; it runs its work in children of the bench and gives each row as soon as it has it. */
+/** A measurement; it runs its work in children of the bench and yields each row as soon as it is ready. */
 export interface Measurement {
   readonly name: string;
   run(bench: Bench): AsyncIterable<Row>;

@@ -1,6 +1,6 @@
 import type { Row } from "./result.ts";
 
-/** Widths are fixed, so that each row can be printed as soon as it is measured. */
+/** Fixed widths, so that each row can be printed as soon as it is measured. */
 const COLUMNS = [
   { title: "id", width: 28, right: false },
   { title: "value", width: 12, right: true },
@@ -12,14 +12,13 @@ const COLUMNS = [
   { title: "met", width: 3, right: false },
 ] as const;
 
-/** The table's first two lines. */
+/** The header line and rule of the table. */
 export function tableHead(): string {
   const titles = COLUMNS.map(({ title }) => title);
   const rules = COLUMNS.map(({ width }) => "─".repeat(width));
   return `${joinCells(titles)}\n${joinCells(rules)}`;
 }
 
-/** One row of the table. */
 export function tableLine(row: Row): string {
   return joinCells([
     row.id,
@@ -33,7 +32,7 @@ export function tableLine(row: Row): string {
   ]);
 }
 
-/** Whole numbers in groups of three digits, others with three significant digits. */
+/** Integers in groups of three digits, others with three significant digits. */
 export function formatNumber(value: number): string {
   if (Number.isInteger(value) || Math.abs(value) >= 1_000) return Math.round(value).toLocaleString("en");
   return Number(value.toPrecision(3)).toString();

@@ -4,20 +4,20 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { openKernel } from "../src/index.ts";
 
-/** A conversation as the gateway has stored it. */
+/** A conversation in the gateway's store. */
 export interface StoredThread {
   readonly id: string;
-  /** "main", or what else it is for. */
+  /** "main", or another purpose. */
   readonly kind: string;
   readonly entries: number;
 }
 
-/** A gateway as a process of its own. */
+/** A gateway in its own process. */
 export interface RunningGateway {
   readonly url: string;
-  /** Ends it and waits until it has; gives back what it logged. */
+  /** Stops the gateway and waits for its exit; returns its log. */
   close(): Promise<string>;
-  /** What is in its store. To be asked after the end: the store has one owner. */
+  /** Sessions in its store; call after `close`, because the store has a single owner. */
   sessions(): Promise<readonly StoredThread[]>;
 }
 
@@ -29,12 +29,12 @@ const END_MS = 15_000;
 const MOST_LOGGED = 4_000_000;
 const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
-/** Starts `longhaul serve` on a store of its own. */
+/** Starts `longhaul serve` with its own store. */
 export async function startGateway(options: {
   readonly upstream: string;
   readonly policy: string;
   readonly store: string;
-  /** Any that is free where none is given. */
+  /** Any free port by default. */
   readonly port?: number | undefined;
 }): Promise<RunningGateway> {
   const { upstream, policy, store, port = 0 } = options;

@@ -1,7 +1,7 @@
 import type { TappedRequest } from "./tap.ts";
 import type { SeenRequest } from "./upstream/scripted-upstream.ts";
 
-/** Headers of a connection; each hop has its own. */
+/** Hop-by-hop headers. */
 const OF_THE_HOP = new Set([
   "host",
   "connection",
@@ -12,15 +12,17 @@ const OF_THE_HOP = new Set([
   "upgrade",
 ]);
 
-/** What reached the upstream otherwise than the agent had sent it; nothing if all is the same, byte for byte. */
+/**
+ * Differences between requests as sent by the agent and as received by the upstream; empty if they match byte for byte.
+ */
 export function differences(sent: readonly TappedRequest[], seen: readonly SeenRequest[]): readonly string[] {
   const rest = [...seen];
   const found: string[] = [];
   for (const [index, request] of sent.entries()) {
-    // Who asks for another protocol is answered by whoever does not speak it.
+    // Upgrade requests are answered by the first server that does not support the protocol.
     if (isUpgrade(request.rawHeaders)) continue;
     const name = `request ${index + 1} (${request.method} ${request.url})`;
-    // Requests that are under way together may overtake each other.
+    // Concurrent requests may overtake each other.
     const at = rest.findIndex(
       ({ method, url, body }) =>
         method === request.method && url === request.url && body.equals(request.body),
@@ -35,7 +37,7 @@ export function differences(sent: readonly TappedRequest[], seen: readonly SeenR
   return [...found, ...rest.map(({ method, url }) => `${method} ${url} arrived, and nobody had sent it so`)];
 }
 
-/** How many of the requests arrived with another body than they were sent with. */
+/** Number of requests that arrived with a changed body. */
 export function countEdited(sent: readonly TappedRequest[], seen: readonly SeenRequest[]): number {
   return seen.filter(({ body }) => !sent.some((request) => request.body.equals(body))).length;
 }

@@ -8,7 +8,7 @@ import type { Agent } from "./agents/agent.ts";
 
 const INSTALL_MS = 10 * 60_000;
 
-/** The folder of an agent's package, installed on first use; throws with the reason if that cannot be done. */
+/** The folder of an agent's package, installed on first use; throws with the reason if that fails. */
 export async function ensureInstalled(agent: Agent, onProgress: (line: string) => void): Promise<string> {
   const folder = join(cacheFolder(), folderName(agent));
   const stamp = join(folder, ".installed");
@@ -16,7 +16,7 @@ export async function ensureInstalled(agent: Agent, onProgress: (line: string) =
   onProgress(`Installing ${agent.packageName} ${agent.version} (once) ...`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
-  // Programs of a platform come as packages of their own; no install script of a stranger is run.
+  // Platform programs come as separate packages; no third-party install script is run.
   const args = [
     "install",
     "--ignore-scripts",
@@ -37,7 +37,7 @@ export async function ensureInstalled(agent: Agent, onProgress: (line: string) =
   return folder;
 }
 
-/** Where agents are kept between runs: about 3 GB for all of them. */
+/** Cache folder of agents between runs: about 3 GB for all of them. */
 export function cacheFolder(): string {
   const { LONGHAUL_CLIENTS, XDG_CACHE_HOME } = process.env;
   return LONGHAUL_CLIENTS || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "longhaul", "clients");

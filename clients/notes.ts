@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The words that turns have to find. */
+/** The words that agents have to find. */
 export const WORDS = ["heliotrope", "quicksilver"] as const;
 
 const LINES = 300;
 
-/** Writes the notes that a turn reads, each about 4,000 tokens long, with the word of the day at the head. */
+/** Writes the notes of a turn, each about 4,000 tokens long, with the word of the day in the first line. */
 export async function writeNotes(project: string, word: string, firstLines = LINES): Promise<void> {
   for (const name of ["notes.txt", "notes-1.txt", "notes-2.txt", "notes-3.txt"]) {
     const lines = Array.from(

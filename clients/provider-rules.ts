@@ -2,14 +2,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const MOST_CACHE_MARKERS = 4;
 
-/** The rules of providers that a request breaks: such a request would be refused. */
+/** Provider rules that a request violates; providers would refuse it. */
 export function brokenRules(api: string, body: Buffer): readonly string[] {
   const fields = parsed(body);
   if (api === "anthropic") return anthropicRules(fields);
   return api === "openai-chat" ? chatRules(listOf(fields.messages)) : itemRules(listOf(fields.input));
 }
 
-/** True where two messages of the assistant follow each other: no provider forbids it, but templates of local models may. */
+/** Whether two assistant messages are adjacent: no provider forbids it, but templates of local models may. */
 export function hasAnswersInARow(body: Buffer): boolean {
   const { messages } = parsed(body);
   const roles = listOf(messages).map(({ role }) => role);
@@ -25,7 +25,7 @@ function anthropicRules(body: Fields): readonly string[] {
   const broken = messages.flatMap((message, index) => {
     const uses = idsOf(message, "tool_use", "id");
     const results = idsOf(message, "tool_result", "tool_use_id");
-    // Some agents put messages of the system between; the pairs are what counts.
+    // Some agents insert system messages; only the call/result pairs matter.
     const next = messages.slice(index + 1).find(({ role }) => role !== "system");
     const previous = messages.slice(0, index).findLast(({ role }) => role !== "system");
     const answered = idsOf(next, "tool_result", "tool_use_id");

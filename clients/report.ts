@@ -11,13 +11,13 @@ export interface Row {
   readonly verdict: Verdict;
 }
 
-/** A scenario that could not be tried, and why. */
+/** A scenario that could not be tried, with the reason. */
 export interface Missing {
   readonly client: string;
   readonly version: string;
   readonly api: string;
   readonly reason: string;
-  /** True if it is the gateway that was missing. */
+  /** True if the gateway was the cause. */
   readonly isFault: boolean;
 }
 
@@ -33,12 +33,12 @@ const COLUMNS = [
   { title: "verdict", width: 0 },
 ] as const;
 
-/** The head of the table. */
+/** The table header. */
 export function tableHead(): string {
   return `${cells(COLUMNS.map(({ title }) => title))}\n${cells(COLUMNS.map(({ width }) => "─".repeat(width || 10)))}`;
 }
 
-/** A row, and below it what is to be said about it. */
+/** A row, with its problems and notes below it. */
 export function tableLines({ client, version, api, scenario, trials, verdict }: Row): string {
   const [direct, none, longhaul] = (["direct", "none", "longhaul"] as const).map((way) =>
     trials.find((trial) => trial.way === way),
@@ -63,12 +63,12 @@ export function tableLines({ client, version, api, scenario, trials, verdict }: 
   return [line, ...words.map((one) => `    ${one}`)].join("\n");
 }
 
-/** A row for what could not be tried. */
+/** A row for a scenario that could not be tried. */
 export function missingLine({ client, version, api, reason, isFault }: Missing): string {
   return `${cells([client, version, api])}  ${isFault ? "FAILS" : "not tried"}: ${reason}`;
 }
 
-/** The same for programs. */
+/** A row as JSON for programs. */
 export function rowJson({ trials, ...row }: Row): object {
   return {
     ...row,

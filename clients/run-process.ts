@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Command } from "./agents/agent.ts";
 
-/** How a program ended, and what it said. */
+/** Exit and output of a program. */
 export interface Ended {
   /** Null if it was killed. */
   readonly exitCode: number | null;
@@ -11,23 +11,23 @@ export interface Ended {
   readonly durationMs: number;
 }
 
-/** What is kept of each stream: its end. */
+/** Characters kept of each stream's end. */
 const MOST_KEPT = 8_000_000;
 
-/** Runs a program to its end, or to the deadline; whatever it has started ends with it. */
+/** Runs a program until it exits or the deadline passes; its child processes end with it. */
 export async function runProcess(
   { program, args, env }: Command,
   options: {
     readonly cwd: string;
     readonly baseEnv: NodeJS.ProcessEnv;
     readonly deadlineMs: number;
-    /** When the program gets the signal that a person sends by Ctrl+C. */
+    /** When this resolves, the program gets SIGINT, as from Ctrl+C. */
     readonly interruptOn?: Promise<void>;
   },
 ): Promise<Ended> {
   const { cwd, baseEnv, deadlineMs, interruptOn } = options;
   const begun = Date.now();
-  // A group of its own, so that the whole tree can be ended by one id.
+  // Its own process group, so that the whole tree can be killed by one id.
   const child = spawn(program, args, {
     cwd,
     env: { ...baseEnv, ...env },
@@ -43,7 +43,7 @@ export async function runProcess(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
-      // Nothing of the group is left.
+      // The group is already gone.
     }
   };
   process.once("exit", endGroup);
@@ -61,7 +61,7 @@ export async function runProcess(
       said.stderr += error.message;
       resolve(null);
     });
-    // A process that was left behind may hold the streams open, so it is ended before they are awaited.
+    // A leftover process may hold the streams open, so kill the group before waiting for them.
     child.once("exit", endGroup);
     child.once("close", (code) => resolve(code));
   });

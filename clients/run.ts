@@ -28,7 +28,7 @@ Beside each outcome: exit codes, and how many requests the upstream got.`;
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-// Whoever goes takes along what was started: agents and gateways end with this process.
+// Agents and gateways end with this process.
 for (const [signal, number] of Object.entries(SIGNALS))
   process.once(signal, () => process.exit(128 + number));
 const options = readOptions();
@@ -121,7 +121,7 @@ async function* rowsOf(
         const kept = isKept ? join(root, `${client}-${api}-${scenario.name}-${way}`) : undefined;
         const trial = await tryOut({ agent, api, scenario, installed }, way, join(root, "trial"), kept);
         trials.push(trial);
-        // An agent that cannot do its work undisturbed says nothing about the gateway.
+        // An agent that fails without the gateway is no evidence about the gateway.
         if (way === "direct" && scenario.name === "normal" && !isRight(trial))
           throw new Error(`it does not work here: ${failureOf(trial)}`);
       }

@@ -1,6 +1,6 @@
 import type { Fault } from "./upstream/scripted-upstream.ts";
 
-/** What happens to an agent while it works. */
+/** Conditions of an agent's run. */
 export interface Scenario {
   readonly name: string;
   readonly about: string;
@@ -8,15 +8,15 @@ export interface Scenario {
   /** The files that each turn reads. */
   readonly files: readonly string[];
   readonly faults?: Readonly<Record<number, Fault>>;
-  /** Every request of the conversation from this number on is called too long, however short it is. */
+  /** From this request on, every request of the conversation is refused as too long. */
   readonly refusedFrom?: number;
-  /** True if requests for a summary are refused from then on, too. */
+  /** True if requests for a summary are then refused too. */
   readonly areSummariesRefused?: boolean;
-  /** How many reads have room in the window that the upstream enforces. */
+  /** Number of reads that fit in the window enforced by the upstream. */
   readonly readsWithRoom?: number;
-  /** True if the gateway ends and starts again between the turns. */
+  /** True if the gateway restarts between the turns. */
   readonly isRestarted?: boolean;
-  /** True if all files are read by calls of one reply. */
+  /** True if one reply reads all files with parallel calls. */
   readonly isParallel?: boolean;
   /** Lines of the first of several files. */
   readonly firstLines?: number;
@@ -25,7 +25,7 @@ export interface Scenario {
 const SAME = ["notes.txt", "notes.txt", "notes.txt"];
 const OTHERS = ["notes-1.txt", "notes-2.txt", "notes-3.txt"];
 
-/** All scenarios. Faults strike where agents have something to lose: amid the reads. */
+/** All scenarios. Faults occur between the reads, where agents have something to lose. */
 export const SCENARIOS: readonly Scenario[] = [
   { name: "normal", about: "two turns of three reads", turns: 2, files: SAME },
   {

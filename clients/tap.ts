@@ -2,19 +2,19 @@ import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { finished } from "node:stream";
 
-/** A request as a client sent it, and the status that it was answered with. */
+/** A request as the client sent it, with the status of its response. */
 export interface TappedRequest {
   readonly method: string;
   readonly url: string;
   readonly rawHeaders: readonly string[];
   body: Buffer;
-  /** Undefined while there is no answer. */
+  /** Undefined until there is a response. */
   status?: number;
-  /** What an answer that is no success says. */
+  /** Body of an unsuccessful response. */
   error?: string;
 }
 
-/** A pass-through that writes down what clients send before anything else has seen it. */
+/** A pass-through proxy that records the clients' requests. */
 export interface Tap {
   readonly url: string;
   readonly requests: readonly TappedRequest[];
@@ -23,7 +23,7 @@ export interface Tap {
 
 const MOST_OF_AN_ERROR = 2_000;
 
-/** Starts a pass-through to an address. It changes nothing, and what breaks on one side breaks on the other. */
+/** Starts a pass-through proxy. It changes nothing, and a broken connection on one side breaks the other. */
 export async function startTap(target: string): Promise<Tap> {
   const { hostname, port } = new URL(target);
   const requests: TappedRequest[] = [];
@@ -40,7 +40,7 @@ export async function startTap(target: string): Promise<Tap> {
         if (status >= 400) tapped.error = ((tapped.error ?? "") + chunk).slice(0, MOST_OF_AN_ERROR);
       });
       answer.pipe(response);
-      // A pipe ends its target only where the source has ended well.
+      // A pipe ends its target only if the source ended normally.
       finished(answer, (error) => error && response.destroy());
     });
     const chunks: Buffer[] = [];

@@ -9,13 +9,13 @@ import { startTap, type TappedRequest } from "./tap.ts";
 import { PROMPTS } from "./upstream/answer.ts";
 import { type SeenRequest, startUpstream } from "./upstream/scripted-upstream.ts";
 
-/** The way of an agent's requests: straight to the upstream, or through a gateway with a policy. */
+/** Route of an agent's requests: straight to the upstream, or through a gateway with a policy. */
 export type Way = "direct" | "none" | "longhaul";
 
 /** One turn of an agent. */
 export interface Turn extends Ended {
   readonly answer: string;
-  /** True if it ended well and knew the word of the day. */
+  /** True if it succeeded and knew the word of the day. */
   readonly isRight: boolean;
 }
 
@@ -23,16 +23,16 @@ export interface Turn extends Ended {
 export interface Trial {
   readonly way: Way;
   readonly turns: readonly Turn[];
-  /** What the agent sent. */
+  /** Requests sent by the agent. */
   readonly sent: readonly TappedRequest[];
-  /** What the upstream got. */
+  /** Requests received by the upstream. */
   readonly seen: readonly SeenRequest[];
-  /** What the gateway's store holds afterwards. */
+  /** Threads in the gateway's store afterwards. */
   readonly threads: readonly StoredThread[];
   readonly log: string;
 }
 
-/** What is tried. */
+/** Agent, API and scenario of a trial. */
 export interface Tried {
   readonly agent: Agent;
   readonly api: ApiName;
@@ -43,7 +43,7 @@ export interface Tried {
 const TURN_MS = 120_000;
 
 /**
- * Runs an agent through a scenario by one way. The folder is the same for all ways, so that an agent says the same;
+ * Runs an agent through a scenario by one route. The folder is the same for all routes, so that requests are identical;
  * it is emptied afterwards, or moved to `keepAs`.
  */
 export async function tryOut(tried: Tried, way: Way, folder: string, keepAs?: string): Promise<Trial> {
@@ -123,7 +123,7 @@ async function takeTurns(
   return turns;
 }
 
-/** Nothing of the caller's own settings and keys, and no way out of this machine. */
+/** An environment without the caller's settings and keys, and without network access. */
 function environment(home: string): NodeJS.ProcessEnv {
   const nowhere = "http://127.0.0.1:9";
   return {

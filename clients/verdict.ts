@@ -6,19 +6,18 @@ import type { Trial } from "./trial.ts";
 import { PROMPTS } from "./upstream/answer.ts";
 
 const LONGEST_REASON = 200;
-/** Requests that an upstream may get which refuses them for ever. */
+/** Maximum requests to an upstream that refuses all of them. */
 const MAX_REFUSED_REQUESTS = 20;
 
-/** What came out of an agent's runs through one scenario. */
+/** Assessment of an agent's runs through one scenario. */
 export interface Verdict {
   readonly isFine: boolean;
-  /** What is wrong; empty if nothing is. */
   readonly problems: readonly string[];
-  /** What is worth knowing, and no fault. */
+  /** Remarks that are not problems. */
   readonly notes: readonly string[];
 }
 
-/** Judges what the gateway made of an agent's work, beside the work without it. */
+/** Compares an agent's runs through the gateway with its direct run. */
 export function judge(scenario: Scenario, direct: Trial, through: readonly Trial[]): Verdict {
   const problems: string[] = [];
   const notes: string[] = [];
@@ -50,12 +49,12 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
   return { isFine: problems.length === 0, problems, notes };
 }
 
-/** True if every turn ended well with the right answer. */
+/** Whether every turn succeeded with the right answer. */
 export function isRight({ turns }: Trial): boolean {
   return turns.length > 0 && turns.every((turn) => turn.isRight);
 }
 
-/** Why a run did not end well, in the agent's own words where there are any. */
+/** Why a run failed, in the agent's own words if available. */
 export function failureOf({ turns }: Trial): string {
   const failed = turns.find((turn) => !turn.isRight);
   if (!failed) return "nothing failed";
@@ -68,13 +67,13 @@ export function failureOf({ turns }: Trial): string {
   return `exit code ${failed.exitCode}: ${words.slice(0, LONGEST_REASON)}`;
 }
 
-/** An upstream that refuses for ever must not keep an agent going. */
+/** An upstream that refuses everything must not keep an agent running forever. */
 function endlessProblems({ turns, seen }: Trial): readonly string[] {
   const problems = seen.length > MAX_REFUSED_REQUESTS ? [`${seen.length} requests reached the upstream`] : [];
   return turns.some(({ isTimedOut }) => isTimedOut) ? [...problems, "the agent did not end"] : problems;
 }
 
-/** The same as without the gateway, or better. */
+/** The outcome must equal that of the direct run, or be better. */
 function outcomeProblems(scenario: Scenario, direct: Trial, trial: Trial): readonly string[] {
   if (isInterrupted(scenario)) return afterInterruption(direct, trial);
   if (!isRight(direct)) return [];
@@ -87,7 +86,7 @@ function outcomeProblems(scenario: Scenario, direct: Trial, trial: Trial): reado
   });
 }
 
-/** A turn that was interrupted ends in the same way, and the next one is as right. */
+/** An interrupted turn must end in the same way, and the next one must be equally right. */
 function afterInterruption(direct: Trial, trial: Trial): readonly string[] {
   return trial.turns.flatMap((turn, index) => {
     const other = direct.turns[index];
@@ -101,7 +100,7 @@ function isInterrupted({ faults = {} }: Scenario): boolean {
   return Object.values(faults).includes("stall");
 }
 
-/** An agent may break rules by itself; only what the gateway breaks counts. */
+/** Only rule violations introduced by the gateway count, not the agent's own. */
 function ruleProblems({ sent, seen }: Trial): readonly string[] {
   return seen.flatMap(({ api, body }, index) => {
     if (api === undefined || sent.some((request) => request.body.equals(body))) return [];
@@ -113,13 +112,13 @@ function isOverflow(error: string): boolean {
   return /prompt is too long|context_length_exceeded/.test(error);
 }
 
-/** True if the agent itself does not know in its second turn what was said in the first. */
+/** Whether the agent itself omits the first turn from its second. */
 function isForgotten({ sent }: Trial): boolean {
   const [first, second] = PROMPTS;
   return sent.some(({ body }) => body.includes(second) && !body.includes(first));
 }
 
-/** Faults of the gateway itself, each once. */
+/** Unexpected errors logged by the gateway, without duplicates. */
 function unexpectedIn(log: string): readonly string[] {
   const lines = log.split("\n").filter((line) => line.includes('"event":"unexpected"'));
   const messages = lines.map((line) => /"message":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1] ?? line);

@@ -8,13 +8,13 @@ import type { ReopenFigures } from "./chapters/reopen.ts";
 import type { RewindFigures } from "./chapters/rewind.ts";
 import type { Course } from "./memory.ts";
 
-/** All that the demonstration measured; what `--json` prints. */
+/** All measurements of the demo; `--json` prints them. */
 export interface Figures {
   readonly elapsedMs: number;
   readonly append: AppendFigures;
   readonly page: PageFigures;
   readonly lookUp: LookUpFigures;
-  /** Missing when there was no image. */
+  /** Missing if there was no image. */
   readonly image: ReadImageFigures | undefined;
   readonly rewind: RewindFigures;
   readonly edit: EditFigures;

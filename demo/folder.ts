@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UsageError } from "./options.ts";
 
-/** A folder that is removed when it goes out of use, unless it is to be kept. */
+/** A temporary folder that is removed on disposal unless it is kept. */
 export class TemporaryFolder implements AsyncDisposable {
   readonly path: string;
   readonly #keep: boolean;
@@ -20,7 +20,7 @@ export class TemporaryFolder implements AsyncDisposable {
     }
   }
 
-  /** What becomes of it, to be said at the end. */
+  /** Closing remark: whether the folder is kept or removed. */
   get fate(): string {
     return this.#keep ? `folder kept: ${this.path}` : "temporary folder removed";
   }

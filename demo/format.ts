@@ -1,9 +1,9 @@
-/** 100000 as "100,000". */
+/** Formats 100000 as "100,000". */
 export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }
 
-/** Bytes in the unit a person would choose; 1 MB is a million bytes, as on the label of a disk. */
+/** Formats bytes with a suitable unit; 1 MB is 10^6 bytes. */
 export function formatBytes(bytes: number): string {
   const size = Math.abs(bytes);
   if (size < 1_000) return `${bytes} B`;
@@ -12,7 +12,7 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-/** A length of time with as many digits as matter. */
+/** Formats a duration with the significant digits. */
 export function formatMs(ms: number): string {
   if (ms < 1) return `${ms.toFixed(3)} ms`;
   if (ms < 10) return `${ms.toFixed(2)} ms`;

@@ -32,7 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Tells the story and the figures; returns the exit code. */
+/** Runs the demo and prints the figures; returns the exit code. */
 async function demonstrate(options: Options): Promise<number> {
   const folder = new TemporaryFolder(options.keep);
   const terminal = new Terminal(options.json ? process.stderr : process.stdout, process.env);
@@ -67,7 +67,7 @@ async function demonstrate(options: Options): Promise<number> {
   }
 }
 
-/** The chapters in their order, in a folder that is gone afterwards. */
+/** Runs the chapters in order, in a folder that is removed afterwards. */
 async function tellStory(folder: TemporaryFolder, tour: Tour): Promise<Figures> {
   const startedMs = performance.now();
   await using disk = folder;

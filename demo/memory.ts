@@ -1,13 +1,13 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Heap in use and memory held by the whole process. */
+/** Used heap and RSS of the process. */
 export interface Usage {
   readonly heapBytes: number;
   readonly rssBytes: number;
 }
 
-/** One of the two over time: first and last without garbage, the peak as it was seen. */
+/** One of the two over time: start and end without garbage, peak as observed. */
 export interface Course {
   readonly startBytes: number;
   readonly peakBytes: number;
@@ -15,12 +15,12 @@ export interface Course {
   readonly growthBytes: number;
 }
 
-/** Watches the memory of this process. */
+/** Observes the memory of this process. */
 export class MemoryMeter {
   readonly #start: Usage = withoutGarbage();
   #peak: Usage = this.#start;
 
-  /** Looks now; the highest look becomes the peak. */
+  /** Takes a reading, which may become the peak. */
   sample(): Usage {
     return this.#see(now());
   }
@@ -52,7 +52,7 @@ function now(): Usage {
   return { heapBytes: heapUsed, rssBytes: rss };
 }
 
-/** What is really held: garbage that waits for its collection says nothing about growth. */
+/** Usage after a collection: garbage says nothing about growth. */
 function withoutGarbage(): Usage {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

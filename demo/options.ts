@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** What the watcher asked for. */
+/** Command-line options. */
 export interface Options {
   readonly messages: number;
   readonly images: number;
@@ -10,7 +10,6 @@ export interface Options {
   readonly help: boolean;
 }
 
-/** What `--help` prints. */
 export const HELP = `A marathon in one session: appends, pages, looks up, rewinds, edits and reopens, and
 shows what memory that took. Everything happens in a temporary folder, removed at the end.
 
@@ -27,12 +26,12 @@ shows what memory that took. Everything happens in a temporary folder, removed a
 Ctrl-C ends it cleanly. NO_COLOR=1 turns colours off; TMPDIR says where temporary folders go.
 `;
 
-/** A command line that makes no sense; the message says why. */
+/** An invalid command line; the message states the reason. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Reads the command line; throws UsageError naming the option that is wrong. */
+/** Parses the command line; throws UsageError naming the invalid option. */
 export function readOptions(args: readonly string[]): Options {
   const { messages, images, "image-mb": imageMb, ...flags } = parse(args);
   return {

@@ -2,11 +2,11 @@ import { formatBytes, formatCount } from "./format.ts";
 import type { MemoryMeter } from "./memory.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** How often memory is looked at and a terminal's line is rewritten. */
+/** Interval of memory readings and of redrawing the line. */
 const LOOK_MS = 100;
-/** The rate shown is that of the last second or so. */
+/** The displayed rate covers about the last second. */
 const RATE_MS = 1_000;
-/** Lines written to a pipe, whatever the length of the run. */
+/** Number of lines written to a pipe, whatever the length of the run. */
 const PIPE_LINES = 10;
 
 /** The live line of a long run of appends. */
@@ -33,7 +33,7 @@ export class Progress {
     this.#diskBytes = parts.diskBytes;
   }
 
-  /** To be called after every append; costs next to nothing unless something is due. */
+  /** Must be called after every append; nearly free unless an update is due. */
   async tick(done: number): Promise<void> {
     const nowMs = performance.now();
     const isLast = done === this.#total;

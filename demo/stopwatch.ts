@@ -1,10 +1,9 @@
-/** What an action returned and how long it took. */
+/** Result and duration of an action. */
 export interface Timed<T> {
   readonly value: T;
   readonly ms: number;
 }
 
-/** Carries out an action and times it. */
 export async function timed<T>(action: () => Promise<T>): Promise<Timed<T>> {
   const startedMs = performance.now();
   const value = await action();

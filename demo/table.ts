@@ -2,7 +2,7 @@ import type { Figures } from "./figures.ts";
 import { formatBytes, formatCount, formatMs } from "./format.ts";
 import type { Course } from "./memory.ts";
 
-/** The closing tables, line by line: what was done, what memory it took, and what lies on disk. */
+/** The closing tables, line by line: operations, memory and disk use. */
 export function tableLines(figures: Figures): readonly string[] {
   const { append, page, lookUp, rewind, edit, reopen } = figures;
   return [

@@ -6,13 +6,13 @@ const SHOW_CURSOR = "\u001b[?25h";
 const LABEL_WIDTH = 22;
 const DETAIL_WIDTH = 44;
 
-/** Where the story is told: a terminal gets colours and a line rewritten in place, a pipe plain lines. */
+/** Output of the demo: a terminal gets colors and a line redrawn in place, a pipe plain lines. */
 export class Terminal {
-  /** Whether `status` rewrites its line. */
+  /** Whether `status` redraws its line. */
   readonly rewrites: boolean;
   readonly #stream: NodeJS.WriteStream;
   readonly #hasColours: boolean;
-  /** Characters of the status line that is on the screen now. */
+  /** Length of the status line on the screen. */
   #statusLength = 0;
 
   constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
@@ -22,26 +22,25 @@ export class Terminal {
     if (this.#hasColours) stream.write(HIDE_CURSOR);
   }
 
-  /** Begins a chapter: what happens now, and why it matters. */
+  /** Starts a chapter with its title and purpose. */
   heading(title: string, why: string): void {
     this.line();
     this.line(this.#style("bold", title));
     this.line(this.#style("dim", why));
   }
 
-  /** Prints one line. */
   line(text = ""): void {
     this.endStatus();
     this.#stream.write(`${text}\n`);
   }
 
-  /** Prints one thing that was done, with the time it took. */
+  /** Prints an operation with its duration. */
   fact(label: string, detail: string, ms?: number): void {
     const time = ms === undefined ? "" : this.#style("green", formatMs(ms).padStart(9));
     this.line(`  ${label.padEnd(LABEL_WIDTH)}${detail.padEnd(DETAIL_WIDTH)}${time}`.trimEnd());
   }
 
-  /** Shows how far something has come. */
+  /** Shows progress. */
   status(text: string): void {
     if (!this.rewrites) {
       this.line(text);
@@ -53,19 +52,19 @@ export class Terminal {
     this.#statusLength = shown.length;
   }
 
-  /** Leaves the status line standing and goes on below it. */
+  /** Keeps the status line and continues below it. */
   endStatus(): void {
     if (this.#statusLength > 0) this.#stream.write("\n");
     this.#statusLength = 0;
   }
 
-  /** Leaves the terminal as it was found. */
+  /** Restores the terminal. */
   restore(): void {
     this.endStatus();
     if (this.#hasColours) this.#stream.write(SHOW_CURSOR);
   }
 
-  /** Calls `listener` when nobody reads any more what is written here. */
+  /** Calls `listener` when the reader of the output is gone. */
   onGone(listener: () => void): void {
     this.#stream.on("error", listener);
   }

@@ -3,7 +3,7 @@ import { MemoryMeter } from "./memory.ts";
 import type { Stop } from "./stop.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What every chapter is given. */
+/** Context of every chapter. */
 export class Tour {
   readonly length: Length;
   readonly terminal: Terminal;
@@ -16,14 +16,14 @@ export class Tour {
     this.stop = parts.stop;
   }
 
-  /** To be called between steps: looks at the memory, and throws Stopped if the watcher has seen enough. */
+  /** Must be called between steps: samples the memory, and throws Stopped if a stop was requested. */
   step(): void {
     this.memory.sample();
     this.stop.check();
   }
 }
 
-/** Ends the demonstration if what it shows is not true. */
+/** Ends the demo if a claim does not hold. */
 export function expect(isTrue: boolean, claim: string): void {
   if (!isTrue) throw new Error(`This should hold and does not: ${claim}.`);
 }

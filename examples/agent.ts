@@ -1,12 +1,13 @@
-// A small coding agent: reads, edits, runs and searches in a folder, remembers, and has helpers work in the background.
+// A small coding agent: reads, edits, runs and searches in a folder, remembers, and starts helpers in the background.
 //
 //   node examples/agent.ts "fix the failing test"        one job, then it ends
 //   node examples/agent.ts                               a conversation, line by line
 //   --folder ../app  --session fix-42  --model ollama/qwen3:8b
 //
-// A provider is chosen by what the environment has: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY,
-// OPENAI_COMPATIBLE_BASE_URL, OLLAMA_HOST. Without any, a scripted model does a small job in a temporary folder. The
-// conversation is a session: started again with the same --session it goes on, also after a crash in the midst of a step.
+// The environment selects the provider: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY,
+// OPENAI_COMPATIBLE_BASE_URL, OLLAMA_HOST. Without any, a scripted model does a small job in a temporary
+// folder. The conversation is a session: started again with the same --session it continues, even after a crash
+// in the middle of a step.
 import { realpathSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
@@ -42,7 +43,7 @@ async function work(kernel: Kernel, model: LanguageModelV4, given: string, job: 
   kernel.tasks.register(coder);
   console.log(`${model.modelId} in ${folder}; session ${session.id}`);
 
-  // Ctrl-C ends what runs, with everything it has started, and then us; a second one does not wait.
+  // Ctrl-C ends the running task with its processes, then this process; a second one does not wait.
   const stop = new AbortController();
   const onInterrupt = () => (stop.signal.aborted ? process.exit(130) : stop.abort());
   process.on("SIGINT", onInterrupt);
@@ -74,7 +75,7 @@ async function work(kernel: Kernel, model: LanguageModelV4, given: string, job: 
   }
 }
 
-/** Shows what a task says until it has ended; a signal ends it. */
+/** Prints a task's output until it has ended; the signal kills it. */
 async function follow(task: TaskHandle, signal: AbortSignal): Promise<void> {
   const kill = () => void task.kill("interrupted by the user");
   signal.addEventListener("abort", kill, { once: true });

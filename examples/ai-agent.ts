@@ -1,5 +1,5 @@
-// An agent of the AI SDK that reads far more than its window holds. One line makes it speak in a session: every step is
-// stored, what the model is sent always fits, and nothing is lost from the log.
+// An AI SDK agent that reads far more than its window holds. One line connects it to a session: every step is stored,
+// requests always fit the window, and nothing is lost from the log.
 import { isStepCount, ToolLoopAgent, tool } from "ai";
 import { openKernel } from "longhaul";
 import { prepareStep } from "longhaul/ai";

@@ -1,5 +1,5 @@
-// A chat with Vercel's AI SDK whose memory is a session: each call is given only what is new, the rest comes from the log.
-// With ANTHROPIC_API_KEY set, a real model answers; with LONGHAUL_HOME, the chat goes on in the next run.
+// A chat with Vercel's AI SDK whose memory is a session: each call passes only the new message, and the rest comes from
+// the log. With ANTHROPIC_API_KEY set, a real model answers; with LONGHAUL_HOME, the chat continues in the next run.
 import { streamText } from "ai";
 import { openKernel } from "longhaul";
 import { withLonghaul } from "longhaul/ai";

@@ -1,5 +1,5 @@
-// The smallest use: open a kernel, append to a session, read its newest page, scroll up, close.
-// With LONGHAUL_HOME set, the conversation is kept in that folder and goes on in the next run.
+// The smallest example: open a kernel, append to a session, read its newest page, scroll up, close. With LONGHAUL_HOME
+// set, the conversation is kept in that folder and continues in the next run.
 import { openKernel, type Page } from "longhaul";
 
 await using kernel = await openKernel({ path: process.env.LONGHAUL_HOME ?? ":memory:" });

@@ -1,5 +1,5 @@
-// Only the window, for code that keeps its own history (LangChain, OpenAI Agents, a loop of your own): messages in, fewer
-// messages of the same kind out. Nothing is stored. Takes messages of OpenAI, Anthropic, the AI SDK, or ours.
+// The window alone, for code that keeps its own history (LangChain, OpenAI Agents, a custom loop): messages in, fewer
+// messages of the same kind out. Nothing is stored. Accepts messages of OpenAI, Anthropic, the AI SDK, or ours.
 import { fitMessages } from "longhaul/ai";
 
 const messages = [

@@ -1,4 +1,4 @@
-// Images: appended as a data URL, stored once however often they come, verified when read, gone from disk when redacted.
+// Images: appended as a data URL, stored once even if repeated, verified on reading, erased from disk when redacted.
 import { crc32, deflateSync } from "node:zlib";
 import { type Entry, type MessageBody, openKernel } from "longhaul";
 
@@ -35,7 +35,7 @@ function blobOf({ id, message }: Entry<MessageBody>) {
   return blob;
 }
 
-/** A real PNG, so that any viewer could open it. */
+/** A real PNG that any viewer can open. */
 function gradient(width: number, height: number): Buffer {
   const rows = Buffer.alloc((1 + width * 3) * height);
   for (let y = 0; y < height; y++) {

@@ -1,4 +1,4 @@
-// Brings a conversation of another tool into a store, twice, and writes it as Markdown.
+// Imports a conversation of another tool into a store, twice, and exports it as Markdown.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { exportSession, importSources, WRITERS } from "longhaul/formats";
 
 const folder = mkdtempSync(join(tmpdir(), "longhaul-example-"));
 try {
-  // What a program has sent to an API, as a file of messages.
+  // A file of messages that a program sent to an API.
   const messages = [
     { role: "user", content: "Why does login.test.ts fail?" },
     {

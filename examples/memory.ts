@@ -1,4 +1,4 @@
-// Memory: an agent remembers, finds again what was said weeks ago in another conversation, and forgets for good.
+// Memory: an agent remembers, recalls messages from another conversation weeks ago, and forgets for good.
 import { openKernel } from "longhaul";
 
 await using kernel = await openKernel({ path: process.env.LONGHAUL_HOME ?? ":memory:" });

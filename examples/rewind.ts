@@ -1,5 +1,5 @@
-// Lines: rewinding, editing and replacing choose other ranges of the log and delete nothing, so that all can be undone.
-// A fork goes on elsewhere from a point of this conversation, without copying it.
+// Lines: rewinding, editing and replacing select other ranges of the log and delete nothing, so that all can be undone.
+// A fork continues from a point of this conversation without copying it.
 import { openKernel, type Session } from "longhaul";
 
 await using kernel = await openKernel({ path: process.env.LONGHAUL_HOME ?? ":memory:" });

@@ -1,5 +1,6 @@
-// A streamed answer: a draft grows piece by piece, a second handle on the same session watches it live and gets the
-// finished message from its tail. If the writer died half-way, the next to open the session would find what there was.
+// A streamed answer: a draft grows piece by piece; a second handle on the same session watches it live and
+// gets the finished message from its tail. If the writer died halfway, the next one to open the session would
+// find the partial message.
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Message, openKernel } from "longhaul";
 
@@ -7,7 +8,7 @@ const PIECES = ["The log ", "gets the ", "message once, ", "when it is ", "finis
 
 await using kernel = await openKernel({
   path: process.env.LONGHAUL_HOME ?? ":memory:",
-  // A second by default; shorter here, so that there is something to see.
+  // A second by default; shorter here to make updates visible.
   limits: { draftIntervalMs: 50 },
 });
 const writer = await kernel.session();

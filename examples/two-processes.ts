@@ -1,4 +1,5 @@
-// Two processes append to one session at once while a third, this one, follows its log: nothing is lost or doubled.
+// Two processes append to one session concurrently while a third, this one, follows its log:
+// nothing is lost or duplicated.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,5 @@
-// What the next call is sent: an agent reads far more than its model's window holds; every edit has a receipt and a way back.
+// The window of the next call: an agent reads far more than its model's window holds; every edit has a
+// receipt and can be reverted.
 import { openKernel } from "longhaul";
 
 await using kernel = await openKernel({ path: process.env.LONGHAUL_HOME ?? ":memory:" });

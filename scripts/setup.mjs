@@ -1,5 +1,5 @@
-// Brings a fresh clone to a runnable state: dependencies, then the built package. Runs on any Node that npm runs on,
-// because it is what fetches the Node the project itself runs on. Quick when nothing changed.
+// Makes a new clone runnable: installs dependencies, then builds the package. Runs on any Node that npm runs on,
+// because it installs the Node that the project itself uses. Quick if nothing changed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ function run(command, args, purpose) {
   }
 }
 
-/** Runs `make` unless the stamp says it already ran for exactly these inputs. */
+/** Runs `make` unless the stamp shows that it already ran for exactly these inputs. */
 function once(stampPath, inputs, make) {
   const stamp = join(root, stampPath);
   const wanted = hashOf(inputs);

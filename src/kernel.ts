@@ -27,15 +27,15 @@ import type { TaskOptions } from "./task/options.ts";
 import { Tasks } from "./task/tasks.ts";
 import type { ModelFacts } from "./window/models/facts.ts";
 
-/** What a session opened for the first time starts with. */
+/** Initial metadata of a new session. */
 export interface SessionOptions {
   readonly title?: string;
-  /** When the conversation began, for one that was held elsewhere; now by default. */
+  /** When the conversation began, if it was imported; now by default. */
   readonly createdAt?: number;
   readonly meta?: { readonly [key: string]: Json };
 }
 
-/** What a kernel is made of besides its store. */
+/** Dependencies of a kernel other than its store. */
 export interface KernelParts {
   readonly limits: Limits;
   readonly clock: Clock;
@@ -74,7 +74,7 @@ export class Kernel implements AsyncDisposable {
     this.#log = new Log(this.#logParts);
   }
 
-  /** Agents at work, here and in other processes. */
+  /** Runs agents as tasks; also reads tasks of other processes. */
   get tasks(): Tasks<Session> {
     if (this.#tasks) return this.#tasks;
     this.#scope.assertOpen();
@@ -90,19 +90,19 @@ export class Kernel implements AsyncDisposable {
     return this.#tasks;
   }
 
-  /** Opens the session of that id, making it if there is none; without an id, makes a new one. */
+  /** Opens a session by id, creating it if needed; without an id, creates a new one. */
   async session(id: SessionId = this.#log.ids.next(), options: SessionOptions = {}): Promise<Session> {
     checkFields("options", options);
     return this.#open({ ...options, id }, this.#scope);
   }
 
-  /** What is known of a session besides its entries; undefined if there is none of that id. Makes nothing. */
+  /** A session's metadata; undefined if it does not exist. Never creates one. */
   async find(id: SessionId): Promise<SessionRecord | undefined> {
     this.#scope.assertOpen();
     return this.#store.sessions.get(checkSessionId(id));
   }
 
-  /** The intake of that name, whichever session it feeds; undefined if there is none. Makes nothing. */
+  /** The intake with a name, for any session; undefined if it does not exist. Never creates one. */
   async intake(name: string): Promise<Intake | undefined> {
     this.#scope.assertOpen();
     checkKind("name", name, "name");
@@ -110,7 +110,7 @@ export class Kernel implements AsyncDisposable {
     return state && new Intake(this.#log, name, state);
   }
 
-  /** Sessions, newest first; with `prefix`, those whose ids begin so. */
+  /** Lists sessions, newest first; `prefix` filters by the start of their ids. */
   async sessions(
     query: { readonly limit?: number; readonly before?: SessionId; readonly prefix?: string } = {},
   ): Promise<readonly SessionRecord[]> {
@@ -119,7 +119,9 @@ export class Kernel implements AsyncDisposable {
     return this.#store.sessions.list({ ...query, limit: wholeNumber("limit", query.limit ?? 50, 1, 1_000) });
   }
 
-  /** Removes a session and what only it referred to from disk; with `recursive`, its children and forks first. */
+  /**
+   * Deletes a session and everything only it referred to from disk; `recursive` deletes its children and forks first.
+   */
   async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<Freed> {
     this.#scope.assertOpen();
     checkSessionId(id);
@@ -139,7 +141,7 @@ export class Kernel implements AsyncDisposable {
     return freed;
   }
 
-  /** Removes blobs that nothing refers to, and what crashed writers left behind. */
+  /** Removes unreferenced blobs and files of crashed writers. */
   async collectGarbage(): Promise<Freed> {
     this.#scope.assertOpen();
     const freed = await this.#store.blobs.collect();
@@ -147,21 +149,21 @@ export class Kernel implements AsyncDisposable {
     return freed;
   }
 
-  /** Gives space that deletions left unused back to the file system; may take long. */
+  /** Returns space of deleted content to the file system; may take long. */
   async vacuum(): Promise<{ readonly freedBytes: number }> {
     this.#scope.assertOpen();
     await this.#log.flush();
     return this.#store.vacuum();
   }
 
-  /** Rejects if the store cannot be written now: it is full, locked, read-only, or its files were removed. */
+  /** Rejects if the store cannot be written: it is full, locked or read-only, or its files were removed. */
   async probe(): Promise<void> {
     this.#scope.assertOpen();
     if (this.#store.probe) await this.#store.probe();
     else await this.#store.sessions.list({ limit: 1 });
   }
 
-  /** Reads every entry and blob of the store and says what is damaged; changes nothing. May take long. */
+  /** Reads every entry and blob of the store and reports damage; changes nothing. May take long. */
   async check(options: CheckOptions = {}): Promise<StoreCheck> {
     checkFields("options", options, { signal: "signal?", onProgress: "function?" });
     this.#scope.assertOpen();
@@ -169,42 +171,41 @@ export class Kernel implements AsyncDisposable {
     return checkStore(this.#log, options);
   }
 
-  /** Recall over everything ever said, and over files; nothing is loaded before it is first asked for. */
+  /** Recall over all sessions and files; loaded on first use. */
   get memory(): Memory {
     this.#scope.assertOpen();
     this.#memory ??= this.#scope.own(openMemory(this.#log, this.#scope.census, this.#memoryOptions));
     return this.#memory;
   }
 
-  /** What an agent was told to remember; the most recent are pins. */
+  /** Facts that an agent was told to remember; the most recent ones are pinned. */
   memories(agent?: string, options?: MemoriesOptions): Memories {
     this.#scope.assertOpen();
     return new Memories(this.#log, agent, options);
   }
 
-  /** What is known of a model: its window, output limit and prices. */
+  /** Context window, output limit and prices of a model. */
   modelFacts(id: string): ModelFacts {
     return this.#models.catalogue.factsOf(checkKind("model", id, "text"));
   }
 
-  /** Bytes on disk. */
   async size(): Promise<StoreSize> {
     this.#scope.assertOpen();
     return this.#store.size();
   }
 
-  /** How many kernels, sessions, drafts, tails, watchers, workers and child processes were opened and closed. */
+  /** Numbers of opened and closed kernels, sessions, drafts, tails, watchers, workers and child processes. */
   counts(): Readonly<Record<string, CensusCount>> {
     return this.#scope.census.counts();
   }
 
-  /** Resolves when every append made so far is committed or refused. */
+  /** Resolves when every append so far is committed or refused. */
   async flush(): Promise<void> {
     this.#scope.assertOpen();
     await this.#log.flush();
   }
 
-  /** Closes sessions, queue and store, in that order; appends under way finish first. Idempotent. */
+  /** Closes sessions, queue and store, in that order; waits for running appends. Idempotent. */
   close(): Promise<void> {
     return this.#scope.close();
   }
@@ -213,7 +214,7 @@ export class Kernel implements AsyncDisposable {
     return this.close();
   }
 
-  /** With a fence, writes to the session are refused once the task that it was opened for may not write any more. */
+  /** With a fence, writes to the session are refused once its task may no longer write. */
   async #open(session: OpenedSession, scope: Scope, fence?: Fence): Promise<Session> {
     this.#scope.assertOpen();
     checkSessionId(session.id);

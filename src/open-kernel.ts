@@ -20,32 +20,32 @@ import type { ModelTable } from "./window/models/model-settings.ts";
 
 export type { Repaired } from "./store/sqlite/index.ts";
 
-/** How a kernel is opened; everything has a default. */
+/** Options of a kernel; all have defaults. */
 export interface KernelOptions {
   /** Folder of the embedded store; default `LONGHAUL_HOME`, else `~/.longhaul`. ":memory:" keeps nothing. */
   readonly path?: string;
-  /** "process" (default): acknowledged appends survive the death of the process; "power": also a loss of power. */
+  /** "process" (default): acknowledged appends survive the death of the process; "power": also a power loss. */
   readonly durability?: "process" | "power";
-  /** How long to wait for other processes that write; default 30 s. */
+  /** How long to wait for writes of other processes; 30 s by default. */
   readonly busyTimeoutMs?: number;
-  /** Opens an existing store for reading only, also on a read-only disk; what would write fails with STORE_READ_ONLY. */
+  /** Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. */
   readonly readOnly?: boolean;
-  /** A store of your own instead of the embedded one; the kernel closes it. */
+  /** A custom store instead of the embedded one; the kernel closes it. */
   readonly store?: Store;
   readonly limits?: Partial<Limits>;
-  /** How tasks are run; worktrees are there by default, of the repository that this process is in. */
+  /** Options for tasks; by default, worktrees are created from the repository that contains the working directory. */
   readonly tasks?: TaskOptions;
   readonly clock?: Clock;
   readonly ids?: Ids;
-  /** Where the facts of models come from; the package @pydantic/genai-prices by default. */
+  /** Source of model facts; the package @pydantic/genai-prices by default. */
   readonly catalogue?: Catalogue;
-  /** What you know better, or want otherwise, by model id or by a beginning of ids that ends in "*". */
+  /** Overrides of model facts, by model id or by an id prefix ending in "*". */
   readonly models?: ModelTable;
-  /** What makes vectors for recall: the embedder that comes with us by default; null to search by words alone. */
+  /** Embedder for recall: the bundled one by default; null searches by words only. */
   readonly embedder?: Embedder | null;
-  /** How providers are reached that are named by id; the environment by default. */
+  /** Configuration of providers that are referred to by id; from the environment by default. */
   readonly providers?: Configuration["providers"];
-  /** Told a sentence for people, as when a model is not known. */
+  /** Called with a sentence for people, for example when a model is unknown. */
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -61,7 +61,7 @@ const KERNEL_FIELDS = {
   onWarning: "function?",
 } as const;
 
-/** Opens the kernel: one store, and the sessions in it. */
+/** Opens a kernel: one store with its sessions. */
 export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   checkFields("options", options, KERNEL_FIELDS);
   if (options.clock) checkFields("clock", options.clock, { now: "function" });
@@ -103,7 +103,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   });
 }
 
-/** Copies everything readable of a damaged store into a new folder; the damaged one is left as it is. */
+/** Copies everything readable of a damaged store into a new folder; the damaged store is not changed. */
 export async function repairStore(from: string, to: string): Promise<Repaired> {
   for (const [option, path] of Object.entries({ from, to })) {
     checkKind(option, path, "name");
@@ -116,7 +116,7 @@ function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {
   return { ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
 }
 
-/** What is known of models; packages that reach them are loaded when one is first asked. */
+/** Model facts and providers; provider packages are loaded on first use. */
 function modelsOf({ catalogue, models, onWarning, providers }: KernelOptions): SessionModels {
   return {
     catalogue: modelCatalogue({

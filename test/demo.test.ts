@@ -17,11 +17,11 @@ interface Run {
   readonly ended: Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>;
 }
 
-/** Starts the demo in a pipe, with a temporary folder of its own. */
+/** Starts the demo with a pipe and its own temporary folder. */
 function start(...args: readonly string[]): Run {
   const temporary = testFolder();
   const child = spawn(process.execPath, [demo, ...args], {
-    // FORCE_COLOR is what test runners set; a pipe gets plain text all the same.
+    // Test runners set FORCE_COLOR; a pipe still gets plain text.
     env: { ...process.env, TMPDIR: temporary, FORCE_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -124,7 +124,7 @@ describe("the demonstration", () => {
   });
 });
 
-/** Resolves when the first progress line has come. */
+/** Resolves on the first progress line. */
 function firstProgress(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.stdout?.on("data", (chunk: Buffer) => {

@@ -8,7 +8,7 @@ import { testFolder } from "./support/folder.ts";
 const folder = fileURLToPath(new URL("../examples", import.meta.url));
 const built = fileURLToPath(new URL("../dist/index.js", import.meta.url));
 
-/** Lines that show that the example did what its first comment says. */
+/** Lines that prove that the example did what its first comment says. */
 const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   "chat.ts": ["newest page:\n  3  And the second?\n  4  K2, 8,611 m.", "scrolled up:\n  1  Which mountain"],
   "stream.ts": [
@@ -73,7 +73,7 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   ],
 };
 
-/** What would send an example to a real model, or to a real store. */
+/** Variables that would connect an example to a real model or store. */
 const OUTSIDE = /^(LONGHAUL_HOME|OLLAMA_\w+|OPENAI_COMPATIBLE_\w+|\w+_API_KEY)$/;
 
 test("the package is built, so that examples can import it", () => {

@@ -9,7 +9,7 @@ import { testKernel } from "./support/kernel.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
-/** Values that no parameter or option takes, and some that one or the other does. */
+/** Values that are invalid for most parameters and options. */
 function badValues(): readonly unknown[] {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
@@ -38,7 +38,7 @@ function badValues(): readonly unknown[] {
   ];
 }
 
-/** Arguments before the bad one: the shapes that the public methods begin with. */
+/** Arguments before the bad one: the typical first arguments of the public methods. */
 const BEGINNINGS: readonly (readonly unknown[])[] = [
   [],
   ["nobody"],
@@ -48,7 +48,7 @@ const BEGINNINGS: readonly (readonly unknown[])[] = [
   [["nowhere"]],
 ];
 
-/** Ends of handles, and methods without arguments that work for long. */
+/** Methods that close handles, and slow methods without arguments. */
 const LEFT_OUT = new Set(["constructor", "close", "vacuum", "collectGarbage"]);
 
 function methodsOf(handle: object): readonly string[] {
@@ -59,7 +59,7 @@ function methodsOf(handle: object): readonly string[] {
   return [...names];
 }
 
-/** Calls, and waits for promises and the first item of generators; returns what was thrown. */
+/** Calls, awaits promises and the first item of generators; returns the thrown error. */
 async function failureOf(call: () => unknown): Promise<unknown> {
   try {
     const returned = call() as
@@ -77,7 +77,7 @@ async function failureOf(call: () => unknown): Promise<unknown> {
   }
 }
 
-/** What a failed call may not change. */
+/** The state that a failed call must not change. */
 async function stateOf(kernel: Kernel, session: Session): Promise<string> {
   const sessions = await kernel.sessions({ limit: 1_000 });
   const tasks = await kernel.tasks.list({ limit: 1_000 });
@@ -142,7 +142,7 @@ test.each([
 );
 
 test("every exported function refuses wrong arguments with a typed error", async () => {
-  // The home of a kernel without a path, and nothing to be found in the folder.
+  // The home of a kernel without a path, and an empty folder.
   const folder = testFolder();
   mkdirSync(join(folder, "empty"));
   const { LONGHAUL_HOME } = process.env;

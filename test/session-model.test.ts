@@ -4,7 +4,7 @@ import { type Entry, type Kernel, openKernel, type Session } from "../src/index.
 import { testFolder } from "./support/folder.ts";
 import { textOf } from "./support/kernel.ts";
 
-/** A session as anyone would write it on a napkin: an array of all that was said, and an array of what counts now. */
+/** The simplest model of a session: an array of all messages, and an array of the current line. */
 class Napkin {
   readonly log: string[] = [];
   line: number[] = [];

@@ -1,9 +1,9 @@
-/** One round of something that is measured beside others. */
+/** One round of a contestant. */
 export type RoundOf<Result> = (round: number) => Promise<Result> | Result;
 
 /**
- * Runs rounds of several contestants in turn, so that a slow moment of the machine meets all of them, and each of them
- * comes first equally often. Gives each contestant's results.
+ * Runs rounds of several contestants in turn, so that a slow moment of the machine affects all of them and each goes
+ * first equally often. Returns the results of each contestant.
  */
 export async function alternate<Name extends string, Result>(
   rounds: number,

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "./percentile.ts";
 
-/** What a process holds. */
+/** Memory of a process. */
 export interface MemoryReading {
-  /** Live JavaScript objects and the buffers that belong to them. */
+  /** Live JavaScript objects and their buffers. */
   readonly heapBytes: number;
   readonly rssBytes: number;
 }
@@ -12,15 +12,14 @@ const READINGS = 3;
 const PAUSE_MS = 5;
 
 /**
- * What the process still holds when V8 has given back all it can: the median of several readings, each after a forced
- * collection of the thorough kind. An ordinary one keeps the room for young objects, which V8 doubles again and again
- * in any busy process, up to more than 100 MB, whatever the process holds on to.
+ * Memory after V8 has released all it can: the median of several readings, each after a forced last-resort collection.
+ * An ordinary collection keeps the young generation, which V8 grows to more than 100 MB in any busy process.
  */
 export async function settledMemory(): Promise<MemoryReading> {
   const readings: MemoryReading[] = [];
   for (let reading = 0; reading < READINGS; reading++) {
     forcedCollection()({ type: "major", execution: "sync", flavor: "last-resort" });
-    // Finalizers, and pages that are given back in the background, come a little later.
+    // Finalizers run and pages are released a little later.
     await sleep(PAUSE_MS);
     readings.push(currentMemory());
   }
@@ -30,13 +29,13 @@ export async function settledMemory(): Promise<MemoryReading> {
   };
 }
 
-/** What the process holds right now, garbage and spare room included. */
+/** Current memory, including garbage and spare capacity. */
 export function currentMemory(): MemoryReading {
   const { heapUsed, external, rss } = process.memoryUsage();
   return { heapBytes: heapUsed + external, rssBytes: rss };
 }
 
-/** Removes garbage before something is timed. */
+/** Collects garbage before a timed section. */
 export function collectGarbage(): void {
   forcedCollection()();
 }
@@ -46,7 +45,7 @@ export function peakRssBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
-/** Bytes in megabytes of a million. */
+/** Bytes in units of 10^6. */
 export function megabytes(bytes: number): number {
   return bytes / 1e6;
 }

@@ -4,7 +4,6 @@ export function percentile(values: Iterable<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** The value in the middle. */
 export function median(values: Iterable<number>): number {
   return percentile(values, 0.5);
 }

@@ -1,6 +1,6 @@
 import { collectGarbage } from "./memory.ts";
 
-/** How many items a second `work` takes, from a heap without garbage. */
+/** Items per second of `work`, starting from a heap without garbage. */
 export async function rateOf<Item>(
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<void> | void,

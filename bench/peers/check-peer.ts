@@ -6,7 +6,7 @@ import { langgraph } from "./langgraph.ts";
 import { mastra } from "./mastra.ts";
 import { pi } from "./pi.ts";
 
-// Run as a process of its own, because a broken native module can end the process that loads it.
+// Runs in its own process, because a broken native module can crash the process that loads it.
 const contestant = [pi, mastra, langgraph].find(({ name }) => name === process.argv[2]);
 if (contestant) await keepsTwoMessages(contestant);
 else throw new Error(`No peer is called ${process.argv[2]}.`);

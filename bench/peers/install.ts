@@ -5,10 +5,10 @@ import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { problemOf } from "./problem-of.ts";
 
-/** A peer that has to be installed before it can take part in the bench. */
+/** A peer that must be installed before it can take part. */
 export type PeerName = keyof typeof MAIN_PACKAGES;
 
-/** The installed version of each peer, or why it cannot take part. */
+/** The installed version of each peer, or the reason it cannot take part. */
 export type Peers = Record<PeerName, string | Error>;
 
 const MAIN_PACKAGES = {
@@ -19,7 +19,7 @@ const MAIN_PACKAGES = {
 
 const STAMP = here("node_modules/.checked");
 
-/** Installs the peers where needed, checks that each one works, and leaves out those that do not. */
+/** Installs the peers if needed and checks that each one works. */
 export async function ensurePeers(
   onProgress: (line: string) => void = () => {},
   timeoutMs = 10 * 60_000,
@@ -34,7 +34,7 @@ export async function ensurePeers(
   return peers;
 }
 
-/** Everything that decides what belongs into node_modules; native parts differ between platforms. */
+/** Hash of everything that determines node_modules; native parts differ between platforms. */
 async function fingerprint(): Promise<string> {
   const hash = createHash("sha256").update(`${process.platform}-${process.arch}`);
   for (const file of ["package.json", "package-lock.json"]) hash.update(await readFile(here(file)));
@@ -45,7 +45,7 @@ async function install(
   onProgress: (line: string) => void,
   deadline: AbortSignal,
 ): Promise<Error | undefined> {
-  // `ci` keeps the lock file as it is. No peer needs an install script: native parts come prebuilt.
+  // `ci` does not change the lock file. No peer needs an install script: native parts come prebuilt.
   const args = [
     "ci",
     "--ignore-scripts",
@@ -54,7 +54,7 @@ async function install(
     "--no-fund",
     "--loglevel=error",
   ];
-  // npm leaves out peers that do not support the Node it runs on, so it must be the Node of the bench.
+  // npm omits peers that do not support the Node it runs on, so it must run on the Node of the bench.
   const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
   const npm = spawn("npm", [...args, "--prefix", here(".")], {
     ...limitedBy(deadline),

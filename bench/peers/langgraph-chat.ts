@@ -3,7 +3,7 @@ export interface Message {
   readonly text: string;
 }
 
-/** What a node returns to the graph. */
+/** Return value of a graph node. */
 export interface Update {
   readonly messages?: readonly Message[];
 }
@@ -23,8 +23,8 @@ interface Turn {
 }
 
 /**
- * Runs one invoke per turn, as a chat does: it starts with the user's message, waits in the model's node, and
- * ends with the reply. So a turn writes exactly the checkpoints it would write with a real model.
+ * Runs one invoke per turn, as a chat does: it starts with the user's message, waits in the model's node, and ends with
+ * the reply. A turn thus writes exactly the checkpoints it would write with a real model.
  */
 export class Chat {
   readonly #graph: Graph;
@@ -35,24 +35,24 @@ export class Chat {
     this.#graph = graph;
   }
 
-  /** Resolves once the graph has stored the message and stands in the model's node. */
+  /** Resolves once the graph has stored the message and entered the model's node. */
   async begin(message: Message): Promise<void> {
     await this.end();
     this.#turn = { entered: Promise.withResolvers(), answer: Promise.withResolvers() };
-    // Only "sync" promises that a checkpoint is stored before the next node runs.
+    // Only "sync" guarantees that a checkpoint is stored before the next node runs.
     this.#running = this.#graph.invoke({ messages: [message] }, { ...THREAD, durability: "sync" });
-    // A failure after the node was entered is thrown by `end`, which awaits the same promise.
+    // `end` awaits the same promise and throws failures that occur after the node was entered.
     this.#running.catch(() => undefined);
     await Promise.race([this.#turn.entered.promise, this.#running]);
   }
 
-  /** The model's node: waits for the reply that `end` brings. */
+  /** The model's node: waits for the reply passed to `end`. */
   async reply(): Promise<Update> {
     this.#turn?.entered.resolve();
     return (await this.#turn?.answer.promise) ?? {};
   }
 
-  /** Ends the running turn with the reply, or without one; outside a turn it just adds the reply. */
+  /** Ends the running turn, with or without a reply; outside a turn it just adds the reply. */
   async end(reply?: Message): Promise<void> {
     const update = reply ? { messages: [reply] } : {};
     const turn = this.#turn;

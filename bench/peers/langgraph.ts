@@ -40,7 +40,7 @@ const TRACING_SWITCHES = [
   "LANGCHAIN_TRACING_V2",
 ];
 
-/** A LangGraph chat on the SQLite saver, with the state every LangGraph guide uses. */
+/** A LangGraph chat on the SQLite saver, with the state that every LangGraph guide uses. */
 export const langgraph: Contestant = {
   name: "langgraph",
   open: (folder) => openChat(folder, (module) => module.MessagesAnnotation, true),
@@ -49,7 +49,7 @@ export const langgraph: Contestant = {
 /** The same chat on LangGraph's experimental delta channel, which stores changes instead of whole states. */
 export const langgraphDelta: Contestant = {
   name: "langgraph-delta",
-  // updateState on a new thread loses the delta channel's first write, so there is no appendMany here.
+  // updateState on a new thread loses the delta channel's first write, so there is no appendMany.
   open: (folder) => openChat(folder, deltaState, false),
 };
 

@@ -38,7 +38,7 @@ interface LibSqlModule {
 
 const THREAD = { threadId: "bench", resourceId: "bench" };
 
-/** Mastra's memory on its LibSQL store, with message history only: no recall by meaning, no working memory. */
+/** Mastra's memory on its LibSQL store with message history only: no semantic recall, no working memory. */
 export const mastra: Contestant = {
   name: "mastra",
   async open(folder) {
@@ -90,8 +90,8 @@ class MastraConversation implements Conversation {
   }
 
   async #save(messages: readonly { role: string; parts: readonly Part[] }[]): Promise<void> {
-    // Mastra orders messages by creation time alone, in milliseconds; its agent therefore moves equal times
-    // apart, starting from the newest stored message, and so does this adapter.
+    // Mastra orders messages only by creation time in milliseconds. Like Mastra's agent, this adapter moves equal times
+    // apart, starting from the newest stored message.
     let newestAtMs = this.#newestAtMs ?? (await this.#newestStoredAtMs());
     const stored = messages.map(({ role, parts }) => {
       newestAtMs = Math.max(Date.now(), newestAtMs + 1);

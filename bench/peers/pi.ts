@@ -25,11 +25,11 @@ interface PiModule {
   readonly SessionManager: { continueRecent(cwd: string, sessionDir: string): SessionManager };
 }
 
-// The bundle is what the `pi` command itself runs. Unlike the package's main entry it carries its sibling
-// packages inside, so it loads from any registry, also one that lacks the siblings of this very version.
+// The bundle that the `pi` command itself runs. Unlike the package's main entry it includes its sibling packages, so it
+// loads even from a registry that lacks the siblings of this version.
 const BUNDLE = "./node_modules/@earendil-works/pi-coding-agent/dist/bundle/index.js";
 
-// The fields that pi's agent stores with every reply; no model runs here, so nothing was used or paid.
+// The fields that pi's agent stores with every reply; usage is zero because no model runs here.
 const REPLY_FIELDS = {
   api: "anthropic-messages",
   provider: "anthropic",

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** Waits for a process; gives back nothing when it went well, else its first line that states a reason. */
+/** Waits for a process; returns undefined on success, else its first output line that states a reason. */
 export async function problemOf(
   child: ChildProcess,
   reason: RegExp,
@@ -17,7 +17,7 @@ export async function problemOf(
   }
   return await new Promise((resolve) => {
     child.once("error", (error) => {
-      // A process past its deadline is killed; its end is still to be awaited.
+      // A process past its deadline is killed, but its end must still be awaited.
       if (error.name === "AbortError") found = "it took too long.";
       else resolve(error.message);
     });

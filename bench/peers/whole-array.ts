@@ -18,7 +18,7 @@ interface StoredMessage {
   readonly ts: number;
 }
 
-/** The pattern of Roo-Code: one JSON array in memory, rewritten to disk as a whole on every message. */
+/** The pattern of Roo-Code: one JSON array in memory, rewritten to disk on every message. */
 export const wholeArray: Contestant = {
   name: "whole-array",
   async open(folder) {
@@ -69,7 +69,7 @@ class WholeArrayConversation implements Conversation {
   }
 
   async close(): Promise<void> {
-    // Every append already left a complete file behind.
+    // Every append has already written a complete file.
   }
 
   async #save(): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Suite } from "../suite.ts";
 
-/** A suite that can be named on the command line. */
+/** A suite that can be selected on the command line. */
 export interface SuiteEntry {
   readonly summary: string;
   load(): Promise<Suite>;
 }
 
-/** All suites; a new one is a line here. */
+/** All suites by name. */
 export const SUITES: Readonly<Record<string, SuiteEntry>> = {
   formats: {
     summary: "importing: speed, memory and copies, on a synthetic session of 2 GB and on real transcripts",

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type Agent, jsonLines, KEY } from "./agent.ts";
 
-/** Claude Code. */
 export const claudeCode: Agent = {
   name: "claude-code",
   packageName: "@anthropic-ai/claude-code",
@@ -9,7 +8,7 @@ export const claudeCode: Agent = {
   apis: ["anthropic"],
   files: () => ({}),
   command({ url, installed }, prompt, isFirst) {
-    // The launcher finds the program of the platform even where install scripts do not run.
+    // The launcher finds the platform's program even if install scripts were not run.
     const launcher = join(installed, "node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs");
     return {
       program: process.execPath,

@@ -4,7 +4,7 @@ import { type Agent, jsonLines, KEY, MODEL } from "./agent.ts";
 
 const DATA = ".cline/data";
 
-/** Cline's command line: the last version that runs on Node itself, so on every platform. */
+/** Cline's command line: the last version that runs on Node itself, and so on every platform. */
 export const cline: Agent = {
   name: "cline",
   packageName: "cline",

@@ -10,7 +10,7 @@ const shared = {
   apis: ["openai-responses"],
   command({ installed }, prompt, isFirst) {
     const program = join(installed, "node_modules/@openai/codex/bin/codex.js");
-    // Its own sandbox needs rights that containers rarely have; the scripted model runs nothing but cat.
+    // Its own sandbox needs permissions that containers rarely have; the scripted model runs only cat.
     const options = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--json"];
     return {
       program: process.execPath,
@@ -24,7 +24,7 @@ const shared = {
   },
 } satisfies Omit<Agent, "name" | "files">;
 
-/** Codex with a provider of its own for the gateway. */
+/** Codex with a custom provider for the gateway. */
 export const codex: Agent = {
   ...shared,
   name: "codex",
@@ -42,7 +42,7 @@ export const codex: Agent = {
   }),
 };
 
-/** Codex with its usual provider at another address: then it tries a web socket first. */
+/** Codex with its default provider at another address, in which case it tries a WebSocket first. */
 export const codexOpenai: Agent = {
   ...shared,
   name: "codex-openai",

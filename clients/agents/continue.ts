@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type Agent, KEY, lastLine } from "./agent.ts";
 
-/** Continue's command line. */
 export const continueDev: Agent = {
   name: "continue",
   packageName: "@continuedev/cli",
@@ -14,7 +13,7 @@ export const continueDev: Agent = {
       "schema: v1",
       "models:",
       "  - name: scripted",
-      // It gives tools only to models that it knows.
+      // It offers tools only to models that it knows.
       ...(api === "anthropic"
         ? ["    provider: anthropic", "    model: claude-sonnet-4-5"]
         : ["    provider: openai", "    model: gpt-4o"]),

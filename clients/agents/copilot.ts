@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Agent, KEY, lastLine, MODEL } from "./agent.ts";
 
-/** GitHub Copilot's command line, with a provider of one's own. */
+/** GitHub Copilot's command line with a custom provider. */
 export const copilot: Agent = {
   name: "copilot",
   packageName: "@github/copilot",

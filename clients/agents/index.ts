@@ -10,7 +10,7 @@ import { pi } from "./pi.ts";
 import { qwenCode } from "./qwen-code.ts";
 import { SDKS } from "./sdks.ts";
 
-/** All agents, in the order in which they run. */
+/** All agents, in the order they run. */
 export const AGENTS: readonly Agent[] = [
   claudeCode,
   pi,

@@ -7,7 +7,7 @@ const APIS: Readonly<Record<ApiName, string>> = {
   "openai-responses": "openai-responses",
 };
 
-/** OpenClaw, its agent run by itself: no service of its own is started. */
+/** OpenClaw's agent alone, without its service. */
 export const openclaw: Agent = {
   name: "openclaw",
   packageName: "openclaw",
@@ -52,6 +52,6 @@ export const openclaw: Agent = {
       env: { OPENCLAW_SKIP_UPDATE_CHECK: "1" },
     };
   },
-  // Its own log goes to the same stream.
+  // Its log goes to the same stream.
   answer: (stdout) => lastLine(stdout.replaceAll(/^\[.*$/gm, "")),
 };

@@ -8,7 +8,6 @@ const PACKAGES = {
   "openai-responses": "@ai-sdk/openai",
 } as const;
 
-/** opencode. */
 export const opencode: Agent = {
   name: "opencode",
   packageName: "opencode-ai",
@@ -47,7 +46,7 @@ export const opencode: Agent = {
   answer: lastLine,
 };
 
-/** The program itself: what the package puts before it works only after install scripts. */
+/** The program itself, because the package's launcher works only after install scripts. */
 function programIn(modules: string): string | undefined {
   const packages = readdirSync(modules).filter((name) => name.startsWith(`opencode-${process.platform}-`));
   return packages.map((name) => join(modules, name, "bin/opencode")).find((path) => existsSync(path));

@@ -7,7 +7,6 @@ const APIS: Readonly<Record<ApiName, string>> = {
   "openai-responses": "openai-responses",
 };
 
-/** pi. */
 export const pi: Agent = {
   name: "pi",
   packageName: "@mariozechner/pi-coding-agent",

@@ -7,7 +7,6 @@ const AUTHS: Readonly<Record<ApiName, string>> = {
   "openai-responses": "openai-responses",
 };
 
-/** Qwen Code. */
 export const qwenCode: Agent = {
   name: "qwen-code",
   packageName: "@qwen-code/qwen-code",

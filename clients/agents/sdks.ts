@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type Agent, type ApiName, KEY, lastLine, MODEL } from "./agent.ts";
 
-/** A small program on an SDK: `clients/programs/<file>`. */
+/** A small program built with an SDK: `clients/programs/<file>`. */
 function program(
   name: string,
   [packageName, version]: readonly [string, string],
@@ -28,7 +28,7 @@ function program(
   };
 }
 
-/** Programs on the SDKs that most agents are built with. */
+/** Programs built with the SDKs that most agents use. */
 export const SDKS: readonly Agent[] = [
   program("openai-sdk", ["openai", "7.53.0"], ["openai-chat", "openai-responses"], "openai.mjs"),
   program("anthropic-sdk", ["@anthropic-ai/sdk", "1.8.0"], ["anthropic"], "anthropic.mjs"),

@@ -1,6 +1,6 @@
 import { finish, INSTRUCTIONS, load, readNotes, remembered, setting, TOOL } from "./setting.mjs";
 
-// Anthropic's SDK: its runner of tools, streaming, behind a count of tokens; the whole conversation in each request.
+// Anthropic's SDK: a token count, then its streaming tool runner; each request sends the whole conversation.
 
 const { default: Anthropic } = load("@anthropic-ai/sdk");
 const client = new Anthropic({ baseURL: setting.url, apiKey: setting.key });

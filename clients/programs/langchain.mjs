@@ -1,6 +1,6 @@
 import { finish, INSTRUCTIONS, load, readNotes, remembered, setting, TOOL } from "./setting.mjs";
 
-// An agent of LangChain.
+// A LangChain agent.
 
 const { createAgent, tool } = load("langchain");
 const { mapChatMessagesToStoredMessages, mapStoredMessagesToChatMessages, HumanMessage } =
@@ -16,7 +16,7 @@ const chat =
         apiKey: key,
         configuration: { baseURL: `${url}/v1` },
         useResponsesApi: api === "openai-responses",
-        // Where Chat Completions stream, it fetches tables of tokens from elsewhere.
+        // With streaming Chat Completions it would download tokenizer tables.
         streaming: api === "openai-responses",
       });
 const { name, description, parameters } = TOOL;

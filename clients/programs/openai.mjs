@@ -1,6 +1,6 @@
 import { finish, INSTRUCTIONS, load, readNotes, remembered, setting, TOOL } from "./setting.mjs";
 
-// The OpenAI SDK: its runner of tools on Chat Completions, a loop of one's own on Responses.
+// The OpenAI SDK: its tool runner on Chat Completions, a custom loop on Responses.
 
 const { OpenAI } = load("openai");
 const client = new OpenAI({ baseURL: `${setting.url}/v1`, apiKey: setting.key });

@@ -3,40 +3,40 @@ import type { Asked } from "./asked.ts";
 import { readCall } from "./read-call.ts";
 import { finalInTags, readInTags, resultsInTags, speaksInTags } from "./tags.ts";
 
-/** What a request is for, as the scripted model understands it. */
+/** Purpose of a request, as the scripted model classifies it. */
 export type Purpose = "read" | "final" | "title" | "summary";
 
-/** What the model is to do: which files lie where, and how it knows the beginning of a turn. */
+/** Script of the model: the project's files, and how a turn begins. */
 export interface Script {
   readonly project: string;
   /** The files that each turn reads, in order. */
   readonly files: readonly string[];
   /** True if the first reply of a turn reads all of them. */
   readonly isParallel?: boolean;
-  /** How many results a turn has had, where a request no longer shows them all; as many as it shows when absent. */
+  /** Number of results a turn has had, if an edited request no longer shows them all; defaults to the number shown. */
   readonly countResults?: (asked: Asked, turn: number, shown: number) => number;
 }
 
-/** The words that begin each turn. */
+/** The prompt of each turn. */
 export const PROMPTS = [
   "Read the notes and tell me the word of the day.",
   "Read the notes once more and tell me the word of the day.",
 ] as const;
 
-/** How a file of notes tells its word. */
+/** The word in a file of notes. */
 export const WORD_OF_THE_DAY = /The word of the day is (\w+)\./;
 
 const TITLE = /\btitle\b/i;
 const SUMMARY =
   /summar(?:y|i[sz]e)[^.]{0,80}(?:conversation|session|context|history)|(?:conversation|session|context|history)[^.]{0,80}summar(?:y|i[sz]e)|context checkpoint|hand-?off/i;
 
-/** Where agents list the files that there are, read or not. */
+/** Section in which agents list existing files, read or not. */
 const SURROUNDINGS = /<environment_details>[\s\S]*?<\/environment_details>/g;
 
-/** How agents begin again after a summary; it is no order to write one. */
+/** Phrases with which agents continue after a summary; they are not requests for one. */
 const CONTINUED = /continued from a previous|another language model started/i;
 
-/** Decides what a request is for. */
+/** Classifies a request. */
 export function purposeOf(asked: Asked, script: Script): Purpose {
   const last = asked.messages.findLast(({ role, text }) => role === "user" && text !== "")?.text ?? "";
   const isInTags = speaksInTags(asked);
@@ -49,7 +49,7 @@ export function purposeOf(asked: Asked, script: Script): Purpose {
   return isInTags || readCall(asked.tools, script.project, "") ? "read" : "final";
 }
 
-/** The model's answer. Nothing in it depends on the time; `nextId` gives each call a name of its own. */
+/** The model's reply. It is independent of time; `nextId` gives each call a unique id. */
 export function answer(asked: Asked, purpose: Purpose, script: Script, nextId: () => string): Reply {
   if (purpose === "title") return { text: "Word of the day" };
   if (purpose === "summary")
@@ -58,7 +58,7 @@ export function answer(asked: Asked, purpose: Purpose, script: Script, nextId: (
   const word = wordsSince(asked).at(-1);
   const text = word === undefined ? "The notes did not arrive." : `The word of the day is ${word}.`;
   if (speaksInTags(asked)) return { text: finalInTags(text) };
-  // Where there is a tool for the end of a task, plain text counts as a mistake.
+  // If there is a tool for ending a task, plain text counts as a mistake.
   const completes = asked.tools.some(({ name }) => name === "attempt_completion");
   const end = { name: "attempt_completion", input: { result: text } };
   return completes ? { toolCalls: [{ id: nextId(), ...end }] } : { text };
@@ -75,8 +75,8 @@ function read(asked: Asked, script: Script, index: number, nextId: () => string)
 }
 
 /**
- * Which of the files comes next; undefined if none is left. A file that is read again and again is known by its results;
- * of several, those are read that are spoken of at all: what was read may be summed up, but must not be forgotten.
+ * Index of the next file to read; undefined if none is left. Reads of a single file are counted by their results; with
+ * several files, each file that is mentioned counts as read: its content may be summarized but must not be forgotten.
  */
 function nextRead(asked: Asked, { files, countResults }: Script): number | undefined {
   const turn = turnOf(asked);
@@ -95,7 +95,7 @@ function nextRead(asked: Asked, { files, countResults }: Script): number | undef
   return index === -1 ? undefined : index;
 }
 
-/** The words of the day that the notes gave; some agents put what a tool gave beside its result. */
+/** The words of the day in the notes; some agents put tool output next to the result. */
 function wordsSince(asked: Asked): readonly string[] {
   const given = turnOf(asked).flatMap(({ role, text, results }) => [...results, role === "user" ? text : ""]);
   return given.flatMap((text) => WORD_OF_THE_DAY.exec(text)?.[1] ?? []);

@@ -7,16 +7,16 @@ export interface OfferedTool {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** One message of a request: what is said in it, and what tools gave back in it. */
+/** One message of a request: its text, and its tool results. */
 export interface AskedMessage {
   readonly role: string;
   readonly text: string;
   readonly results: readonly string[];
-  /** All of it as it came, calls included. */
+  /** The serialized message, including calls. */
   readonly whole: string;
 }
 
-/** A request, in no API's words. */
+/** A request in an API-independent form. */
 export interface Asked {
   /** The system prompt. */
   readonly lead: string;
@@ -26,7 +26,7 @@ export interface Asked {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads a request of any of the three APIs. */
+/** Parses a request of any of the three APIs. */
 export function readAsked(api: WireApi["name"], body: Fields): Asked {
   const tools = fieldsIn(body.tools).map(offered);
   if (api === "anthropic")

@@ -2,8 +2,8 @@ import type { Script } from "./answer.ts";
 import type { Asked } from "./asked.ts";
 
 /**
- * Counts the results of a turn for a model that remembers what it did: where an edited request shows fewer than were there
- * before, one more has come.
+ * Counts the results of a turn for a model that remembers its actions: if an edited request shows fewer results than
+ * before, one more has arrived.
  */
 export function resultCounter(): NonNullable<Script["countResults"]> {
   const most = new Map<number, number>();

@@ -1,9 +1,9 @@
 import type { WireApi } from "../../test/support/wire-server/api.ts";
 
-/** The ids of answers that the wire server always gives. */
+/** The fixed ids in the wire server's replies. */
 const STANDING = /"(?:msg_01|chatcmpl-|resp_)\w+"|"msg_1"|"rs_1"/g;
 
-/** The same API with ids of its own for an answer: some agents take answers of one id for one answer. */
+/** The API with a unique id per reply, because some agents treat replies with the same id as one. */
 export function withFreshIds(api: WireApi, number: number): WireApi {
   const rename = <T>(value: T): T =>
     JSON.parse(

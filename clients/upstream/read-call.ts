@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { OfferedTool } from "./asked.ts";
 
-/** The call by which a client reads a file. */
+/** The call with which a client reads a file. */
 export interface ReadCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ const SHELLS =
   /^(?:shell|shell_command|exec_command|bash|run_commands?|run_terminal_command|execute_command)$/i;
 const PATHS = ["file_path", "filePath", "filepath", "path", "absolutePath", "file"] as const;
 
-/** Picks the client's way to read a file: a tool that reads, else a shell. */
+/** Selects the client's way to read a file: a read tool, else a shell. */
 export function readCall(tools: readonly OfferedTool[], project: string, file: string): ReadCall | undefined {
   const reader = tools.find(({ name }) => READERS.test(name));
   if (reader) return { name: reader.name, input: readerInput(reader, join(project, file)) };

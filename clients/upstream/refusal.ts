@@ -1,6 +1,6 @@
 import type { WireApi } from "../../test/support/wire-server/api.ts";
 
-/** The error body of a request that is too long, in the words of its API. */
+/** The error body for a prompt that is too long, in the format of its API. */
 export function overflowBody(api: WireApi["name"], tokens: number, limit: number): string {
   if (api === "anthropic")
     return JSON.stringify({

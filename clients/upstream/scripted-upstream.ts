@@ -15,31 +15,31 @@ import { overflowBody } from "./refusal.ts";
 
 const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses];
 
-/** What goes wrong with one request of the conversation. */
+/** A fault of one request of the conversation. */
 export type Fault = "overflow" | "rate-limit" | "cut" | "stall";
 
-/** How the upstream behaves. */
+/** Behavior of the upstream. */
 export interface UpstreamOptions extends Script {
-  /** Faults by the number of the request within the conversation, from 1 on; titles and summaries do not count. */
+  /** Faults by number of the request in the conversation, starting at 1; titles and summaries do not count. */
   readonly faults?: Readonly<Record<number, Fault>>;
-  /** Every request of the conversation from this number on is called too long, however short it is. */
+  /** From this request on, every request of the conversation is refused as too long. */
   readonly refusedFrom?: number;
-  /** True if requests for a summary are refused from then on, too. */
+  /** True if requests for a summary are then refused too. */
   readonly areSummariesRefused?: boolean;
-  /** How many reads have room in the window, besides the first request; without it there is no limit. */
+  /** Number of reads that fit in the window after the first request; unlimited by default. */
   readonly readsWithRoom?: number;
 }
 
-/** A request as it came, and what was made of it. */
+/** A received request and its classification. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** Undefined for what is no request to a model. */
+  /** Undefined if it is not a model request. */
   readonly api?: string;
   readonly purpose?: Purpose;
-  /** What went wrong with it; an overflow is either scripted or a matter of the limit. */
+  /** Its fault; an overflow is either scripted or caused by the limit. */
   readonly fault?: Fault;
 }
 
@@ -47,17 +47,17 @@ export interface SeenRequest {
 export interface ScriptedUpstream {
   readonly url: string;
   readonly requests: readonly SeenRequest[];
-  /** Resolves when an answer has fallen silent. */
+  /** Resolves when a reply has stalled. */
   readonly stalled: Promise<void>;
   close(): Promise<void>;
 }
 
 const MOST_CALLS = 24;
 const CUT_AFTER_EVENTS = 4;
-/** Time for what was said before to be seen. */
+/** Time for the client to show the output so far. */
 const STALL_MS = 1_500;
 
-/** Starts the upstream on a port of its own. */
+/** Starts the upstream on a free port. */
 export async function startUpstream(options: UpstreamOptions): Promise<ScriptedUpstream> {
   const requests: SeenRequest[] = [];
   let calls = 0;
@@ -111,7 +111,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     return purpose === "read" || purpose === "final" || options.areSummariesRefused === true;
   }
 
-  /** What one read takes is known as soon as the second request has come. */
+  /** Derives the limit from the first two requests, whose difference is the size of one read. */
   function learnLimit(number: number, tokens: number): void {
     if (options.readsWithRoom === undefined) return;
     if (number === 1) first = tokens;
@@ -145,7 +145,7 @@ function behaviourOf(
   return { type: "reply", reply };
 }
 
-/** Answers what clients ask beside the conversation; what is unknown here is unknown to providers too. */
+/** Answers requests outside the conversation; anything unknown gets a 404, as from a provider. */
 function answerAside(method: string, path: string, isUpgrade: boolean, response: ServerResponse): void {
   const send = (status: number, body: unknown) => {
     response.writeHead(status, { "content-type": "application/json" });

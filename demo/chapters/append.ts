@@ -5,7 +5,7 @@ import { formatBytes, formatCount, formatMs } from "../format.ts";
 import { Progress } from "../progress.ts";
 import type { Tour } from "../tour.ts";
 
-/** What was appended, and how fast. */
+/** Counts and speed of the appends. */
 export interface AppendFigures {
   readonly messages: number;
   readonly images: number;
@@ -15,7 +15,7 @@ export interface AppendFigures {
   readonly imageBytes: number;
 }
 
-/** Where the image made last went. */
+/** The last image and its entry. */
 export interface LastImage {
   readonly index: number;
   readonly entry: EntryId;

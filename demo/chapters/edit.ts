@@ -3,12 +3,12 @@ import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";
 
-/** How long it takes to replace a message. */
+/** Time to replace a message. */
 export interface EditFigures {
   readonly replaceMs: number;
 }
 
-/** Says something else in place of a message long past, and keeps what followed. */
+/** Replaces an old message and keeps everything after it. */
 export async function editThePast(session: Session, { length, terminal }: Tour): Promise<EditFigures> {
   terminal.heading(
     "5. Edit a message long past",

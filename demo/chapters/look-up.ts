@@ -4,7 +4,7 @@ import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";
 
-/** How long one look-up takes on average. */
+/** Average time of a lookup. */
 export interface LookUpFigures {
   readonly byIdMs: number;
   readonly bySeqMs: number;
@@ -13,7 +13,7 @@ export interface LookUpFigures {
 
 const LOOK_UPS = 200;
 
-/** Finds entries all over the log by id, seq and time. */
+/** Looks up random entries by id, seq and time. */
 export async function lookUp(session: Session, tour: Tour): Promise<LookUpFigures> {
   tour.terminal.heading(
     "3. Look things up",

@@ -3,7 +3,7 @@ import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";
 
-/** How long a page takes. */
+/** Time to read a page. */
 export interface PageFigures {
   readonly newestMs: number;
   readonly olderMs: number;

@@ -5,12 +5,12 @@ import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";
 import type { LastImage } from "./append.ts";
 
-/** How long it takes to read an image back. */
+/** Time to read an image. */
 export interface ReadImageFigures {
   readonly readMs: number;
 }
 
-/** Reads the last image back and proves that it is the one that was made; undefined if there was none. */
+/** Reads the last image and verifies it; undefined if there was none. */
 export async function readImage(
   kernel: Kernel,
   session: Session,
@@ -21,7 +21,7 @@ export async function readImage(
   const image = entry?.kind === "message" ? imagesOf(entry.message).at(-1) : undefined;
   if (!last || !image) return undefined;
   const { ms: readMs } = await timed(async () => {
-    // Reading to the end is what verifies the bytes against the digest.
+    // Reading to the end verifies the bytes against the digest.
     for await (const _chunk of kernel.blobs.stream(image.digest));
   });
   terminal.fact("an image, verified", `${formatBytes(image.sizeBytes)} of ${image.mime}`, readMs);

@@ -3,14 +3,14 @@ import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";
 
-/** How long it takes to come back, and what lies on disk then. */
+/** Time to close and reopen, and the size on disk. */
 export interface ReopenFigures {
   readonly closeMs: number;
   readonly openMs: number;
   readonly size: StoreSize;
 }
 
-/** Closes everything, opens it again and reads the last page, as a process does that has just started. */
+/** Closes everything, reopens it and reads the last page, like a newly started process. */
 export async function reopenCold(
   kernel: Kernel,
   where: { readonly path: string; readonly session: SessionId },

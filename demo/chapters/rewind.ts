@@ -3,13 +3,13 @@ import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";
 
-/** How long going back takes, and undoing that. */
+/** Time to rewind, and to undo it. */
 export interface RewindFigures {
   readonly rewindMs: number;
   readonly undoMs: number;
 }
 
-/** Goes back to the middle of the conversation, and undoes it. */
+/** Rewinds to the middle of the conversation, and undoes it. */
 export async function rewindAndUndo(session: Session, tour: Tour): Promise<RewindFigures> {
   const { terminal } = tour;
   terminal.heading(

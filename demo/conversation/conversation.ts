@@ -3,10 +3,10 @@ import { imagePart } from "./images.ts";
 import { Random } from "./random.ts";
 import { code, command, output, path, prose } from "./writing.ts";
 
-/** What an agent appends together: one message, or a tool call with its result. */
+/** Messages that an agent appends together: one message, or a tool call with its result. */
 export type Step = readonly MessageInput[];
 
-/** How long the conversation is. */
+/** Size of the conversation. */
 export interface Length {
   readonly messages: number;
   readonly images: number;
@@ -15,13 +15,16 @@ export interface Length {
 
 const SEED = 2026;
 
-/** A working day of an agent, one step at a time: exactly as many messages as asked for, the images spread over them. */
+/**
+ * An agent's working day, one step at a time: exactly the requested number of messages, with the
+ * images spread over them.
+ */
 export function* conversation({ messages, images, imageBytes }: Length): Generator<Step> {
   let made = 0;
   let shown = 0;
   const illustrate = (message: MessageInput): MessageInput => {
     made++;
-    // People and tools show images; models only where the conversation ends before anyone else could.
+    // Users and tools show images; the assistant only if the conversation would end too early otherwise.
     if (message.role === "assistant" && made < messages) return message;
     const due = Math.round((made * images) / messages) - shown;
     if (due === 0) return message;
@@ -36,7 +39,7 @@ export function* conversation({ messages, images, imageBytes }: Length): Generat
   }
 }
 
-/** UTF-8 bytes of what is said in a message, images left out. */
+/** UTF-8 size of a message's text, without images. */
 export function textBytesOf(message: MessageInput): number {
   return (message.parts ?? []).reduce((sum, part) => {
     if (part.type === "text" || part.type === "reasoning") return sum + Buffer.byteLength(part.text);

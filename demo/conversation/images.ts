@@ -5,19 +5,19 @@ import { Random } from "./random.ts";
 const PNG_SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const CHUNK_BYTES = 64 * 1024;
 
-/** A screenshot on its way into the log, as a stream: at no time is a whole one held. */
+/** A screenshot as a stream: a complete one is never in memory. */
 export function imagePart(index: number, sizeBytes: number): DataPart {
   return { type: "data", name: `screenshot-${index}.png`, mime: "image/png", data: png(index, sizeBytes) };
 }
 
-/** What the log must call that image if it arrived whole. */
+/** The expected digest of an image. */
 export async function imageDigest(index: number, sizeBytes: number): Promise<Digest> {
   const hash = createHash("sha256");
   for await (const chunk of png(index, sizeBytes)) hash.update(chunk);
   return hash.digest("hex");
 }
 
-/** The images that a message shows, be it itself or in the result of a tool. */
+/** The images of a message, including those in tool results. */
 export function imagesOf(message: Message): readonly BlobPart[] {
   return message.parts
     .flatMap((part): readonly Part[] => (part.type === "tool-result" ? part.output : [part]))
@@ -25,8 +25,8 @@ export function imagesOf(message: Message): readonly BlobPart[] {
 }
 
 /**
- * A PNG signature and then noise, which no store can make smaller. Every chunk lies in the same buffer, so that the
- * memory shown is the store's and not the garbage of this maker.
+ * A PNG signature followed by incompressible noise. All chunks reuse one buffer, so that the displayed memory is the
+ * store's and not this generator's garbage.
  */
 async function* png(seed: number, sizeBytes: number): AsyncGenerator<Uint8Array> {
   const random = new Random(seed);

@@ -1,9 +1,9 @@
-/** A seeded source of numbers (xorshift), so that every run tells the same conversation. */
+/** Seeded random numbers (xorshift), so that every run has the same conversation. */
 export class Random {
   #state: number;
 
   constructor(seed: number) {
-    // Spread out, because neighbouring seeds would begin alike; zero is the one state that never moves.
+    // Spread out, because adjacent seeds would start similarly; zero is the one fixed point.
     this.#state = Math.imul(seed + 1, 0x9e3779b1) || 1;
   }
 
@@ -17,12 +17,12 @@ export class Random {
     return state >>> 0;
   }
 
-  /** A whole number from 0 to just below `end`. */
+  /** An integer from 0 to just below `end`. */
   below(end: number): number {
     return this.bits() % end;
   }
 
-  /** One of the list. */
+  /** A random element of the list. */
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T;
   }

@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 import { WORDS } from "./words.ts";
 
-/** Makes a sentence, or a line of code or output. */
+/** Generates a sentence, or a line of code or output. */
 export type Maker = (random: Random) => string;
 
 const NUMBERS: Readonly<Record<string, Maker>> = {
@@ -11,7 +11,10 @@ const NUMBERS: Readonly<Record<string, Maker>> = {
   clock: (random) => `${two(random.below(24))}:${two(random.below(60))}:${two(random.below(60))}`,
 };
 
-/** Turns texts like "the {noun} {verb}" into makers that fill the slots; read once, because 100,000 messages use them. */
+/**
+ * Compiles texts like "the {noun} {verb}" to makers that fill the slots; parsed once, because
+ * 100,000 messages use them.
+ */
 export function templates(...texts: readonly string[]): readonly Maker[] {
   return texts.map(template);
 }

@@ -1,4 +1,4 @@
-/** The vocabulary of the demonstration: what agents and the people they work for talk about, by slot name. */
+/** The vocabulary of the generated conversation, by slot name. */
 export const WORDS: Readonly<Record<string, readonly string[]>> = {
   noun: words(`
     cache, queue, parser, scheduler, session, worker, migration, index, request, response, retry, timeout, cursor,

@@ -42,27 +42,26 @@ const OUTPUT = templates(
 const COMMAND = templates("{command}");
 const PATH = templates("{file}");
 
-/** A shell command. */
 export function command(random: Random): string {
   return write(COMMAND, random, 1);
 }
 
-/** A file of the project that the agent works on. */
+/** A file path in the agent's project. */
 export function path(random: Random): string {
   return write(PATH, random, 1);
 }
 
-/** Sentences of about that many characters. */
+/** Sentences of about `length` characters. */
 export function prose(random: Random, length: number): string {
   return write(PROSE, random, length).trimEnd();
 }
 
-/** Lines of a program of about that many characters. */
+/** Lines of code of about `length` characters. */
 export function code(random: Random, length: number): string {
   return write(CODE, random, length);
 }
 
-/** What a shell command printed, of about that many characters. */
+/** Shell output of about `length` characters. */
 export function output(random: Random, length: number): string {
   return write(OUTPUT, random, length);
 }

@@ -1,4 +1,4 @@
-// The agent itself: a model with tools for files, commands, memory and helpers of its own.
+// The agent itself: a model with tools for files, commands, memory and helpers.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ Save to memory what later conversations should know: decisions, where things are
 Give work that can be done apart to a helper by start_task and go on; a notice tells you when it has ended.
 When you are done, say in a few sentences what you changed and how you know that it works.`;
 
-/** What the example's agents are made of. */
+/** Dependencies of the example's agents. */
 export interface CoderParts {
   readonly kernel: Kernel;
   readonly model: LanguageModelV4;
   readonly folder: string;
 }
 
-/** The agent for a folder, and the helper that it may start; named after the folder, so that others leave them alone. */
+/** The agent of a folder and its helper; their names depend on the folder, so that other folders do not resume them. */
 export function coderFor({ kernel, model, folder }: CoderParts): {
   readonly coder: Agent<Session>;
   readonly helper: Agent<Session>;
@@ -30,7 +30,7 @@ export function coderFor({ kernel, model, folder }: CoderParts): {
   const id = createHash("sha256").update(folder).digest("hex").slice(0, 8);
   const isRepository = existsSync(join(folder, ".git"));
   const memory = memoryTools({ kernel, agent: `coder-${id}` });
-  // Anthropic caches what it is told to; others do by themselves.
+  // Anthropic caches only on request; other providers do so by themselves.
   const call = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
   const looking = (context: AgentContext<Session>) => {
     const place = folderOf(context.place) ?? folder;
@@ -44,7 +44,7 @@ export function coderFor({ kernel, model, folder }: CoderParts): {
     model,
     call,
     instructions: `${INSTRUCTIONS}\nYou are the helper: your last message is handed to whoever started you.`,
-    // In a repository it has a worktree of its own to work in; elsewhere it only looks.
+    // In a repository the helper has its own worktree; elsewhere it only reads.
     tools: (context) => ({ ...looking(context), ...(isRepository && { edit: editing(context) }) }),
     maxSteps: 60,
   });

@@ -1,11 +1,11 @@
-// A job for those without a key: a folder with a mistake in it, and a model that is told what to say.
+// A job that needs no API key: a folder with a bug in it, and a scripted model.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { scriptedModel } from "../local/model.ts";
 
-/** A model, a folder, and what is to be done there. */
+/** A model, a folder, and a job to do there. */
 export interface Demo extends AsyncDisposable {
   readonly model: LanguageModelV4;
   readonly folder: string;
@@ -19,7 +19,7 @@ console.log("all is well");
 `;
 const TOTAL = "export const total = (numbers) => numbers.reduce((sum, number) => sum - number, 0);\n";
 
-/** What the model says, step by step; the helper is told apart by its instructions. */
+/** The model's replies, step by step; the helper is recognized by its instructions. */
 function stepsOf(check: string) {
   let calls = 0;
   const call = (name: string, input: object, text?: string) => ({
@@ -44,7 +44,7 @@ function stepsOf(check: string) {
   };
 }
 
-/** Makes the folder and the model; both are gone when it is disposed. */
+/** Creates the folder and the model; disposal removes both. */
 export async function startDemo(): Promise<Demo> {
   const folder = mkdtempSync(join(tmpdir(), "longhaul-example-"));
   writeFileSync(join(folder, "total.mjs"), TOTAL);

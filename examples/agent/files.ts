@@ -1,4 +1,4 @@
-// Tools for files: read, edit, search. What goes wrong is thrown as a sentence, which the model is told.
+// Tools for files: read, edit, search. Failures are thrown as sentences, which the model gets to read.
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { tool } from "ai";
@@ -39,7 +39,7 @@ export function editTool(folder: string) {
       const file = await inside(folder, path);
       if (old === "") {
         await mkdir(dirname(file), { recursive: true });
-        // Fails if there is such a file: nothing is overwritten unseen.
+        // Fails if the file exists, so that nothing is overwritten unseen.
         await writeFile(file, text, { flag: "wx" });
         return `Made ${path}.`;
       }
@@ -85,7 +85,7 @@ async function textOf(file: string): Promise<string> {
   return text;
 }
 
-/** Links are not followed: they may lead out, or round and round. */
+/** Does not follow links, which may lead outside or in circles. */
 async function* filesIn(folder: string): AsyncGenerator<string> {
   const waiting = [folder];
   for (let count = 0, next = waiting.pop(); next !== undefined && count < MOST_FILES; next = waiting.pop()) {

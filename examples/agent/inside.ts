@@ -1,8 +1,8 @@
-// Paths of the working folder, and no others: links that lead out of it are followed before they are judged.
+// Restricts paths to the working folder: links are resolved before they are checked.
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
-/** The whole path of something in a folder; throws a sentence for the model if it lies outside. */
+/** The absolute path of a file in a folder; throws a sentence for the model if it lies outside. */
 export async function inside(folder: string, path: string): Promise<string> {
   const root = await realpath(folder);
   const wanted = resolve(root, path);
@@ -13,7 +13,7 @@ export async function inside(folder: string, path: string): Promise<string> {
   return real;
 }
 
-/** Where a path leads, as far as it exists. */
+/** Resolves the existing part of a path. */
 async function realOf(path: string): Promise<string> {
   try {
     return await realpath(path);

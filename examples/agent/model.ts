@@ -1,4 +1,4 @@
-// Which model answers: the one that was asked for, or the first that the environment has a key or an address for.
+// Selects the model: the requested one, or the first that the environment has a key or an address for.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGoogle } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -6,7 +6,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 
 interface Service {
-  /** Any of these variables tells that it can be reached. */
+  /** Any of these variables shows that the service is available. */
   readonly variables: readonly string[];
   readonly usual: string;
   make(name: string): LanguageModelV4;
@@ -40,7 +40,7 @@ const SERVICES: Readonly<Record<string, Service>> = {
       return compatible("openrouter", url, env.OPENROUTER_API_KEY)(name);
     },
   },
-  // Any server that speaks as OpenAI's Chat Completions do: llama.cpp, vLLM, LM Studio, a proxy of your own.
+  // Any server compatible with OpenAI's Chat Completions: llama.cpp, vLLM, LM Studio, a custom proxy.
   local: {
     variables: ["OPENAI_COMPATIBLE_BASE_URL"],
     usual: env.OPENAI_COMPATIBLE_MODEL ?? "default",
@@ -58,7 +58,7 @@ const SERVICES: Readonly<Record<string, Service>> = {
   },
 };
 
-/** The model that is asked for as `provider/name`, or the environment's own; undefined if there is none. */
+/** The model requested as `provider/name`, or the environment's; undefined if there is none. */
 export function chosenModel(asked: string | undefined): LanguageModelV4 | undefined {
   if (asked === undefined) {
     const found = Object.values(SERVICES).find(({ variables }) => variables.some((name) => env[name]));

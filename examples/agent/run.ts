@@ -1,4 +1,4 @@
-// A tool that runs a shell command: its whole tree of processes ends with it, in time, whatever it has started.
+// A tool that runs a shell command; its whole process tree ends with it or at its deadline.
 import { tool } from "ai";
 import { runCommand } from "longhaul";
 import { z } from "zod";

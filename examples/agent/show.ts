@@ -1,4 +1,4 @@
-// What a person sees: words and calls as they come, and at the end the window and what it cost.
+// Terminal output: text and calls as they arrive, and finally the window and the costs.
 import type { Entry, Kernel, Part, Session, WindowParts } from "longhaul";
 
 /** Prints an entry of a task's output. */
@@ -8,7 +8,7 @@ export function showEntry(entry: Entry): void {
     process.stdout.write(`\n! ${entry.note.call} came out the same ${entry.note.repeats} times\n`);
   if (entry.kind !== "message") return;
   const { role, parts, meta } = entry.message;
-  // The words of the model were shown as they came.
+  // The model's text was printed as it arrived.
   if (role === "assistant" && parts.some(({ type }) => type === "text")) process.stdout.write("\n");
   if (role === "user" && meta?.longhaul === "notice") process.stdout.write("· a task has ended\n");
   for (const part of parts) {
@@ -19,7 +19,7 @@ export function showEntry(entry: Entry): void {
   }
 }
 
-/** Draws the window of the next call, and adds up what all calls of a session and of its helpers cost. */
+/** Draws the window of the next call, and sums the costs of a session and its helpers. */
 export async function showCosts(kernel: Kernel, session: Session, model: string): Promise<void> {
   const { parts, limits, tokens } = await session.window({ model }).look();
   console.log(`\nwindow [${bar(parts, 48)}] ${tokens} of ${limits.window} tokens (history, reserved, free)`);

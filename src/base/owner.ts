@@ -2,25 +2,27 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { findProcess } from "./process-identity.ts";
 
-/** A writer that has shown no sign of life for this long is taken for dead, wherever it ran. */
+/** A writer without a heartbeat for this long counts as dead, on any machine. */
 export const OWNER_LEASE_MS = 60_000;
 
-/** Owners that live in this process. */
+/** Owners that are alive in this process. */
 const living = new Set<string>();
 
-/** A name under which a kernel writes drafts: `<host>|<pid>|<start of the process>.<random>`. */
+/** Creates the name under which a kernel writes drafts: `<host>|<pid>|<process start>.<random>`. */
 export function claimOwner(): string {
   const owner = `${hostname()}|${process.pid}|${findProcess(process.pid)?.startedAt ?? ""}.${randomUUID()}`;
   living.add(owner);
   return owner;
 }
 
-/** Says that the owner writes no more. */
+/** Marks the owner as no longer writing. */
 export function releaseOwner(owner: string): void {
   living.delete(owner);
 }
 
-/** Whether the owner's own process runs on this machine, whatever the clocks say: a jump of one must not end a writer. */
+/**
+ * Whether the owner's process runs on this machine; independent of clocks, so that a clock jump cannot end a writer.
+ */
 export function isOwnerRunning(owner: string): boolean {
   const [host, pid, rest = ""] = owner.split("|");
   if (host !== hostname()) return false;
@@ -29,7 +31,7 @@ export function isOwnerRunning(owner: string): boolean {
   return startedAt !== "" && findProcess(Number(pid))?.startedAt === startedAt;
 }
 
-/** Whether the owner may still be writing, judged by its process where that can be seen, else by its last sign of life. */
+/** Whether the owner may still be writing: judged by its process on this machine, else by its last heartbeat. */
 export function isOwnerAlive(owner: string, lastSignAt: number, now: number): boolean {
   const [host, pid] = owner.split("|");
   if (host === hostname()) {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 
-/** A process as the system knows it now. */
+/** A running process. */
 export interface ProcessState {
-  /** When it began, in a unit of the system; tells it from a later one of the same number. Undefined if it cannot be told. */
+  /** Start time in a unit of the system, which tells processes with the same pid apart; undefined if unknown. */
   readonly startedAt: string | undefined;
 }
 
-/** The process of a number; undefined if there is none, or it is dead and waits only for its parent. */
+/** The process with a pid; undefined if there is none or it is a zombie. */
 export function findProcess(pid: number): ProcessState | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0 || !isThere(pid)) return undefined;
   const fields = statFields(pid);
@@ -24,7 +24,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** The fields of /proc/<pid>/stat behind the name, which may hold spaces and brackets; undefined where there is no /proc. */
+/** The fields of /proc/<pid>/stat after the name, which may contain spaces and brackets; undefined without /proc. */
 function statFields(pid: number): readonly string[] | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -15,18 +15,18 @@ import type {
   ToolResultPart,
 } from "../model/part.ts";
 
-/** A body that can be written, with the blobs it refers to and the holds they were stored under, if any. */
+/** A body ready to be appended, with the blobs it refers to and their holds. */
 export interface Ready<Body extends EntryBody = EntryBody> {
   readonly body: Body;
   readonly blobs?: readonly Digest[];
   readonly holds?: readonly string[];
-  /** When it happened, where that is not now. */
+  /** Time of the event; now by default. */
   readonly at?: number;
 }
 
 /** The message if no part of it has to become a blob, else undefined. */
 export function readyIfPlain(input: MessageInput, spillBytes: number): Ready<MessageBody> | undefined {
-  // UTF-8 takes at most three bytes a character, JSON six where it escapes; below this nothing can be over the limit.
+  // A character takes at most three bytes in UTF-8 and six if JSON escapes it, so shorter texts never exceed the limit.
   const safeLength = spillBytes / 6;
   const parts: Part[] = [];
   for (const part of inputParts(input)) {

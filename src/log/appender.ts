@@ -7,20 +7,19 @@ import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
 
 /** Options of an append. */
 export interface AppendOptions {
-  /** Refuse with POSITION_CONFLICT unless the session's last seq is this. */
+  /** Fails with POSITION_CONFLICT unless this is the session's last seq. */
   readonly expectedHead?: number;
-  /** Gives up while the message's data is still being stored; a commit that has begun is not undone. */
+  /** Aborts while the message's data is being stored; a commit that has begun is not undone. */
   readonly signal?: AbortSignal;
 }
 
-/** What holds when nothing is asked for. */
 export const NO_OPTIONS: AppendOptions = {};
 
-/** Appends to one session in the order of the calls, also when some have data to store first. */
+/** Appends to one session in call order, even if some messages have data to store first. */
 export class Appender {
   readonly #log: Log;
   readonly #session: SessionId;
-  /** The append whose data is still on its way to the store; later ones wait for it. */
+  /** The append whose data is being stored; later appends wait for it. */
   #preparing: Promise<void> | undefined;
 
   constructor(log: Log, session: SessionId) {
@@ -28,7 +27,7 @@ export class Appender {
     this.#session = session;
   }
 
-  /** Appends one message; throws at once if it is not one. */
+  /** Appends one message; throws synchronously if it is invalid. */
   message(input: MessageInput, options: AppendOptions): Promise<Entry<MessageBody>> {
     const isPlain = !this.#preparing && options === NO_OPTIONS;
     const ready = isPlain ? this.#log.readyNow(input) : undefined;
@@ -36,7 +35,7 @@ export class Appender {
     return this.messages([input], options).then(([entry]) => entry as Entry<MessageBody>);
   }
 
-  /** Appends messages next to each other; all of them or none. */
+  /** Appends messages consecutively; all or none. */
   messages(inputs: readonly MessageInput[], options: AppendOptions): Promise<readonly Entry<MessageBody>[]> {
     checkFields("options", options, { signal: "signal?" });
     throwIfAborted(options.signal);
@@ -49,7 +48,7 @@ export class Appender {
       : this.#afterPreparing(inputs, extras, options.signal);
   }
 
-  /** Throws ARGUMENT_INVALID for what is no batch, or too large a one. */
+  /** Throws ARGUMENT_INVALID unless `inputs` is an array within `maxBatch`. */
   checkBatch(inputs: readonly MessageInput[]): void {
     const { maxBatch } = this.#log.limits;
     if (Array.isArray(inputs) && inputs.length <= maxBatch) return;
@@ -69,7 +68,7 @@ export class Appender {
     return committing;
   }
 
-  /** Resolves when everything called so far is committed or refused. */
+  /** Resolves when all appends so far are committed or refused. */
   async flush(): Promise<void> {
     while (this.#preparing) await this.#preparing;
     await this.#log.flush();
@@ -93,7 +92,7 @@ export class Appender {
     const { committing } = await this.#inOrder(async () => {
       const prepared: Ready<MessageBody>[] = [];
       for (const input of inputs) prepared.push(await this.#log.ready(input, signal));
-      // Wrapped, so that the next in order waits until this is queued and not until it is committed.
+      // Wrapped, so that the next append waits until this one is queued, not until it is committed.
       return { committing: this.#log.append(this.#session, prepared, extras) };
     });
     return committing;

@@ -3,7 +3,7 @@ import { LonghaulError } from "../model/errors.ts";
 /** Characters decoded at a time; a multiple of four. */
 const SLICE = 256 * 1024;
 
-/** Splits a data URL into its label and its base64 text; undefined for anything else. */
+/** Splits a data URL into MIME type and base64 text; returns undefined if the text is not a data URL. */
 export function splitDataUrl(text: string): { mime: string; base64: string } | undefined {
   if (!text.startsWith("data:")) return undefined;
   const comma = text.indexOf(",");
@@ -17,7 +17,10 @@ export function splitDataUrl(text: string): { mime: string; base64: string } | u
   return { mime: label.slice(0, -";base64".length), base64: text.slice(comma + 1) };
 }
 
-/** Decodes base64 a slice at a time, so that no second copy of it is ever whole in memory; BASE64_INVALID if it is not whole. */
+/**
+ * Decodes base64 in slices, so that memory never holds a complete second copy; throws
+ * BASE64_INVALID if it is incomplete.
+ */
 export function* decodeBase64(text: string): Generator<Uint8Array> {
   try {
     const clean = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
@@ -31,7 +34,7 @@ export function* decodeBase64(text: string): Generator<Uint8Array> {
       yield Buffer.from(slice, "base64");
     }
   } finally {
-    // The engine remembers the text of the last match; this gives it a short one instead of megabytes.
+    // The regex engine keeps a reference to the last matched text; replace megabytes by a short one.
     /^/.test("");
   }
 }

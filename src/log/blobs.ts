@@ -11,16 +11,16 @@ import { decodeBase64, splitDataUrl } from "./base64.ts";
 import type { Limits } from "./limits.ts";
 import { standInFor } from "./stand-in.ts";
 
-/** A blob that has been stored, with the type it turned out to have. */
+/** A stored blob with its detected MIME type. */
 export interface StoredBlob extends WrittenBlob {
   readonly mime: string;
 }
 
-/** Share of the longest age between two looks for aged blobs. */
+/** Checks for aged blobs per maximum age. */
 const LOOKS_PER_AGE = 10;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The blobs of a kernel: reads are verified, whole reads are cached up to a number of bytes and for a time. */
+/** The blobs of a kernel: reads are verified, and complete reads are cached within limits of size and age. */
 export class Blobs {
   readonly #store: BlobStore;
   readonly #limits: Limits;
@@ -36,19 +36,18 @@ export class Blobs {
     );
   }
 
-  /** Bytes held in the cache now. */
+  /** Bytes in the cache. */
   get cachedBytes(): number {
     return this.#cache.weight;
   }
 
-  /** Empties the cache. */
   dropCache(): void {
     this.#cache.clear();
     clearTimeout(this.#aging);
     this.#aging = undefined;
   }
 
-  /** The bytes, piece by piece; BLOB_CORRUPT at the end if they are not what was stored. */
+  /** Streams the bytes; throws BLOB_CORRUPT at the end if they do not match the digest. */
   async *stream(digest: Digest): AsyncGenerator<Uint8Array> {
     const hash = createHash("sha256");
     for await (const chunk of this.#store.read(checkDigest(digest))) {
@@ -66,7 +65,10 @@ export class Blobs {
     );
   }
 
-  /** All bytes at once, verified; treat them as read-only, they may be shared. BLOB_TOO_LARGE above maxReadBytes. */
+  /**
+   * Returns all bytes, verified; treat them as read-only, because they may be shared.
+   * BLOB_TOO_LARGE above maxReadBytes.
+   */
   async bytes(digest: Digest): Promise<Uint8Array> {
     const cached = this.#cache.get(checkDigest(digest));
     if (cached) return cached;
@@ -88,12 +90,11 @@ export class Blobs {
     return bytes;
   }
 
-  /** The bytes as UTF-8 text. */
   async text(digest: Digest): Promise<string> {
     return Buffer.from(await this.bytes(digest)).toString("utf8");
   }
 
-  /** The part that was too large for the log, as it was appended; media parts come back unchanged. */
+  /** Restores a part that was too large for the log; returns media parts unchanged. */
   async restore(part: BlobPart): Promise<Part> {
     checkFields("part", part, { digest: "text?", of: "text?" });
     if (part.of === undefined) return part;
@@ -101,7 +102,7 @@ export class Blobs {
     return part.of === "text" ? { type: "text", text } : (JSON.parse(text) as Part);
   }
 
-  /** The same, but what is left of the part where its blob is missing or damaged. */
+  /** Like `restore`, but returns the part's preview if its blob is missing or damaged. */
   async restoreReadable(part: BlobPart): Promise<Part> {
     try {
       return await this.restore(part);
@@ -111,7 +112,7 @@ export class Blobs {
     }
   }
 
-  /** Stores bytes; they must be referred to by an append soon, or they are collected. */
+  /** Stores bytes; an append must refer to them soon, or they are collected. */
   async put(data: DataSource, mime: string | undefined, signal?: AbortSignal): Promise<StoredBlob> {
     if (mime !== undefined) checkKind("mime", mime, "text");
     const source = bytesOf(data);
@@ -124,7 +125,7 @@ export class Blobs {
     return { ...written, mime: decided };
   }
 
-  /** Drops aged blobs now, and again when the next one is due; the timer keeps no process alive. */
+  /** Drops aged blobs now and when the next one is due; the timer does not keep the process alive. */
   #dropAged(): void {
     const dueMs = this.#cache.dropAged();
     if (dueMs === undefined || this.#aging) return;
@@ -156,7 +157,7 @@ function* slices(bytes: Uint8Array, sliceBytes = 256 * 1024): Generator<Uint8Arr
   for (let at = 0; at < bytes.byteLength; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
 }
 
-/** Passes a stream on, showing its first bytes to `look` before anything else happens to them. */
+/** Passes a stream on and calls `look` with its first bytes beforehand. */
 async function* checkHead(
   bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   look: (head: Uint8Array) => void,

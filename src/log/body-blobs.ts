@@ -1,7 +1,7 @@
 import { type Digest, isDigest } from "../model/blob.ts";
 import type { EntryBody } from "../model/entry.ts";
 
-/** Digests of the blobs that a body refers to, each once. */
+/** Digests of the blobs that a body refers to, without duplicates. */
 export function blobsOfBody(body: EntryBody): readonly Digest[] {
   const found = new Set<Digest>();
   const waiting: unknown[] = [body];

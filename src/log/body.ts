@@ -4,7 +4,7 @@ import type { StoredEntry } from "../store/entry-store.ts";
 import { decodePayload } from "./codec.ts";
 import { frameMessage, unframeMessage } from "./frame.ts";
 
-/** A body written down as payloads hold it: without its kind, which the store keeps beside it. */
+/** Serializes a body without its kind, which the store keeps separately. */
 export function writeBody(body: EntryBody): string {
   try {
     if (body.kind === "message") return frameMessage(body.message);
@@ -15,7 +15,7 @@ export function writeBody(body: EntryBody): string {
   }
 }
 
-/** The body in a payload; STORE_CORRUPT if it is damaged. */
+/** Decodes the body in a payload; throws STORE_CORRUPT if it is damaged. */
 export function decodeBody(kind: EntryKind, payload: Uint8Array): EntryBody {
   const text = decodePayload(payload, kind);
   try {
@@ -26,12 +26,12 @@ export function decodeBody(kind: EntryKind, payload: Uint8Array): EntryBody {
   }
 }
 
-/** The entry that a stored one stands for; one of kind "damaged" where its payload cannot be read. */
+/** Converts a stored entry; its kind is "damaged" if the payload cannot be read. */
 export function toEntry(session: SessionId, stored: StoredEntry): Entry {
   return makeEntry(session, stored.seq, stored.at, readBody(stored));
 }
 
-/** The body of a stored entry; one of kind "damaged" where its payload cannot be read. */
+/** Decodes the body of a stored entry; its kind is "damaged" if the payload cannot be read. */
 export function readBody({ kind, payload }: Pick<StoredEntry, "kind" | "payload">): EntryBody {
   try {
     return decodeBody(kind, payload);
@@ -41,7 +41,6 @@ export function readBody({ kind, payload }: Pick<StoredEntry, "kind" | "payload"
   }
 }
 
-/** Puts an entry together. */
 export function makeEntry<Body extends EntryBody>(
   session: SessionId,
   seq: number,

@@ -8,33 +8,33 @@ import { blobsOfBody } from "./body-blobs.ts";
 import { hasChecksum } from "./codec.ts";
 import type { Log } from "./log.ts";
 
-/** Something in a store that is not as it was written. */
+/** Damage found in a store. */
 export interface StoreDamage {
-  /** "structure" is the database itself; its damage may make entries vanish. */
+  /** "structure" is the database itself; such damage may make entries vanish. */
   readonly kind: "structure" | "entry" | "gap" | "blob";
   readonly session?: SessionId;
-  /** The damaged entry, or the first one that is missing. */
+  /** The damaged entry, or the first missing one. */
   readonly entry?: EntryId;
   readonly digest?: Digest;
   readonly problem: string;
 }
 
-/** What a check of a whole store found. */
+/** Result of checking a whole store. */
 export interface StoreCheck {
   readonly sessions: number;
   readonly entries: number;
-  /** Entries written before payloads had checksums: damage in them may go unnoticed. */
+  /** Entries written before payloads had checksums, in which damage may go unnoticed. */
   readonly withoutChecksum: number;
   readonly blobs: number;
-  /** How many damages there are; at most `MAX_LISTED_DAMAGES` of them are listed. */
+  /** Number of damages; `listed` holds at most `MAX_LISTED_DAMAGES`. */
   readonly damages: number;
   readonly listed: readonly StoreDamage[];
 }
 
-/** How a store is checked. */
+/** Options of a store check. */
 export interface CheckOptions {
   readonly signal?: AbortSignal;
-  /** Told how many entries have been read. */
+  /** Called with the number of entries read so far. */
   readonly onProgress?: (entries: number) => void;
 }
 
@@ -43,7 +43,7 @@ export const MAX_LISTED_DAMAGES = 1_000;
 const HEADS_PER_PAGE = 500;
 const ENTRIES_PER_PAGE = 256;
 
-/** Reads every entry and every blob of a store and says what is damaged; changes nothing. */
+/** Reads every entry and blob of a store and reports damage; changes nothing. */
 export async function checkStore(log: Log, options: CheckOptions = {}): Promise<StoreCheck> {
   const checking = new Checking(log, options);
   for (const problem of (await log.store.verify?.()) ?? []) checking.add({ kind: "structure", problem });

@@ -5,7 +5,7 @@ import { Lz4 } from "./lz4.ts";
 import { payloadChecksum } from "./payload-checksum.ts";
 import { PRIMER } from "./primer.ts";
 
-/** How a payload's text is packed. Part of the file format, never reused. */
+/** Compression of a payload's text. Part of the file format; numbers are never reused. */
 const RAW = 0;
 const LZ4 = 1;
 const ZSTD = 2;
@@ -13,25 +13,25 @@ const DEFLATE = 3;
 const PACKINGS = 4;
 
 /**
- * Added to the packing in the first byte of a payload that carries a checksum; older payloads have the packing alone.
- * Three bits apart from those, so that no single flipped bit turns a checked payload into an unchecked one.
+ * Added to the packing in the first byte of a payload with a checksum; older payloads have the packing alone. Differs
+ * in three bits, so that no single flipped bit turns a checked payload into an unchecked one.
  */
 const CHECKED = 0b0111_0000;
 /** First byte and checksum of a checked payload. */
 const HEADER_BYTES = 5;
 
-/** From here on zstd's better packing outweighs what a call of it costs. */
+/** From this length on, zstd's better ratio outweighs the cost of calling it. */
 const ZSTD_FROM_CHARACTERS = 8_192;
-/** Below this a row is a fraction of a page either way. */
+/** Below this size, a row is a fraction of a page either way. */
 const MIN_PACKED_BYTES = 64;
 
 const LZ4_SIZE_BYTES = 2;
 const encoder = new TextEncoder();
-/** One for all calls, which never overlap; takes the longest text that is not left to zstd. */
+/** Shared by all calls, which never overlap; fits the longest text that is not left to zstd. */
 const lz4 = new Lz4(PRIMER, ZSTD_FROM_CHARACTERS * 3);
 const unpackedText = Buffer.from(lz4.input.buffer, lz4.input.byteOffset, lz4.input.byteLength);
 
-/** The payload that holds the text of an entry of a kind; its checksum covers both. */
+/** Encodes the text of an entry; the checksum covers text and kind. */
 export function encodePayload(text: string, kind: EntryKind): Uint8Array {
   if (text.length >= ZSTD_FROM_CHARACTERS) return encodeLarge(text, kind);
   const size = encoder.encodeInto(text, lz4.input).written;
@@ -54,7 +54,7 @@ function encodeLarge(text: string, kind: EntryKind): Uint8Array {
     : withHeader(DEFLATE, zlib.deflateRawSync(text), kind);
 }
 
-/** From Node's pool: a buffer of its own for every small payload would fragment the heap of the process. */
+/** Allocates from Node's pool: a separate buffer for every small payload would fragment the heap. */
 function allocate(sizeBytes: number): Buffer {
   return Buffer.allocUnsafe(sizeBytes);
 }
@@ -72,12 +72,12 @@ function sealed(payload: Buffer, packing: number, kind: EntryKind): Uint8Array {
   return payload;
 }
 
-/** True if a payload carries a checksum, as all do that are written now. */
+/** Whether a payload has a checksum, as all new payloads do. */
 export function hasChecksum(payload: Uint8Array): boolean {
   return (payload[0] ?? 0) >= CHECKED;
 }
 
-/** The text that a payload of an entry of a kind holds; STORE_CORRUPT if it is damaged. */
+/** Decodes the text of an entry; throws STORE_CORRUPT if the payload is damaged. */
 export function decodePayload(payload: Uint8Array, kind: EntryKind): string {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   const first = bytes[0] ?? Number.NaN;

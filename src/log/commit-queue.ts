@@ -2,13 +2,15 @@ import { LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Appended, AppendOutcome, AppendRequest, EntryStore } from "../store/entry-store.ts";
 
-/** Most requests and bytes of one transaction. */
+/** Maximum requests and bytes of one transaction. */
 const MAX_GROUP = 1_024;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
-/** An append loop that never leaves the microtask queue would starve timers and sockets; after this it must. */
+/**
+ * An append loop that never leaves the microtask queue would starve timers and sockets; it must yield after this time.
+ */
 const MAX_TURN_MS = 8;
 
-/** An append with its weight in the queue. */
+/** An append request with its size in the queue. */
 export interface SizedRequest {
   readonly request: AppendRequest;
   readonly sizeBytes: number;
@@ -22,9 +24,9 @@ interface Caller {
 type Waiting = Caller & SizedRequest;
 
 /**
- * Group commit: all appends of one tick, of all sessions, go into one transaction, and each promise resolves after the
- * commit. Requests are carried out in the order in which they were added. When too many bytes wait, further requests
- * are not even made until there is room.
+ * Group commit: all appends of one tick, from all sessions, share one transaction, and each promise resolves after the
+ * commit. Requests are executed in the order they were added. When too many bytes are queued, further requests are not
+ * even built until there is room.
  */
 export class CommitQueue implements Closable {
   readonly #entries: EntryStore;
@@ -51,7 +53,7 @@ export class CommitQueue implements Closable {
     });
   }
 
-  /** Resolves when all that was added so far is committed or refused. */
+  /** Resolves when all requests so far are committed or refused. */
   async flush(): Promise<void> {
     while (this.#running) await this.#running;
   }
@@ -81,7 +83,7 @@ export class CommitQueue implements Closable {
     this.#running = undefined;
   }
 
-  /** What to wait for: the end of the current microtask, or now and then of the current turn of the event loop. */
+  /** Waits for the end of the microtask, or after MAX_TURN_MS for the end of the event-loop turn. */
   #endOfTick(): Promise<void> | undefined {
     if (performance.now() - this.#turnStartedMs < MAX_TURN_MS) return undefined;
     return new Promise((resolve) => {

@@ -10,9 +10,9 @@ import type { Ready } from "./absorb.ts";
 import type { Log } from "./log.ts";
 
 /**
- * A message that is still being written. Updates are kept in memory and reach the store at most once an interval; the
- * log gets the message once, when it is finished. If the process dies first, the last stored state becomes an
- * interrupted message when the session is next opened.
+ * A message that is still being written. Updates stay in memory and are stored at most once per interval; the log gets
+ * the message once, when it is finished. If the process dies first, the last stored state becomes an interrupted
+ * message when the session is next opened.
  */
 export class Draft implements Closable, AsyncDisposable {
   readonly id: string;
@@ -21,7 +21,7 @@ export class Draft implements Closable, AsyncDisposable {
   readonly #owner: string;
   readonly #scope: Scope;
   #content: MessageInput;
-  /** Text that came in pieces and is joined only when it is written. */
+  /** Streamed text that is joined only when it is stored. */
   #pieces: string[] = [];
   #isWriting = false;
   #isDirty = false;
@@ -55,7 +55,7 @@ export class Draft implements Closable, AsyncDisposable {
     this.#touch();
   }
 
-  /** Adds to the last text part, as tokens arrive. */
+  /** Appends streamed text to the last text part. */
   write(text: string): void {
     this.#assertOpen();
     this.#pieces.push(checkKind("text", text, "text"));
@@ -71,30 +71,29 @@ export class Draft implements Closable, AsyncDisposable {
     return this.#content;
   }
 
-  /** Stores what is not stored yet, without waiting for the interval. */
+  /** Stores unsaved content without waiting for the interval. */
   async flush(): Promise<void> {
     this.#cancelTimer();
     const writing = this.#isDirty ? this.#writing.then(() => this.#store()) : this.#writing;
-    // A write that failed must not stand in the way of the next one.
+    // A failed write must not block the next one.
     this.#writing = writing.catch(() => undefined);
     await writing;
     if (!this.#ended) this.#plan(OWNER_LEASE_MS / 3);
   }
 
-  /** Appends the message to the log; the draft is gone with the same commit. */
+  /** Appends the message to the log; the same commit removes the draft. */
   async finish(message?: MessageInput): Promise<Entry<MessageBody>> {
     if (message) this.update(message);
     return this.#end(() => this.#append({}));
   }
 
-  /** Drops the draft. */
   async discard(): Promise<void> {
     return this.#end(async () => {
       if (this.#isStored) await this.#log.store.drafts.delete(this.id);
     });
   }
 
-  /** Ends a draft that nobody finished: what there is of it is appended as interrupted. Idempotent. */
+  /** Ends an unfinished draft: appends its content as an interrupted message. Idempotent. */
   async close(): Promise<void> {
     if (this.#ended) return this.#ended.then(() => undefined);
     if (isEmpty(this.content)) return this.discard();
@@ -112,7 +111,7 @@ export class Draft implements Closable, AsyncDisposable {
     this.#ended = ending.then(
       () => this.#release(),
       (error) => {
-        // Nothing was appended: the draft stays open, so that the caller can try again.
+        // Nothing was appended, so the draft stays open for another try.
         this.#ended = undefined;
         throw error;
       },
@@ -127,7 +126,7 @@ export class Draft implements Closable, AsyncDisposable {
       return await this.#log.appendOne(this.session, ready, this.#isStored ? { finishes: this.id } : {});
     } catch (error) {
       if (!isLonghaulError(error, "DRAFT_FINISHED")) throw error;
-      // Someone took this writer for dead and kept what there was; the whole message must not be lost for that.
+      // Another process took this writer for dead and stored the partial message; append the complete one anyway.
       this.#isStored = false;
       return this.#append(flags);
     }
@@ -157,9 +156,9 @@ export class Draft implements Closable, AsyncDisposable {
     this.#timer = undefined;
     // A store slower than the interval gets the next write only after this one.
     if (this.#isWriting) return this.#plan(this.#log.limits.draftIntervalMs);
-    // A heartbeat stores the same content again, which tells others that the writer lives.
+    // A heartbeat stores the same content again, to show that the writer is alive.
     if (this.#isStored) this.#isDirty = true;
-    // A failed write is not lost: the content is still here, and finish() will report what is wrong with the store.
+    // The content of a failed write is still in memory, and finish() will report the store's error.
     this.flush().catch(() => this.#plan(this.#log.limits.draftIntervalMs));
   }
 
@@ -205,7 +204,7 @@ function flagged(ready: Ready<MessageBody>, flags: Pick<Message, "interrupted">)
   return { ...ready, body: { kind: "message", message: { ...ready.body.message, ...flags } } };
 }
 
-/** A draft is written more than once, and a stream can be read only once. */
+/** Refuses streams, which can be read only once, because a draft is stored repeatedly. */
 function refuseStreams(message: MessageInput): void {
   for (const part of message.parts ?? []) {
     const inner = part.type === "tool-result" && typeof part.output !== "string" ? part.output : [part];

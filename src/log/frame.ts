@@ -3,23 +3,23 @@ import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 
 /**
- * How a message is written down: its JSON with every longer text replaced by its length, a line break, then those
- * texts, one behind the other. So long texts are neither escaped on the way in nor searched for escapes on the way out,
- * which would take longer than everything else that happens to them. JSON itself never holds a line break.
+ * Format of a serialized message: its JSON with every longer text replaced by its length, a line break, then those
+ * texts in order. Long texts are neither escaped on write nor scanned for escapes on read, which would take longer than
+ * all other steps. JSON itself never contains a line break.
  */
 
 /** Shorter texts stay in the JSON. */
 const MIN_LIFTED = 32;
 
-/** A part as it stands in the JSON: its text may have become a number. */
+/** A part as it appears in the JSON; its text may be replaced by a length. */
 type Lifted<P> = P extends { readonly text: string } ? Omit<P, "text"> & { text: string | number } : P;
 
-/** Writes a message down. */
+/** Serializes a message. */
 export function frameMessage(message: Message): string {
   let texts = "";
   const lift = <P extends Part>(part: P): P | Lifted<P> => {
     if ((part.type !== "text" && part.type !== "reasoning") || part.text.length < MIN_LIFTED) return part;
-    // Half a surrogate pair has no UTF-8; JSON can escape it.
+    // An unpaired surrogate has no UTF-8 form; JSON can escape it.
     if (!part.text.isWellFormed()) return part;
     texts += part.text;
     return { ...part, text: part.text.length } as Lifted<P>;
@@ -30,7 +30,7 @@ export function frameMessage(message: Message): string {
   return texts === "" ? JSON.stringify(message) : `${JSON.stringify({ ...message, parts })}\n${texts}`;
 }
 
-/** Reads a message back; throws if it is not whole. */
+/** Parses a serialized message; throws if it is incomplete. */
 export function unframeMessage(framed: string): Message {
   const end = framed.indexOf("\n");
   if (end === -1) return JSON.parse(framed);

@@ -7,24 +7,24 @@ import type { Ready } from "./absorb.ts";
 import type { Log } from "./log.ts";
 import { type BodyInput, readyBody } from "./ready-body.ts";
 
-/** One entry to be taken in. */
+/** One entry to import. */
 export interface IntakeItem {
-  /** The foreign record it is made of; left out for entries that come from no record. */
+  /** The foreign record of the entry; omitted for entries without one. */
   readonly record?: NewRecord;
-  /** When it happened; now by default. The log raises it to the time of the entry before. */
+  /** Time of the event; now by default. The log raises it to the previous entry's time. */
   readonly at?: number;
   readonly body: BodyInput;
 }
 
-/** What is kept beside the records. */
+/** Importer state that is stored with the records. */
 export interface IntakeSave {
-  /** Where reading can go on. */
+  /** Position to resume reading from. */
   readonly checkpoint?: Json;
-  /** What has to be known of what was taken in; better small. */
+  /** The importer's own state; keep it small. */
   readonly progress?: Json;
 }
 
-/** The way into a session for records that come from elsewhere: each is taken in once, however often it is offered. */
+/** Imports foreign records into a session: each once, however often it is offered. */
 export class Intake {
   readonly name: string;
   readonly session: SessionId;
@@ -38,7 +38,9 @@ export class Intake {
     this.#state = state;
   }
 
-  /** The intake of that name for a session, made if there is none; ARGUMENT_INVALID if it feeds another one. */
+  /**
+   * Opens the intake of a session, creating it if needed; throws ARGUMENT_INVALID if the name feeds another session.
+   */
   static async open(log: Log, session: SessionId, name: string): Promise<Intake> {
     if (typeof name !== "string" || name === "") throw invalidArgument("name", name, "the name of a source");
     const state = await log.store.intakes.open(name, session);
@@ -50,26 +52,25 @@ export class Intake {
     );
   }
 
-  /** Where reading can go on, as it was given last; undefined before the first time. */
+  /** The last stored position; undefined before the first save. */
   get checkpoint(): Json | undefined {
     return parsed(this.#state.checkpoint);
   }
 
-  /** What was given as progress last. */
+  /** The last stored progress. */
   get progress(): Json | undefined {
     return parsed(this.#state.progress);
   }
 
-  /** Those of the records that were taken in already. */
+  /** The given records that have already been imported. */
   async find(records: readonly string[]): Promise<ReadonlyMap<string, TakenRecord>> {
     checkTexts("records", records);
     return this.#log.store.intakes.find(this.name, records);
   }
 
   /**
-   * Appends items next to each other, with their records, checkpoint and progress, all or nothing; returns the seq of the
-   * first. INTAKE_CONFLICT if someone else has taken in meanwhile, POSITION_CONFLICT if the session is not at
-   * `expectedHead`.
+   * Appends items consecutively with their records, checkpoint and progress, all or nothing; returns the first seq.
+   * Throws INTAKE_CONFLICT after a concurrent import, POSITION_CONFLICT if the session's head is not `expectedHead`.
    */
   async append(
     items: readonly IntakeItem[],
@@ -99,14 +100,14 @@ export class Intake {
     return entries[0]?.seq as number;
   }
 
-  /** Keeps checkpoint and progress without an append. */
+  /** Stores checkpoint and progress without an append. */
   async save(saved: IntakeSave): Promise<void> {
     const texts = written(checkFields("saved", saved));
     const stamp = await this.#log.store.intakes.save(this.name, this.#state.stamp, texts);
     this.#state = { ...this.#state, ...texts, stamp };
   }
 
-  /** Looks again after INTAKE_CONFLICT: what others took in is known then. */
+  /** Reloads the state after INTAKE_CONFLICT, including records that others imported. */
   async refresh(): Promise<void> {
     this.#state = await this.#log.store.intakes.open(this.name, this.session);
   }
@@ -117,7 +118,7 @@ function parsed(text: string | undefined): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    // Damaged on disk: whoever reads begins again, and records that were taken in are known.
+    // Damaged on disk: the reader starts over, and already imported records are skipped.
     return undefined;
   }
 }

@@ -6,15 +6,15 @@ import type { DraftRecord } from "../store/draft-store.ts";
 import { readBody } from "./body.ts";
 import type { Log } from "./log.ts";
 
-/** A message that someone is writing right now. */
+/** A draft whose writer is alive. */
 export interface LiveDraft {
   readonly id: string;
-  /** When it was last stored. */
+  /** Time of the last write. */
   readonly at: number;
   readonly body: MessageBody;
 }
 
-/** The drafts of a session whose writers live. */
+/** The drafts of a session whose writers are alive. */
 export async function liveDrafts(log: Log, session: SessionId): Promise<readonly LiveDraft[]> {
   const now = log.clock.now();
   const drafts = await log.store.drafts.list(session);
@@ -24,7 +24,7 @@ export async function liveDrafts(log: Log, session: SessionId): Promise<readonly
   });
 }
 
-/** Appends the drafts that dead writers left, as interrupted messages; each once, whoever comes first. */
+/** Appends the drafts of dead writers as interrupted messages, each exactly once across processes. */
 export async function adoptInterrupted(log: Log, session: SessionId): Promise<number> {
   const now = log.clock.now();
   const orphans = (await log.store.drafts.list(session)).filter(
@@ -45,7 +45,7 @@ async function adopt(log: Log, draft: DraftRecord): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    // On a store that can only be read, it waits for whoever can write.
+    // A read-only store leaves the draft to a process that can write.
     if (isLonghaulError(error, "DRAFT_FINISHED") || isLonghaulError(error, "STORE_READ_ONLY")) return false;
     throw error;
   }

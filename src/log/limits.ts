@@ -1,31 +1,30 @@
 import { wholeNumber } from "../model/errors.ts";
 
-/** Bounds of a kernel; every cache, queue and buffer takes its size from here. */
+/** Limits of a kernel; every cache, queue and buffer takes its size from here. */
 export interface Limits {
-  /** Parts larger than this leave the log for a blob. */
+  /** Larger parts are moved from the log to a blob. */
   readonly spillBytes: number;
   /** Largest blob that may be stored. */
   readonly maxBlobBytes: number;
   /** Largest blob that may be loaded whole; larger ones are streamed. */
   readonly maxReadBytes: number;
-  /** Largest entry, blobs not counted. */
+  /** Largest entry, without blobs. */
   readonly maxEntryBytes: number;
-  /** Most messages of one `appendAll`. */
+  /** Maximum messages of one `appendAll`. */
   readonly maxBatch: number;
-  /** Bytes of appends waiting for their commit; more wait outside. */
+  /** Bytes of appends in the commit queue; further appends wait outside. */
   readonly maxQueuedBytes: number;
-  /** Blobs kept loaded. */
+  /** Size and age limit of the blob cache. */
   readonly blobCacheBytes: number;
   readonly blobCacheAgeMs: number;
-  /** Least time between two writes of a draft. */
+  /** Minimum time between two writes of a draft. */
   readonly draftIntervalMs: number;
-  /** Edits waiting to be confirmed, by number, size and age. */
+  /** Limits of unconfirmed edits: number, size and age. */
   readonly maxPendingEdits: number;
   readonly maxPendingEditBytes: number;
   readonly pendingEditMs: number;
 }
 
-/** What holds unless the caller says otherwise. */
 export const DEFAULT_LIMITS: Limits = {
   spillBytes: 64 * 1024,
   maxBlobBytes: 512 * 1024 * 1024,
@@ -41,7 +40,7 @@ export const DEFAULT_LIMITS: Limits = {
   pendingEditMs: 30_000,
 };
 
-/** The defaults with the caller's changes, checked. */
+/** The defaults merged with `changes`, checked. */
 export function resolveLimits(changes: Partial<Limits> = {}): Limits {
   const limits = { ...DEFAULT_LIMITS, ...changes };
   for (const [name, value] of Object.entries(limits)) {

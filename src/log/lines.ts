@@ -25,34 +25,34 @@ import type { Ready } from "./absorb.ts";
 import { toEntry } from "./body.ts";
 import type { Log } from "./log.ts";
 
-/** A line with the seq of the entry that chose it; 0 for the line a session is born with. */
+/** A line with the seq of the entry that chose it; 0 for a session's initial line. */
 export interface ChosenLine {
   readonly seq: number;
   readonly line: Line;
 }
 
-/** A line with where it came from. */
+/** A line with its predecessor. */
 type LoadedLine = ChosenLine & Pick<LineBody, "previous" | "previousEnd" | "reason">;
 
 /** One step in the history of a session's lines. */
 export interface LineStep {
-  /** Give this to `choose` to come back to this line. */
+  /** Pass this to `choose` to return to this line. */
   readonly seq: number;
   readonly reason: string;
   readonly ranges: readonly SeqRange[];
   readonly isActive: boolean;
 }
 
-/** How often a change is tried again when others keep appending in between. */
+/** Maximum retries of a change while others keep appending. */
 const MAX_TRIES = 200;
 /** Longest walk through the history of lines. */
 const MAX_HISTORY = 10_000;
 
-/** The lines of one session: which is active, which came before, and how to change it. Nothing is ever deleted. */
+/** The lines of one session: the active one, earlier ones, and changes to it. Entries are never deleted. */
 export class Lines {
   readonly #log: Log;
   readonly #session: SessionId;
-  /** The line read last; line entries never change. */
+  /** The last loaded line; line entries never change. */
   #known: LoadedLine | undefined;
 
   constructor(log: Log, session: SessionId) {
@@ -60,7 +60,9 @@ export class Lines {
     this.#session = session;
   }
 
-  /** Where an entry is, by seq of this session or by id; ids may be of sessions whose entries are on the line. */
+  /**
+   * Resolves an entry by seq of this session or by id; ids may belong to other sessions whose entries are on the line.
+   */
   placeOf(which: number | EntryId): Place | Promise<Place> {
     if (typeof which === "number") return { session: this.#session, seq: wholeNumber("seq", which, 1) };
     const place = parseEntryId(which);
@@ -84,7 +86,7 @@ export class Lines {
     return this.#load(record.lineSeq);
   }
 
-  /** The line chosen at `seq`, as far as it had come when the next one was chosen. */
+  /** The line chosen at `seq`, up to its end when the next one was chosen. */
   async at(seq: number): Promise<ChosenLine> {
     const active = await this.active();
     if (active.seq === seq) return active;
@@ -121,29 +123,29 @@ export class Lines {
     }
   }
 
-  /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
+  /** Rewinds to just after an entry: later entries leave the line but stay in the log. */
   rewind(place: Place, reason = "rewind"): Promise<Entry<LineBody>> {
     return this.#change(reason, (line) => keepThrough(line, place));
   }
 
-  /** Takes entries off the line, all in one step. */
+  /** Removes entries from the line in one step. */
   remove(places: readonly Place[], reason = "remove"): Promise<Entry<LineBody>> {
     return this.#change(reason, (line, head) => without(closeLine(line, head), places));
   }
 
-  /** Comes back to a line chosen earlier, as far as it had come. */
+  /** Returns to an earlier line, up to its former end. */
   async choose(seq: number, reason = "choose"): Promise<Entry<LineBody>> {
     const { line } = await this.at(seq);
     return this.#change(reason, (_, head) => closeLine(line, head));
   }
 
-  /** Puts any ranges on the line; for importers that know the branches of a foreign log. */
+  /** Sets arbitrary ranges as the line; for importers that know the branches of a foreign log. */
   async set(ranges: readonly SeqRange[], reason: string, at?: number): Promise<Entry<LineBody>> {
     checkRanges(ranges);
     return this.#change(reason, (_, head) => checkWithin(ranges, { session: this.#session, seq: head }), at);
   }
 
-  /** Says something else in place of an entry and drops what followed: edit and run again from there. */
+  /** Replaces an entry and drops everything after it, to continue from there. */
   async edit(place: Place, message: MessageInput, reason = "edit"): Promise<Entry<MessageBody>> {
     const ready = await this.#log.ready(message);
     const [, edited] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
@@ -157,7 +159,7 @@ export class Lines {
     return edited as Entry<MessageBody>;
   }
 
-  /** Says something else in place of an entry and keeps what followed. */
+  /** Replaces an entry and keeps everything after it. */
   async replace(place: Place, message: MessageInput, reason = "replace"): Promise<Entry<MessageBody>> {
     const ready = await this.#log.ready(message);
     const [replaced] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
@@ -172,9 +174,9 @@ export class Lines {
     return replaced as Entry<MessageBody>;
   }
 
-  /** Makes a session whose line is this one's, up to a place or as far as it has come. */
+  /** Creates a session whose line is this one's, up to a place or to the current end. */
   async forkInto(create: NewSession, at: Place | undefined): Promise<void> {
-    // The head first: if the line changes in between, the new one is simply cut where the head was.
+    // Read the head first: if the line changes in between, the new line is cut at that head.
     const { seq: head } = await this.#log.store.entries.head(this.#session);
     const { line } = await this.active();
     const ranges = at ? keepThrough(line, at) : closeLine(line, head);
@@ -203,7 +205,7 @@ export class Lines {
     return entry as Entry<LineBody>;
   }
 
-  /** The same for a change that brings a message: its blobs are kept from try to try, and let go if all fail. */
+  /** Like `#atHead`, for a change with a message: its blobs are kept across retries and released if all fail. */
   async #withMessage<T>(ready: Ready, change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
     try {
       return await this.#atHead(change);
@@ -213,7 +215,7 @@ export class Lines {
     }
   }
 
-  /** Carries out a change that must see the head it was made for; others may append meanwhile, then it is made anew. */
+  /** Executes a change that depends on the current head; retries it while others append. */
   async #atHead<T>(change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const { seq: head } = await this.#log.store.entries.head(this.#session);
@@ -237,7 +239,7 @@ export class Lines {
     return this.#known;
   }
 
-  /** Stands in for a damaged line entry: the line before it goes on as if nothing else had been chosen, so nothing is lost. */
+  /** Substitutes a damaged line entry: the previous line continues unchanged, so nothing is lost. */
   async #loadBefore(seq: number): Promise<LoadedLine> {
     const query = { from: 1, to: seq - 1, limit: 1, order: "descending", kinds: ["line"] } as const;
     const [earlier] = await this.#log.store.entries.read(this.#session, query);

@@ -11,17 +11,16 @@ import { encodePayload } from "./codec.ts";
 import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import type { Limits } from "./limits.ts";
 
-/** What an append may carry besides its bodies. */
+/** Options of an append in addition to its bodies. */
 export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes" | "intake" | "task"> & {
   readonly at?: number;
-  /** The caller will try again with the same blobs, so a failure must not let them go. */
+  /** The caller will retry with the same blobs, so a failure must not release their holds. */
   readonly retries?: true;
 };
 
-/** Nothing besides the bodies. */
 export const NO_EXTRAS: AppendExtras = {};
 
-/** What a log is made of. */
+/** Dependencies of a `Log`. */
 export interface LogParts {
   readonly store: Store;
   readonly blobs: Blobs;
@@ -31,7 +30,7 @@ export interface LogParts {
   readonly queue: CommitQueue;
 }
 
-/** The way into the store that all sessions of a kernel share. */
+/** The write path to the store, shared by all sessions of a kernel. */
 export class Log {
   readonly store: Store;
   readonly blobs: Blobs;
@@ -49,7 +48,7 @@ export class Log {
     this.#queue = parts.queue;
   }
 
-  /** Appends bodies next to each other; all of them or none. Payloads are made only when the queue has room. */
+  /** Appends bodies consecutively; all or none. Payloads are encoded only when the queue has room. */
   append<Body extends EntryBody>(
     session: SessionId,
     items: readonly Ready<Body>[],
@@ -60,7 +59,6 @@ export class Log {
     return this.#add(session, items, extras).then(toEntries);
   }
 
-  /** Appends one body. */
   appendOne<Body extends EntryBody>(
     session: SessionId,
     item: Ready<Body>,
@@ -71,12 +69,12 @@ export class Log {
     );
   }
 
-  /** The message, ready at once if none of its parts has to become a blob; the common way. */
+  /** The message, ready synchronously if no part has to become a blob, which is the common case. */
   readyNow(input: MessageInput): Ready<MessageBody> | undefined {
     return readyIfPlain(input, this.limits.spillBytes);
   }
 
-  /** The message, its large parts stored as blobs. */
+  /** The message, with its large parts stored as blobs. */
   async ready(input: MessageInput, signal?: AbortSignal): Promise<Ready<MessageBody>> {
     const now = this.readyNow(input);
     if (now) return now;
@@ -94,12 +92,12 @@ export class Log {
     }
   }
 
-  /** Lets blobs go that were stored for an append which then failed; if that fails too, they are collected later. */
+  /** Releases blobs of a failed append; if that fails too, they are collected later. */
   async giveUp(holds: readonly string[]): Promise<void> {
     if (holds.length > 0) await this.store.blobs.release(holds).catch(() => undefined);
   }
 
-  /** The payload of a body; ENTRY_TOO_LARGE above the limit. */
+  /** Encodes a body; throws ENTRY_TOO_LARGE above the limit. */
   encode(body: EntryBody): Uint8Array {
     const text = writeBody(body);
     if (text.length <= this.limits.maxEntryBytes) return encodePayload(text, body.kind);

@@ -1,9 +1,9 @@
 /**
- * LZ4 block compression for small payloads, against a primer. Node's zstd and deflate set up a whole stream for every
- * call and take three times as long for 2 KB (docs/decisions/0004). The block format is LZ4's own: sequences of literals
- * and back-references of at least four bytes, with the primer as its dictionary.
+ * LZ4 block compression for small payloads, against a primer. Node's zstd and deflate set up a whole stream per call
+ * and take three times as long for 2 KB (docs/decisions/0004). The format is LZ4's block format: sequences of literals
+ * and back-references of at least four bytes, with the primer as dictionary.
  *
- * The loops are written out instead of being split into functions: they run for every append and every read.
+ * The loops are inlined instead of being split into functions, because they run for every append and every read.
  */
 
 const HASH_BITS = 13;
@@ -13,16 +13,16 @@ const MIN_MATCH = 4;
 /** A block ends with at least five literals, and its last match starts at least twelve bytes before the end. */
 const LAST_LITERALS = 5;
 const MATCH_START_MARGIN = 12;
-/** The longer nothing was found, the larger the steps: incompressible data is passed over quickly. */
+/** Steps grow while no match is found, so that incompressible data is skipped quickly. */
 const SKIP_SHIFT = 5;
-/** Longest primer and input together: positions fit in 16 bits, and so does every distance. */
+/** Maximum size of primer and input together: positions and distances fit in 16 bits. */
 const MAX_WINDOW_BYTES = 65_535;
-/** Copies go several bytes at a time; what they write too much is overwritten by what follows. */
+/** Copies write several bytes at a time; the next copy overwrites the excess. */
 const COPY_BYTES = 8;
-/** The search reads ahead of where it is; what it finds beyond the end is ignored. */
+/** The search reads ahead of its position and ignores matches past the end. */
 const READ_AHEAD_BYTES = COPY_BYTES + (MAX_WINDOW_BYTES >> SKIP_SHIFT);
 
-/** Packs and unpacks texts against one primer; holds its buffers, so calls must not overlap. */
+/** Packs and unpacks texts against one primer; owns its buffers, so calls must not overlap. */
 export class Lz4 {
   /** Longest input, in bytes. */
   readonly maxBytes: number;
@@ -37,7 +37,7 @@ export class Lz4 {
   readonly #primerPositions = new Uint16Array(1 << HASH_BITS);
 
   constructor(primer: Uint8Array, maxBytes: number) {
-    // Position 0 stands for "nothing seen", so something other than the input must be there.
+    // Position 0 means "not seen", so it must belong to the primer.
     if (primer.length < MIN_MATCH || primer.length + maxBytes > MAX_WINDOW_BYTES) {
       throw new RangeError(
         "The primer must have at least four bytes, and fit in 64 KB with the longest input.",
@@ -54,7 +54,7 @@ export class Lz4 {
     for (let at = 0; at + MIN_MATCH <= primer.length; at++) this.#primerPositions[this.#slot(at)] = at;
   }
 
-  /** Where the text to be packed is to be written, from its start. */
+  /** The buffer to write the input text into, from its start. */
   get input(): Uint8Array {
     return this.#input;
   }
@@ -79,7 +79,7 @@ export class Lz4 {
       const slot = Math.imul(word, HASH_FACTOR) >>> HASH_SHIFT;
       const seen = positions[slot] as number;
       positions[slot] = at;
-      // The next word is fetched before this one is judged, because mostly it will be needed.
+      // Fetch the next word before checking this one, because it is usually needed.
       const next = at + (misses++ >> SKIP_SHIFT);
       const nextWord = words.getInt32(next, true);
       if (words.getInt32(seen, true) !== word) {
@@ -121,7 +121,7 @@ export class Lz4 {
     return packed.subarray(0, out + literals);
   }
 
-  /** Unpacks the block at `start` of `source`, which must give `size` bytes; undefined if it is damaged. */
+  /** Unpacks the block at `start` of `source`, which must yield `size` bytes; undefined if it is damaged. */
   unpack(source: Uint8Array, start: number, size: number): Uint8Array | undefined {
     if (size > this.maxBytes) return undefined;
     const window = this.#window;
@@ -143,7 +143,7 @@ export class Lz4 {
       }
       if (at + literals > sourceEnd || out + literals > end) return undefined;
       if (at + literals + COPY_BYTES <= sourceEnd) {
-        // Eight bytes without asking, because mostly they are enough and a wrong guess costs more than a copy.
+        // Copy eight bytes unconditionally: they usually suffice, and a mispredicted branch costs more than a copy.
         words.setInt32(out, sourceWords.getInt32(at, true), true);
         words.setInt32(out + 4, sourceWords.getInt32(at + 4, true), true);
         for (let n = 8; n < literals; n += 4)

@@ -5,7 +5,7 @@ import { readBody, writeBody } from "./body.ts";
 import { blobsOfBody } from "./body-blobs.ts";
 import { encodePayload } from "./codec.ts";
 
-/** A stored entry written again, with a checksum; one that cannot be read becomes one of kind "damaged". */
+/** Rewrites a stored entry with a checksum; an unreadable one becomes kind "damaged". */
 export function mendEntry(stored: StoredEntry): {
   readonly kind: EntryKind;
   readonly payload: Uint8Array;

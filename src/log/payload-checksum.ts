@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { EntryKind } from "../model/entry.ts";
 
-/** CRC-32 of a packed body, begun with the packing and the kind of its entry: a change of either changes the checksum. */
+/** CRC-32 of a packed body, seeded with packing and entry kind, so that a change of either changes the checksum. */
 export function payloadChecksum(body: Uint8Array, packing: number, kind: EntryKind): number {
   return crc32(body, seedFor(packing, kind));
 }

@@ -6,7 +6,7 @@ import type { MessageInput } from "../model/message.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Log } from "./log.ts";
 
-/** An edit of a past message that waits for its confirmation. */
+/** An edit of a past message that waits for confirmation. */
 export interface PendingEdit {
   readonly id: string;
   readonly seq: number;
@@ -14,22 +14,22 @@ export interface PendingEdit {
   readonly expiresAt: number;
 }
 
-/** Carries an edit out; refuses an entry that does not exist. */
+/** Executes an edit; rejects if the entry does not exist. */
 export type CarryOutEdit = (seq: number, message: MessageInput) => Promise<Entry<MessageBody>>;
 
-/** A pending edit with its cost and its timer. */
+/** A pending edit with its size and timer. */
 interface HeldEdit {
   readonly edit: PendingEdit;
   readonly sizeBytes: number;
   readonly timer: NodeJS.Timeout;
 }
 
-/** Edits proposed but not yet confirmed: few, small and short-lived, so that forgotten ones cost nothing. */
+/** Unconfirmed edits: limited in number, size and age, so that abandoned ones cost little. */
 export class PendingEdits implements Closable {
   readonly #log: Log;
   readonly #carryOut: CarryOutEdit;
   readonly #held = new Map<string, HeldEdit>();
-  /** Ids of edits whose confirmation is under way. */
+  /** Ids of edits that are being confirmed. */
   readonly #confirming = new Set<string>();
   #sizeBytes = 0;
 
@@ -38,12 +38,15 @@ export class PendingEdits implements Closable {
     this.#carryOut = carryOut;
   }
 
-  /** Edits waiting now, oldest first. */
+  /** Pending edits, oldest first. */
   list(): readonly PendingEdit[] {
     return [...this.#held.values()].map(({ edit }) => edit).filter(({ id }) => !this.#confirming.has(id));
   }
 
-  /** Remembers an edit until it is confirmed, cancelled or expired. EDIT_LIMIT when too many or too large ones wait. */
+  /**
+   * Keeps an edit until it is confirmed, canceled or expired. Throws EDIT_LIMIT if too many or too
+   * large edits are pending.
+   */
   propose(seq: number, message: MessageInput): PendingEdit {
     wholeNumber("seq", seq, 1);
     const { maxPendingEdits, maxPendingEditBytes, pendingEditMs } = this.#log.limits;
@@ -63,8 +66,8 @@ export class PendingEdits implements Closable {
   }
 
   /**
-   * Carries the edit out: the line goes on from the new message. EDIT_NOT_FOUND once it has expired. An edit that fails
-   * keeps waiting.
+   * Executes the edit: the line continues from the new message. Throws EDIT_NOT_FOUND once it has expired. A
+   * failed edit stays pending.
    */
   async confirm(id: string): Promise<Entry<MessageBody>> {
     const held = this.#held.get(checkKind("id", id, "text"));
@@ -83,7 +86,7 @@ export class PendingEdits implements Closable {
     }
   }
 
-  /** False if it was not waiting. */
+  /** Returns false if the edit was not pending. */
   cancel(id: string): boolean {
     return !this.#confirming.has(id) && this.#release(id);
   }

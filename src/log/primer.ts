@@ -1,11 +1,10 @@
 /**
- * Text that every small payload is packed against, as if it stood before it: the words our own JSON is made of, and
- * words that are common in what agents write and read. A message of 2 KB is too short to repeat itself much; with the
- * primer it takes a tenth less room (docs/decisions/0004). Part of the file format: never edited, only ever followed by
- * a second primer under a packing number of its own.
+ * Dictionary that every small payload is compressed against: the keys of our own JSON, and words that are common in
+ * agent conversations. A 2 KB message is too short to repeat itself much; the primer saves a tenth of its size
+ * (docs/decisions/0004). Part of the file format: never edited; a second primer needs its own packing number.
  */
 
-/** Words of code, of tools and their output, and of plain English; rarer ones first, because nearer ones cost no less. */
+/** Words of code, tools, tool output and English; rarer words first, because distance does not affect the cost. */
 const WORDS = [
   " should would could about there their other after before where because through between under while without against",
   " another every first value string number boolean undefined null true false object array function return const await",
@@ -34,7 +33,7 @@ const WORDS = [
   " **: ** | --- |\n\t\n\t\t\n\t\t\t\n```ts\n\n```\n\n### \n\n## \n\n- \n1. \n2. \n* \n  \n    \n      \n        ",
 ].join("");
 
-/** How our own messages begin and go on. */
+/** Typical JSON beginnings of our messages. */
 const SKELETON = [
   '{"role":"tool","parts":[{"type":"tool-result","callId":"call_","name":"","isError":true,"output":[{"type":"text","text":',
   '}]}],"model":"","meta":{"{"role":"assistant","parts":[{"type":"reasoning","text":1,"opaque":{"signature":"',

@@ -15,7 +15,7 @@ import type { PartInput } from "../model/part.ts";
 import type { Ready } from "./absorb.ts";
 import type { Log } from "./log.ts";
 
-/** A body on its way in: its data is not stored yet. */
+/** A body whose data is not yet stored. */
 export type BodyInput =
   | { readonly kind: "message"; readonly message: MessageInput }
   | NoticeBody
@@ -24,14 +24,14 @@ export type BodyInput =
   | ({ readonly kind: "overlay"; readonly edit: EditInput } & EditReason)
   | RawInput;
 
-/** A foreign record on its way in. */
+/** A foreign record whose value is not yet stored. */
 interface RawInput {
   readonly kind: "raw";
   readonly format: string;
   readonly value: Json;
 }
 
-/** The body; at once if nothing of it has to become a blob, which is the common case. */
+/** Prepares a body: synchronously if nothing has to become a blob, which is the common case. */
 export function readyBody(log: Log, body: BodyInput): Ready | Promise<Ready> {
   switch (body.kind) {
     case "message":

@@ -4,7 +4,7 @@ import type { Tombstone } from "../store/entry-store.ts";
 import type { Freed } from "../store/freed.ts";
 import type { Log } from "./log.ts";
 
-/** Removes the content of a session's own entries from disk; all of them, or none if one cannot be redacted. */
+/** Erases the content of a session's own entries from disk; all or none if one cannot be redacted. */
 export async function redactEntries(
   log: Log,
   session: SessionId,

@@ -1,6 +1,9 @@
 import type { BlobPart, Part } from "../model/part.ts";
 
-/** What stands for a part whose blob is missing or damaged; a call stays a call, so that its result still has one. */
+/**
+ * Substitute for a part whose blob is missing or damaged; a tool call stays a tool call, so that
+ * its result keeps its call.
+ */
 export function standInFor(part: BlobPart): Part {
   const preview = part.preview ?? "";
   if (part.of === "tool-call" && part.callId !== undefined)

@@ -27,16 +27,16 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** What a field must be; with "?" it may be left out. */
+/** The expected kind of a field; "?" makes it optional. */
 export type FieldKind = keyof typeof KINDS | `${keyof typeof KINDS}?`;
 
-/** Returns `value` if it is of the kind, else throws ARGUMENT_INVALID naming the option. */
+/** Returns `value` if it has the kind, else throws ARGUMENT_INVALID naming the option. */
 export function checkKind<T>(option: string, value: T, kind: keyof typeof KINDS): T {
   if (KINDS[kind].is(value)) return value;
   throw invalidArgument(option, value, KINDS[kind].words);
 }
 
-/** Returns `value` if it is an object whose fields are of their kinds, else throws ARGUMENT_INVALID naming the field. */
+/** Returns `value` if it is an object whose fields have their kinds, else throws ARGUMENT_INVALID naming the field. */
 export function checkFields<T>(
   option: string,
   value: T,

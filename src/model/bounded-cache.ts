@@ -1,17 +1,17 @@
-/** What a cache may hold at most. */
+/** Limits of a cache. */
 export interface CacheBound {
   readonly maxWeight: number;
-  /** Entries older than this are not returned and go first. */
+  /** Older entries are not returned. */
   readonly maxAgeMs?: number;
 }
 
-/** Keeps the most recently used values up to a total weight (bytes or a count); oldest leave first. */
+/** LRU cache up to a total weight (bytes or a count). */
 export class BoundedCache<Key, Value> {
   readonly #bound: CacheBound;
   readonly #now: () => number;
   readonly #held = new Map<Key, { value: Value; weight: number; since: number }>();
   #weight = 0;
-  /** The key used last: using it again needs no change of order, and a map that never changes makes no garbage. */
+  /** The last used key: using it again needs no reordering, and an unchanged map creates no garbage. */
   #youngest: Key | undefined;
 
   constructor(bound: CacheBound, now: () => number = Date.now) {
@@ -27,7 +27,7 @@ export class BoundedCache<Key, Value> {
     return this.#held.size;
   }
 
-  /** Keys held now, the least recently used first. */
+  /** Cached keys, least recently used first. */
   keys(): Key[] {
     return [...this.#held.keys()];
   }
@@ -48,7 +48,7 @@ export class BoundedCache<Key, Value> {
     return held.value;
   }
 
-  /** Holds the value unless it alone is heavier than the bound. */
+  /** Caches the value unless its own weight exceeds the limit. */
   set(key: Key, value: Value, weight = 1): void {
     this.delete(key);
     if (weight > this.#bound.maxWeight) return;
@@ -61,7 +61,7 @@ export class BoundedCache<Key, Value> {
     }
   }
 
-  /** Drops all values that are too old; returns the milliseconds until the next one is, undefined if none will be. */
+  /** Drops all expired values; returns the milliseconds until the next expiry, or undefined if nothing expires. */
   dropAged(): number | undefined {
     const { maxAgeMs } = this.#bound;
     if (maxAgeMs === undefined) return undefined;

@@ -3,15 +3,15 @@ import type { Message, MessageInput } from "./message.ts";
 import type { BlobPart, PartInput, ToolCallPart } from "./part.ts";
 import { rawAnswerId, rawCallId } from "./raw-calls.ts";
 
-/** Most messages have neither calls nor results, and all are asked again and again. */
+/** Shared, because most messages have neither calls nor results and these functions are called often. */
 const NONE: string[] = [];
 
-/** True for a tool call, also for one that was too large for the log. */
+/** True for a tool call, including one that was too large for the log. */
 export function isCall(part: PartInput): part is ToolCallPart | BlobPart {
   return part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
 }
 
-/** Ids of the calls of a message, in their order, also of those that only its format knows. */
+/** Ids of a message's calls in order, including raw calls of foreign formats. */
 export function callIdsOf(message: Pick<Message | MessageInput, "parts">): readonly string[] {
   const { parts = [] } = checkFields("message", message, { parts: "array?" });
   let ids: string[] = NONE;
@@ -22,7 +22,7 @@ export function callIdsOf(message: Pick<Message | MessageInput, "parts">): reado
   return ids;
 }
 
-/** Ids of the calls that a message answers. */
+/** Ids of the calls that a message has results for. */
 export function answeredBy({ parts = [] }: Pick<Message | MessageInput, "parts">): readonly string[] {
   let ids: string[] = NONE;
   for (const part of parts) {

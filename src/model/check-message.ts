@@ -2,7 +2,7 @@ import { invalidArgument } from "./errors.ts";
 import { type MessageInput, ROLES } from "./message.ts";
 import type { PartInput } from "./part.ts";
 
-/** The parts of a message on its way in, checked; throws ARGUMENT_INVALID naming what is wrong. */
+/** Returns the validated parts of an input message; throws ARGUMENT_INVALID naming the invalid field. */
 export function inputParts(input: MessageInput): readonly PartInput[] {
   if (input === null || typeof input !== "object") {
     throw invalidArgument("message", input, "an object with role and text or parts");
@@ -22,7 +22,7 @@ export function inputParts(input: MessageInput): readonly PartInput[] {
   return input.parts;
 }
 
-/** The path of a part is put together only where something is wrong: this runs on every append. */
+/** Builds the path of a part only on errors, because this runs on every append. */
 function checkPart(part: PartInput, list: string, index: number): void {
   const path = () => `${list}[${index}]`;
   if (part === null || typeof part !== "object") throw invalidArgument(path(), part, "a part object");

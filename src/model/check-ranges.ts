@@ -3,7 +3,7 @@ import { invalidArgument, wholeNumber } from "./errors.ts";
 import type { SeqRange } from "./line.ts";
 import type { Place } from "./place.ts";
 
-/** Throws ARGUMENT_INVALID unless these are ranges of seqs that do not overlap. */
+/** Throws ARGUMENT_INVALID unless the ranges are valid and do not overlap. */
 export function checkRanges(ranges: readonly SeqRange[]): void {
   checkList("ranges", ranges, { session: "name" });
   for (const [index, { from, to }] of ranges.entries()) {
@@ -19,7 +19,7 @@ export function checkRanges(ranges: readonly SeqRange[]): void {
   }
 }
 
-/** Returns the ranges if those of the head's own session end there, else throws ARGUMENT_INVALID. */
+/** Returns the ranges if none extends past the head of its session, else throws ARGUMENT_INVALID. */
 export function checkWithin(ranges: readonly SeqRange[], head: Place): readonly SeqRange[] {
   const beyond = ranges.find(({ session, to }) => session === head.session && to > head.seq);
   if (!beyond) return ranges;

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 
-/** Where time comes from; passed in so that tests can decide it. */
+/** Source of time; injected so that tests can control it. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
 }
 
-/** Where names come from; passed in so that tests can decide them. */
+/** Source of ids; injected so that tests can control them. */
 export interface Ids {
   next(): string;
 }
 
-/** The computer's clock. */
+/** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** Random UUIDs. */

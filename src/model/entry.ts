@@ -10,10 +10,10 @@ import type { Usage } from "./usage.ts";
 
 export type { Place, SessionId } from "./place.ts";
 
-/** Names one entry: `<session id>#<seq>`. Derived, never stored. */
+/** Identifies an entry: `<session id>#<seq>`. Derived, never stored. */
 export type EntryId = string;
 
-/** Names one entry by its seq, by its id, or by the exact time of a message on the active line. */
+/** Refers to an entry by seq, by id, or by the exact time of a message on the active line. */
 export type EntryRef = number | EntryId | Date;
 
 /** A note for people; never sent to a model. */
@@ -22,48 +22,47 @@ export interface NoticeBody {
   readonly text: string;
 }
 
-/** What was said. */
+/** A message of the conversation. */
 export interface MessageBody {
   readonly kind: "message";
   readonly message: Message;
 }
 
-/** From here on the session's active line is `ranges` followed by everything after this entry. */
+/** Sets the session's active line to `ranges` followed by everything after this entry. */
 export interface LineBody {
   readonly kind: "line";
   readonly ranges: readonly SeqRange[];
   readonly reason: string;
-  /** Seq of the line entry that was active before; 0 for the line a session is born with. */
+  /** Seq of the previously active line entry; 0 for a session's initial line. */
   readonly previous: number;
-  /** Last seq of the line that was active before: where it ends now. */
+  /** Last seq of the previously active line, which now ends there. */
   readonly previousEnd: number;
 }
 
-/** What is left of an entry whose content was removed on request. */
+/** The remainder of an entry whose content was removed on request. */
 export interface RedactedBody {
   readonly kind: "redacted";
   readonly was: EntryKind;
   readonly reason?: string;
 }
 
-/** Stands in the place of an entry whose content on disk is damaged and cannot be read. */
+/** Substitutes an entry whose stored content is damaged and cannot be read. */
 export interface DamagedBody {
   readonly kind: "damaged";
-  /** What it was; undefined if that is damaged too. */
+  /** The original kind; undefined if it is damaged too. */
   readonly was?: EntryKind;
-  /** What is wrong with it. */
   readonly problem: string;
 }
 
-/** What model calls used. Several reports of one request may follow each other: the last one counts. */
+/** Usage of model calls. One request may have several reports; the last one counts. */
 export interface UsageBody {
   readonly kind: "usage";
   readonly usage: Usage;
   readonly model?: string;
   readonly provider?: string;
-  /** Names the request that is reported on. */
+  /** Id of the reported request. */
   readonly request?: string;
-  /** Free for the caller; kept verbatim. */
+  /** For the caller's use; stored verbatim. */
   readonly meta?: { readonly [key: string]: Json };
 }
 
@@ -73,7 +72,7 @@ export interface OverlayBody extends EditReason {
   readonly edit: Edit;
 }
 
-/** A record of a foreign tool that means nothing to us, kept verbatim; a large one lies in a blob as JSON. */
+/** An uninterpreted record of a foreign tool, kept verbatim; a large one is stored in a blob as JSON. */
 export interface RawBody {
   readonly kind: "raw";
   readonly format: string;
@@ -81,21 +80,20 @@ export interface RawBody {
   readonly blob?: BlobRef;
 }
 
-/** An entry that must stay in the window as it is, or need no longer. */
+/** Pins an entry, which must then stay in the window unchanged, or unpins it. */
 export interface PinBody {
   readonly kind: "pin";
   readonly target: Place;
   readonly isPinned: boolean;
 }
 
-/** What became of a task, or what its agent said besides messages. */
+/** A state change of a task, or agent output other than messages. */
 export interface TaskBody {
   readonly kind: "task";
   readonly task: TaskId;
   readonly note: TaskNote;
 }
 
-/** The content of an entry. */
 export type EntryBody =
   | MessageBody
   | NoticeBody
@@ -108,7 +106,6 @@ export type EntryBody =
   | TaskBody
   | DamagedBody;
 
-/** What sort of record an entry is. */
 export type EntryKind = EntryBody["kind"];
 
 /** All kinds, for filters. */
@@ -140,20 +137,19 @@ export function checkKinds(kinds: readonly EntryKind[]): readonly EntryKind[] {
 export type Entry<Body extends EntryBody = EntryBody> = Body & {
   readonly id: EntryId;
   readonly session: SessionId;
-  /** Position in the log: 1, 2, 3… without gaps, given once. */
+  /** Position in the log: 1, 2, 3… without gaps, assigned once. */
   readonly seq: number;
-  /** Milliseconds since 1970; never smaller than the entry before. */
+  /** Milliseconds since 1970; never smaller than the previous entry's. */
   readonly at: number;
 };
 
-/** The id of an entry. */
 export function entryId(session: SessionId, seq: number): EntryId {
   if (typeof session !== "string") throw invalidArgument("session", session, "the id of a session");
   if (typeof seq !== "number") throw invalidArgument("seq", seq, "a whole number of at least 1");
   return `${session}#${seq}`;
 }
 
-/** Session and seq of an entry id; throws ARGUMENT_INVALID on anything else. */
+/** Session and seq of an entry id; throws ARGUMENT_INVALID if it is not one. */
 export function parseEntryId(id: EntryId): Place {
   if (typeof id !== "string") throw invalidArgument("entry id", id, '"<session>#<seq>"');
   const hash = id.lastIndexOf("#");
@@ -162,9 +158,9 @@ export function parseEntryId(id: EntryId): Place {
   return { session: id.slice(0, hash), seq: Number(digits) };
 }
 
-/** Returns the id if it can name a session, else throws ARGUMENT_INVALID. */
+/** Returns the id if it is a valid session id, else throws ARGUMENT_INVALID. */
 export function checkSessionId(id: SessionId): SessionId {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the check refuses control characters
   if (typeof id === "string" && id.length >= 1 && id.length <= 256 && !/[\u0000-\u001f\u007f]/.test(id))
     return id;
   throw invalidArgument("session id", id, "1 to 256 characters without control characters");

@@ -1,4 +1,4 @@
-/** Every code a LonghaulError can carry; docs/errors.md says when each is thrown and what to do. */
+/** Every code a LonghaulError can have; docs/errors.md describes causes and remedies. */
 export const ERROR_CODES = [
   "ABORTED",
   "ARGUMENT_INVALID",
@@ -49,13 +49,12 @@ export const ERROR_CODES = [
   "WORKTREE_REFUSED",
 ] as const;
 
-/** One documented failure. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Facts about a failure that a program can act on; which ones come with a code is in docs/errors.md. */
+/** Facts about a failure for programs; docs/errors.md lists them by code. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The one error family of longhaul: `code` for programs, `message` with value and remedy for people. */
+/** The error class of longhaul: `code` for programs, `message` with value and remedy for people. */
 export class LonghaulError extends Error {
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
@@ -68,12 +67,12 @@ export class LonghaulError extends Error {
   }
 }
 
-/** Tells whether `error` is a LonghaulError, optionally of one code. */
+/** Whether `error` is a LonghaulError, optionally with a given code. */
 export function isLonghaulError(error: unknown, code?: ErrorCode): error is LonghaulError {
   return error instanceof LonghaulError && (code === undefined || error.code === code);
 }
 
-/** A wrong argument: names the option and shows the value. */
+/** The ARGUMENT_INVALID error, naming the option and showing its value. */
 export function invalidArgument(option: string, value: unknown, expected: string): LonghaulError {
   const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : describe(value);
   return new LonghaulError("ARGUMENT_INVALID", `${option} is ${shown}; expected ${expected}.`, {
@@ -89,7 +88,7 @@ function describe(value: unknown): string {
     : `an object (${value.constructor?.name ?? "no prototype"})`;
 }
 
-/** Returns `value` if it is a whole number within the bounds, else throws ARGUMENT_INVALID. */
+/** Returns `value` if it is an integer within the bounds, else throws ARGUMENT_INVALID. */
 export function wholeNumber(
   option: string,
   value: number,

@@ -1,2 +1,2 @@
-/** A value that JSON can hold and return unchanged. */
+/** A value that survives a JSON round trip unchanged. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -1,50 +1,50 @@
 import { LonghaulError } from "./errors.ts";
 import type { Place } from "./place.ts";
 
-/** A stretch of one session's log, both ends included. */
+/** A range of one session's log, both ends included. */
 export interface SeqRange {
-  /** The session whose log it is; a fork's line begins in the log of the session it was forked from. */
+  /** The session of the log; a fork's line begins in the log of the session it was forked from. */
   readonly session: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** The active line of a session: the entries a reader goes through, in order. Ranges never overlap. */
+/** The active line of a session: its current entries in order. Ranges never overlap. */
 export type Line = readonly SeqRange[];
 
-/** Longest line we keep: each rewind adds at most one range and each replaced message two. */
+/** Maximum length of a line: each rewind adds at most one range and each replaced message two. */
 export const MAX_LINE_RANGES = 10_000;
 
-/** The line described by a line entry at `seq` of `session`: its ranges, then all that comes after it. */
+/** The line of a line entry at `seq` of `session`: its ranges, then everything after the entry. */
 export function lineAfter(session: string, seq: number, ranges: readonly SeqRange[]): Line {
   return [...ranges, { session, from: seq + 1, to: Number.POSITIVE_INFINITY }];
 }
 
-/** Index of the range that holds `seq` of `session`, or -1. */
+/** Index of the range that contains `seq` of `session`, or -1. */
 export function rangeIndexOf(line: Line, session: string, seq: number): number {
   return line.findIndex((range) => range.session === session && range.from <= seq && seq <= range.to);
 }
 
-/** The same line, ending now: the open range is closed at `head` and empty ranges are dropped. */
+/** The line ending now: the open range is closed at `head` and empty ranges are dropped. */
 export function closeLine(line: Line, head: number): Line {
   return tidy(line.map((range) => (range.to === Number.POSITIVE_INFINITY ? { ...range, to: head } : range)));
 }
 
-/** The line up to `seq`, that entry included. */
+/** The line up to and including `place`. */
 export function keepThrough(line: Line, place: Place): Line {
   const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
   return tidy([...line.slice(0, index), { ...range, to: place.seq }]);
 }
 
-/** The line up to `seq`, that entry left out. */
+/** The line up to but excluding `place`. */
 export function keepBefore(line: Line, place: Place): Line {
   const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
   return tidy([...line.slice(0, index), { ...range, to: place.seq - 1 }]);
 }
 
-/** The line with `seq` taken out and `inserted` in its place. */
+/** The line with `place` replaced by `inserted`. */
 export function substitute(line: Line, place: Place, inserted: Line): Line {
   const index = requireOnLine(line, place);
   const range = line[index] as SeqRange;
@@ -67,7 +67,7 @@ export function without(line: Line, places: readonly Place[]): Line {
   return tidy(line.flatMap((range) => cut(range, gone.get(range.session))));
 }
 
-/** What is left of a range without some of its entries. */
+/** The parts of a range that remain without some of its entries. */
 function cut(range: SeqRange, gone: ReadonlySet<number> | undefined): Line {
   const inside = [...(gone ?? [])].filter((seq) => range.from <= seq && seq <= range.to);
   if (inside.length === 0) return [range];
@@ -90,7 +90,7 @@ export function notOnLine({ session, seq }: Place): LonghaulError {
   );
 }
 
-/** Drops empty ranges and joins neighbours that touch. */
+/** Drops empty ranges and merges adjacent ones. */
 function tidy(ranges: Line): Line {
   const tidied: SeqRange[] = [];
   for (const range of ranges) {

@@ -2,13 +2,11 @@ import { invalidArgument } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { Part, PartInput } from "./part.ts";
 
-/** Who can speak. */
 export const ROLES = ["system", "user", "assistant", "tool"] as const;
 
-/** Who speaks. */
 export type Role = (typeof ROLES)[number];
 
-/** One message of a conversation, as the log holds it. */
+/** One message of a conversation, as stored in the log. */
 export interface Message {
   readonly role: Role;
   readonly parts: readonly Part[];
@@ -16,11 +14,11 @@ export interface Message {
   readonly interrupted?: true;
   /** The model that wrote it. */
   readonly model?: string;
-  /** Free for the caller; kept verbatim. */
+  /** For the caller's use; stored verbatim. */
   readonly meta?: { readonly [key: string]: Json };
 }
 
-/** A message on its way in: `text` is shorthand for one text part. */
+/** A message to append: `text` is shorthand for one text part. */
 export interface MessageInput {
   readonly role: Role;
   readonly text?: string;
@@ -29,14 +27,16 @@ export interface MessageInput {
   readonly meta?: { readonly [key: string]: Json };
 }
 
-/** All parts of a message, those inside tool results included in place of the result. */
+/** All parts of a message, with tool results replaced by the parts inside them. */
 export function flatParts(message: Message): readonly Part[] {
   return partsOf(message).flatMap((part): readonly Part[] =>
     part.type === "tool-result" ? part.output : [part],
   );
 }
 
-/** What a message says in words: its text parts joined by line breaks. Large ones that became blobs show their preview. */
+/**
+ * The text of a message: its text parts joined by line breaks. Large parts that became blobs contribute their preview.
+ */
 export function textOfMessage(message: Message): string {
   const texts = partsOf(message).flatMap((part) => {
     if (part.type === "text") return [part.text];
@@ -45,7 +45,7 @@ export function textOfMessage(message: Message): string {
   return texts.join("\n");
 }
 
-/** The parts of a message; ARGUMENT_INVALID for what is no message. */
+/** The parts of a message; throws ARGUMENT_INVALID if it is not a message. */
 export function partsOf(message: Message): readonly Part[] {
   if (Array.isArray(message?.parts)) return message.parts;
   throw invalidArgument("message", message, "a message with parts");

@@ -1,11 +1,11 @@
 import { invalidArgument, LonghaulError } from "./errors.ts";
 
-/** Bytes at the start of a file that tell its type; `at` is their offset. */
+/** Magic bytes of a file type; `at` is their offset. */
 interface Signature {
   readonly mime: string;
   readonly at: number;
   readonly bytes: readonly number[];
-  /** Further bytes that must match, for containers whose first bytes are shared (RIFF, ISO media). */
+  /** Further bytes that must match, for containers that share their first bytes (RIFF, ISO media). */
   readonly and?: { readonly at: number; readonly text: string };
 }
 
@@ -29,10 +29,10 @@ const SIGNATURES: readonly Signature[] = [
   { mime: "application/zip", at: 0, bytes: [0x50, 0x4b, 0x03, 0x04] },
 ];
 
-/** How many leading bytes `sniffMime` needs to see. */
+/** Number of leading bytes that `sniffMime` needs. */
 export const SNIFF_BYTES = 16;
 
-/** The type that the first bytes of a file show, or undefined when they show none. */
+/** The type indicated by the first bytes of a file, or undefined. */
 export function sniffMime(head: Uint8Array): string | undefined {
   if (!(head instanceof Uint8Array)) throw invalidArgument("head", head, "bytes");
   return SIGNATURES.find((signature) => matches(signature, head))?.mime;
@@ -43,10 +43,10 @@ function matches({ at, bytes, and }: Signature, head: Uint8Array): boolean {
   return !and || [...and.text].every((character, index) => head[and.at + index] === character.charCodeAt(0));
 }
 
-/** Types whose bytes always carry a signature, so that a missing one proves a wrong label. */
+/** Types that always have a signature, so that a missing one proves a wrong label. */
 const ALWAYS_SIGNED = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"]);
 
-/** Other names in use for the same type. */
+/** Aliases of types. */
 const SAME_AS: Readonly<Record<string, string>> = {
   "image/jpg": "image/jpeg",
   "image/pjpeg": "image/jpeg",
@@ -55,7 +55,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
   "audio/wave": "audio/wav",
 };
 
-/** Decides a blob's type from its label and its first bytes; throws MIME_MISMATCH where they contradict each other. */
+/** Determines a blob's type from its label and its first bytes; throws MIME_MISMATCH if they contradict each other. */
 export function decideMime(declared: string | undefined, head: Uint8Array): string {
   const sniffed = sniffMime(head);
   if (declared === undefined || declared === "") return sniffed ?? "application/octet-stream";
@@ -68,7 +68,7 @@ export function decideMime(declared: string | undefined, head: Uint8Array): stri
     );
   }
   if (sniffed === label || (sniffed === undefined && !ALWAYS_SIGNED.has(label))) return label;
-  // Containers hold other types (a .docx is a zip); only labels that have a signature of their own can be proven wrong.
+  // Containers hold other types (a .docx is a zip); only labels with a signature of their own can be proven wrong.
   if (sniffed !== undefined && !label.startsWith("image/") && !ALWAYS_SIGNED.has(label)) return label;
   throw new LonghaulError(
     "MIME_MISMATCH",

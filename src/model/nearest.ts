@@ -1,7 +1,7 @@
 import { checkKind } from "./arguments.ts";
 import { invalidArgument } from "./errors.ts";
 
-/** Those of the words that someone may have meant, best first. */
+/** The words closest to a misspelled one, best first. */
 export function nearestWords(word: string, words: Iterable<string>, count = 1): readonly string[] {
   checkKind("word", word, "text");
   if (typeof words?.[Symbol.iterator] !== "function")
@@ -20,7 +20,7 @@ export function nearestWords(word: string, words: Iterable<string>, count = 1): 
   return found.map((one) => one.word);
 }
 
-/** How many letters must be added, dropped, changed or swapped with their neighbour to get from one word to the other. */
+/** Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of adjacent letters. */
 export function editDistance(a: string, b: string): number {
   checkKind("a", a, "text");
   checkKind("b", b, "text");

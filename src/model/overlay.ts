@@ -4,69 +4,69 @@ import type { Part, PartInput } from "./part.ts";
 import type { Place } from "./place.ts";
 import type { Receipt, SummaryReceipt } from "./receipt.ts";
 
-/** What an overlay replaces: one part or all parts of an entry, or the result of a tool call. */
+/** Target of an overlay: one part or all parts of an entry, or the result of a tool call. */
 export type OverlayTarget =
   | {
       readonly seq: number;
       readonly part?: number;
-      /** Where that is not the session of the overlay: a fork's line begins in another one's log. */
+      /** Set if it differs from the overlay's session: a fork's line begins in another session's log. */
       readonly session?: string;
     }
   | { readonly callId: string };
 
-/** Other parts in place of those of the target. */
+/** Replaces the parts of the target. */
 export interface Replacement<P = Part> {
   readonly type: "replace";
   readonly target: OverlayTarget;
   readonly parts: readonly P[];
-  /** Who says it, where all parts are replaced and that changes too. */
+  /** A new role, if all parts are replaced and the role changes too. */
   readonly role?: Role;
 }
 
-/** Entries that leave the window. */
+/** Removes entries from the window. */
 export interface Hiding {
   readonly type: "hide";
   readonly ranges: readonly SeqRange[];
 }
 
-/** Says whether an edit was made from the log or from an edited window. */
+/** Whether an edit was computed from the log or from an edited window. */
 export interface FromLog {
-  /** True if it was made from the log: overlays before it do not hold beside it, */
+  /** True if computed from the log: earlier overlays then no longer apply, except `lasting` ones. */
   readonly isWhole?: true;
-  /** but for these lasting ones, newest first, unless they are taken back. */
+  /** Lasting overlays that still apply unless they are reverted, newest first. */
   readonly lasting?: readonly Place[];
 }
 
 /**
- * Entries that leave the window for a summary: messages of its own, or an entry of the log that already holds it. A
- * range that ends before it begins hides nothing and says where the messages stand.
+ * Replaces entries by a summary: its own messages, or an entry of the log that already contains it. A range that ends
+ * before it begins hides nothing and only positions the messages.
  */
 export interface Summarizing<M = Message> extends FromLog {
   readonly type: "summarize";
   readonly ranges: readonly SeqRange[];
   readonly messages?: readonly M[];
   readonly entry?: number;
-  /** Entries that the messages quote word for word, where they do not stand in place of them. */
+  /** Entries that the messages quote verbatim without replacing them. */
   readonly quotes?: readonly Place[];
-  /** Summaries of parts that the summary was made of. */
+  /** Partial summaries from which the summary was made. */
   readonly parts?: readonly { readonly ranges: readonly SeqRange[]; readonly text: string }[];
 }
 
-/** Takes an earlier overlay back; a revert, too, can be taken back. */
+/** Reverts an earlier overlay; a revert can itself be reverted. */
 export interface Reverting {
   readonly type: "revert";
   readonly overlay: number;
-  /** Session of the overlay, where that is not this one. */
+  /** Session of the overlay, if it differs from this one. */
   readonly session?: string;
-  /** Only this edit of a plan. */
+  /** Reverts only this edit of a plan. */
   readonly edit?: number;
-  /** Everything that came after the overlay as well: the window is edited as it was before it. */
+  /** Also reverts everything after the overlay, restoring the window from before it. */
   readonly since?: true;
 }
 
-/** An edit that stands for itself. */
+/** A single edit, not a plan or a revert. */
 export type SingleEdit<M = Message, P = Part> = (Replacement<P> | Hiding | Summarizing<M>) & {
-  /** True if it holds whatever policies do: what they edit is the window with this edit. */
+  /** True if the edit applies independently of policies: they edit the window with this edit applied. */
   readonly isLasting?: true;
 };
 
@@ -76,24 +76,24 @@ export interface Planning<M = Message, P = Part> extends FromLog {
   readonly edits: readonly SingleEdit<M, P>[];
 }
 
-/** One way in which the window differs from the log. */
+/** One difference between the window and the log. */
 export type Edit<M = Message, P = Part> = SingleEdit<M, P> | Planning<M, P> | Reverting;
 
-/** An edit on its way in: its data is not stored yet. */
+/** An edit whose data is not yet stored. */
 export type EditInput = Edit<MessageInput, PartInput>;
 
-/** Who made an edit, and why. */
+/** Author of and reason for an edit. */
 export interface EditReason {
   /** "longhaul", or the name of the foreign tool that made it. */
   readonly author: string;
   readonly reason: string;
-  /** When it was made, where that differs from the time of the entry. */
+  /** Time of the edit, if it differs from the entry's time. */
   readonly madeAt?: number;
-  /** Tokens of the window before and after, as far as known. */
+  /** Tokens of the window before and after, if known. */
   readonly tokensBefore?: number;
   readonly tokensAfter?: number;
-  /** What it cost and saved, for plans of our own, */
+  /** Cost and savings, for our own plans. */
   readonly receipt?: Receipt;
-  /** and for summaries of our own. */
+  /** Receipt of our own summaries. */
   readonly summary?: SummaryReceipt;
 }

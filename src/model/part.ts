@@ -1,13 +1,12 @@
 import type { BlobRef } from "./blob.ts";
 import type { Json } from "./json.ts";
 
-/** Plain words. */
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
 }
 
-/** What a model thought; `opaque` is the provider's signature or ciphertext and is never touched. */
+/** A model's reasoning; `opaque` is the provider's signature or ciphertext and is never changed. */
 export interface ReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
@@ -22,7 +21,7 @@ export interface ToolCallPart {
   readonly input: Json;
 }
 
-/** What a tool answered. */
+/** Result of a tool call. */
 export interface ToolResultPart {
   readonly type: "tool-result";
   readonly callId: string;
@@ -31,18 +30,18 @@ export interface ToolResultPart {
   readonly output: readonly (TextPart | BlobPart | RawPart)[];
 }
 
-/** The part types that move into a blob when they are large. */
+/** The part types that are moved to a blob when they are large. */
 export type SpillableType = "text" | "reasoning" | "tool-call" | "raw";
 
 /**
- * Bytes kept outside the log. Without `of` they are media (an image, a PDF). With `of` they are a part that was too
+ * Bytes stored outside the log. Without `of` they are media (an image, a PDF). With `of` they are a part that was too
  * large for the log: UTF-8 text for "text", the part's JSON for the others; `preview` shows its head and tail.
  */
 export interface BlobPart extends BlobRef {
   readonly type: "blob";
   readonly of?: SpillableType;
   readonly preview?: string;
-  /** Characters of a spilled text that a window shows, its head and its tail; the whole text unless given. */
+  /** Number of characters of a spilled text that a window shows, from its head and tail; the whole text by default. */
   readonly shownCharacters?: number;
   /** File name, for media that had one. */
   readonly name?: string;
@@ -51,32 +50,32 @@ export interface BlobPart extends BlobRef {
   readonly toolName?: string;
 }
 
-/** A piece of a foreign format that we do not understand, kept verbatim. */
+/** An uninterpreted part of a foreign format, kept verbatim. */
 export interface RawPart {
   readonly type: "raw";
   readonly format: string;
   readonly value: Json;
 }
 
-/** One piece of a message, as the log holds it. */
+/** One part of a message, as stored in the log. */
 export type Part = TextPart | ReasoningPart | ToolCallPart | ToolResultPart | BlobPart | RawPart;
 
 /**
- * Where the bytes of a data part come from: base64 or a data URL, bytes, or a stream of bytes. A stream may reuse the
- * memory of a chunk as soon as it is asked for the next one.
+ * Source of a data part's bytes: base64 or a data URL, bytes, or a stream. A stream may reuse a chunk's memory as soon
+ * as the next chunk is requested.
  */
 export type DataSource = string | Uint8Array | AsyncIterable<Uint8Array>;
 
-/** Bytes on their way in; append turns them into a blob part. */
+/** Bytes to append; the append turns them into a blob part. */
 export interface DataPart {
   readonly type: "data";
   readonly data: DataSource;
-  /** Needed for base64 and streams whose type cannot be recognised; must not contradict the bytes. */
+  /** Required for base64 and streams whose type cannot be recognized; must not contradict the bytes. */
   readonly mime?: string;
   readonly name?: string;
 }
 
-/** A tool result on its way in: its output may be a plain string or hold data parts. */
+/** A tool result to append: its output may be a plain string or contain data parts. */
 export interface ToolResultInput {
   readonly type: "tool-result";
   readonly callId: string;
@@ -85,5 +84,5 @@ export interface ToolResultInput {
   readonly output: string | readonly (TextPart | BlobPart | RawPart | DataPart)[];
 }
 
-/** One piece of a message on its way in. */
+/** One part of a message to append. */
 export type PartInput = Exclude<Part, ToolResultPart> | ToolResultInput | DataPart;

@@ -1,7 +1,7 @@
-/** Names one conversation; chosen by the caller or generated. */
+/** Identifies one conversation; chosen by the caller or generated. */
 export type SessionId = string;
 
-/** Where an entry is. */
+/** Location of an entry. */
 export interface Place {
   readonly session: SessionId;
   readonly seq: number;

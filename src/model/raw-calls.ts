@@ -1,22 +1,22 @@
 import type { Json } from "./json.ts";
 import type { PartInput } from "./part.ts";
 
-/** The id of a call of a kind that only its format knows, as one that asks for approval; undefined for any other part. */
+/** The id of a raw call of a foreign format, such as an approval request; undefined for other parts. */
 export function rawCallId(part: PartInput): string | undefined {
   return rawId(part, CALL);
 }
 
-/** The id of such a call that a part answers. */
+/** The id of the raw call that a part answers. */
 export function rawAnswerId(part: PartInput): string | undefined {
   return rawId(part, ANSWER);
 }
 
-/** What a raw value is by its type, and by which field it is known. */
+/** Patterns that recognize a raw value by its type and locate its id. */
 interface Kind {
   readonly type: RegExp;
   readonly approval: string;
   readonly approvalField: string;
-  /** The same where only the beginning and the end of its JSON are at hand. */
+  /** The same for a JSON preview of head and tail. */
   readonly preview: RegExp;
   readonly previewId: RegExp;
 }

@@ -1,50 +1,50 @@
-/** A figure for the window as it would have been, and as it is. */
+/** A figure for the window without and with the edit. */
 export interface Compared {
   readonly without: number;
   readonly with: number;
 }
 
-/** What the provider's cache of the last request is worth: still there, gone, or nobody can tell. */
+/** State of the provider's cache for the last request. */
 export type CacheState = "hot" | "cold" | "unknown";
 
-/** What an edit of the window cost, saved and took away. */
+/** Cost and savings of a window edit, and the content it removed. */
 export interface Receipt {
   readonly model: string;
   readonly policy: string;
   readonly cache: CacheState;
-  /** True if the window would not have fitted without the edit. */
+  /** True if the window would not have fit without the edit. */
   readonly isForced: boolean;
   /** Tokens of the whole request. */
   readonly tokens: Compared;
   /** Share of the request that is read from the provider's cache. */
   readonly cachedShare: Compared;
-  /** US dollars for the prompt of this call, */
+  /** US dollars for the prompt of this call. */
   readonly thisCall: Compared;
-  /** and of each of the next ones, while the cache is hot. */
+  /** US dollars for the prompt of each following call while the cache is hot. */
   readonly nextCalls: Compared;
-  /** Set where prices are a guess, good only for comparing. */
+  /** Set if prices are estimates, suitable only for comparison. */
   readonly arePricesAssumed?: true;
-  /** Further calls after which the edit has paid for itself; 0 if at once, null if never. */
+  /** Further calls until the edit has paid for itself; 0 if at once, null if never. */
   readonly breakEvenCalls: number | null;
-  /** Further calls that the session's course lets expect. */
+  /** Further calls expected from the course of the session. */
   readonly expectedCalls: number;
   readonly left: Left;
 }
 
-/** What left the window with an edit. */
+/** Content that left the window with an edit. */
 export interface Left {
-  /** Messages that left the window. */
+  /** Number of messages that left the window. */
   readonly entries: number;
-  /** Identifiers the agent or the user had named that are in it no more, the most used first. */
+  /** Identifiers of the agent or user that are no longer in the window, most used first. */
   readonly identifiers: number;
   readonly named: readonly string[];
 }
 
-/** How a summary was made, and what it took away. */
+/** Origin and cost of a summary, and the content it removed. */
 export interface SummaryReceipt {
   /** "model", "fallback", "extractive" or "truncation". */
   readonly by: string;
-  /** US dollars for making it; undefined where nobody knows. */
+  /** US dollars for making it; undefined if unknown. */
   readonly cost?: number;
   readonly left: Left;
 }

@@ -1,24 +1,24 @@
 import type { SessionId } from "./entry.ts";
 
-/** A stretch of an entry that is related to a question. */
+/** A range of an entry that is related to a question. */
 export interface RelatedStretch {
   readonly session: SessionId;
   readonly seq: number;
-  /** Who says it: "user", "assistant" or "tool". */
+  /** Author: "user", "assistant" or "tool". */
   readonly author: string;
   readonly at: number;
   /** Comparable only with scores of the same question. */
   readonly score: number;
-  /** The whole text around the stretch, or as much of it as fits so many characters; undefined if it is gone. */
+  /** The text around the range, up to `maxCharacters`; undefined if it is gone. */
   read(maxCharacters: number): Promise<string | undefined>;
 }
 
-/** What some sessions say about a question. */
+/** Entries of some sessions that are related to a question. */
 export interface Related {
-  /** Best first; several may be of one entry. */
+  /** Best first; an entry may appear several times. */
   readonly stretches: readonly RelatedStretch[];
-  /** From 0 to 1: how much of what the question names is in the best stretches. */
+  /** Share of the question's terms found in the best stretches, from 0 to 1. */
   readonly certainty: number;
-  /** How much the question names that is not said everywhere; "go on" is close to 0. */
+  /** How specific the question's terms are; "go on" is close to 0. */
   readonly specificity: number;
 }

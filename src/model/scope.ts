@@ -1,17 +1,17 @@
 import { LonghaulError } from "./errors.ts";
 
-/** Anything that is opened and must be closed. */
+/** A resource that must be closed. */
 export interface Closable {
   close(): Promise<void> | void;
 }
 
-/** How many of one kind were opened and closed since the kernel started. */
+/** Resources of one kind opened and closed since the kernel started. */
 export interface CensusCount {
   readonly opened: number;
   readonly closed: number;
 }
 
-/** Counts what is opened and closed, by kind, so that a leak can be seen. */
+/** Counts opened and closed resources by kind, to reveal leaks. */
 export class Census {
   readonly #counts = new Map<string, { opened: number; closed: number }>();
 
@@ -36,8 +36,8 @@ export class Census {
 }
 
 /**
- * Owns closables. Closing runs them last-opened first, each on its own (one that fails never stops the rest), once; what
- * failed is reported together at the end. A closable that closes by itself is released and costs nothing afterwards.
+ * Owns closables. Closing runs once, last opened first; a failing closable never stops the rest, and failures are
+ * reported together at the end. A closable that closes by itself is released and costs nothing afterwards.
  */
 export class Scope implements Closable {
   readonly kind: string;
@@ -60,7 +60,7 @@ export class Scope implements Closable {
     return this.#closing !== undefined;
   }
 
-  /** What is owned now, oldest first. */
+  /** Owned closables, oldest first. */
   owned(): readonly Closable[] {
     return [...this.#owned];
   }
@@ -79,7 +79,7 @@ export class Scope implements Closable {
     return closable;
   }
 
-  /** Forgets a closable that has closed by itself. */
+  /** Removes a closable that has closed by itself. */
   release(closable: Closable): void {
     this.#owned.delete(closable);
   }
@@ -89,7 +89,7 @@ export class Scope implements Closable {
     return this.#closing;
   }
 
-  /** Waits for none of the closables any longer: one that hangs keeps no other from being closed. */
+  /** Stops waiting for closables, so that a hanging one does not block the others. */
   hurry(): void {
     this.#hurried.resolve();
   }

@@ -2,19 +2,17 @@ import type { Json } from "./json.ts";
 import type { SessionId } from "./place.ts";
 import type { Usage } from "./usage.ts";
 
-/** Names one run of an agent. */
+/** Identifies one run of an agent. */
 export type TaskId = string;
 
-/** All states of a task. */
 export const TASK_STATES = ["queued", "running", "detaching", "completed", "failed", "killed"] as const;
 
-/** Where a task stands. */
 export type TaskState = (typeof TASK_STATES)[number];
 
-/** A state that is never left. */
+/** A final state. */
 export type TerminalState = Extract<TaskState, "completed" | "failed" | "killed">;
 
-/** All that can happen to a task. */
+/** All events of a task. */
 export const TASK_EVENTS = [
   "start",
   "resume",
@@ -27,13 +25,12 @@ export const TASK_EVENTS = [
   "lose",
 ] as const;
 
-/** What happens to a task. */
 export type TaskEvent = (typeof TASK_EVENTS)[number];
 
-/** Whether whoever started the task waits for it. */
+/** Whether the caller waits for the task. */
 export type TaskMode = "foreground" | "background";
 
-/** Most that a task may use up. */
+/** Limits on a task's usage. */
 export interface TaskBudget {
   /** Input, output and cache tokens together. */
   readonly tokens?: number;
@@ -41,22 +38,22 @@ export interface TaskBudget {
   readonly steps?: number;
 }
 
-/** What a task has used up so far. */
+/** Usage of a task so far. */
 export interface TaskSpent {
   readonly tokens: number;
   readonly dollars: number;
   readonly steps: number;
 }
 
-/** When the same call with the same result is taken for a loop. */
+/** When identical calls with identical results count as a loop. */
 export interface LoopGuard {
-  /** So many times in a row. */
+  /** Number of repetitions in a row. */
   readonly repeats: number;
-  /** Fail the task then; otherwise the log only says so. */
+  /** True fails the task; otherwise the loop is only logged. */
   readonly isStopping: boolean;
 }
 
-/** What is decided when a task is made; kept in its first entry. */
+/** Settings of a task, fixed at creation and stored in its first entry. */
 export interface TaskPlan {
   readonly agent: string;
   readonly input: Json;
@@ -65,40 +62,42 @@ export interface TaskPlan {
   readonly parent?: TaskId;
   readonly parentSession?: SessionId;
   readonly isolation?: string;
-  /** The repository that an isolation takes its worktree from: a whole path, the same for whoever resumes the task. */
+  /**
+   * Repository for the isolation's worktree: an absolute path, so that it is the same for the
+   * process that resumes the task.
+   */
   readonly repository?: string;
   readonly deadlineAt?: number;
   readonly budget?: TaskBudget;
   readonly loopGuard?: LoopGuard;
 }
 
-/** How a task ended. */
 export interface TaskOutcome {
   readonly state: TerminalState;
   /** Why it did not complete: error, budget, deadline, loop, lost, asked, closed, parent, or a word of the caller. */
   readonly reason?: string;
   /** The error's message. */
   readonly error?: string;
-  /** What it has returned; of a task that did not complete, as far as it had come. */
+  /** Its return value; if the task did not complete, its last partial result. */
   readonly result?: Json;
-  /** The result could not be kept: too large, or no JSON. */
+  /** The result could not be stored: too large, or not JSON. */
   readonly isResultOmitted?: true;
 }
 
-/** The one message that goes out when a task has ended. */
+/** The single message that is sent when a task has ended. */
 export interface TaskNotice extends TaskOutcome {
-  /** The same however often it is delivered. */
+  /** The same on every delivery. */
   readonly id: string;
   readonly task: TaskId;
   readonly agent: string;
   readonly title?: string;
   readonly session: SessionId;
   readonly settledAt: number;
-  /** What the steps after the end have found, by step: a verdict on a worktree, a check of the result. */
+  /** Results of the after-steps by name, such as a worktree verdict or a check of the result. */
   readonly facts?: { readonly [step: string]: Json };
 }
 
-/** What one entry of a task says. */
+/** Content of one task entry. */
 export type TaskNote =
   | { readonly type: "created"; readonly plan: TaskPlan }
   | {
@@ -106,7 +105,7 @@ export type TaskNote =
       readonly event: TaskEvent;
       readonly from: TaskState;
       readonly to: TaskState;
-      /** Counts the changes of who may write; see docs/tasks.md. */
+      /** Counts the changes of ownership; see docs/tasks.md. */
       readonly epoch: number;
       readonly owner?: string;
       readonly mode?: TaskMode;
@@ -117,28 +116,27 @@ export type TaskNote =
   | { readonly type: "loop"; readonly call: string; readonly repeats: number }
   | { readonly type: "notice"; readonly notice: TaskNotice };
 
-/** What an agent can say besides messages and usage. */
+/** Agent output other than messages and usage. */
 export type AgentNote =
-  /** Something for whoever reads along; of a program, with the stream where it was not the usual one. */
+  /** Output for observers; for a program, `stream` marks standard error. */
   | { readonly type: "output"; readonly text: string; readonly stream?: "stderr" }
-  /** A tool was called; without a result the call counts for nothing. */
+  /** A tool call with its result, which the loop guard compares with earlier ones. */
   | { readonly type: "call"; readonly name: string; readonly arguments: Json; readonly result: Json }
-  /** One more step of its budget is used up. */
+  /** Uses one step of the budget. */
   | { readonly type: "step" }
-  /** What it has found so far; the last one is the result of a task that returns nothing else. */
+  /** A partial result; the last one is the result of a task that returns nothing. */
   | { readonly type: "result"; readonly value: Json }
-  /** Where to go on after a crash or a detach. */
+  /** State to continue from after a crash or a detach. */
   | { readonly type: "checkpoint"; readonly value: Json }
-  /** What it is doing, in a sentence. */
+  /** The current activity in one sentence. */
   | { readonly type: "summary"; readonly text: string };
 
-/** Tokens of a usage report, all kinds together. */
+/** Sum of all token counts of a usage report. */
 export function tokensOfUsage(usage: Usage): number {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
-/** Whether a state is never left. */
 export function isTerminal(state: TaskState): state is TerminalState {
   return state === "completed" || state === "failed" || state === "killed";
 }

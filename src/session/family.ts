@@ -6,25 +6,25 @@ import type { Json } from "../model/json.ts";
 import type { Scope } from "../model/scope.ts";
 import type { NewSession } from "../store/session-store.ts";
 
-/** How a child or fork is made. */
+/** Options of a child or fork. */
 export interface DescendantOptions {
   readonly id?: SessionId;
   readonly title?: string;
   readonly meta?: { readonly [key: string]: Json };
-  /** When the conversation began, for one that was held elsewhere; now by default. */
+  /** When the conversation began, if it was imported; now by default. */
   readonly createdAt?: number;
 }
 
-/** What the options of a new session must be. */
+/** Expected kinds of the options of a new session. */
 export const SESSION_FIELDS = { title: "text?", meta: "json?", createdAt: "number?" } as const;
 
-/** A session to be opened or made. */
+/** A session to open or create. */
 export type OpenedSession = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
 
 /** Opens a session of the same kernel, owned by a scope. */
 export type OpenSession<Session> = (session: OpenedSession, scope: Scope) => Promise<Session>;
 
-/** Where a session comes from, and what comes from it. */
+/** Parent, children and forks of a session. */
 export class Family<Session> {
   readonly open: OpenSession<Session>;
   readonly #log: Log;
@@ -38,13 +38,13 @@ export class Family<Session> {
     this.open = open;
   }
 
-  /** Makes or opens a child. */
+  /** Creates or opens a child. */
   async child(options: DescendantOptions, scope: Scope): Promise<Session> {
     const id = checkFields("options", options, SESSION_FIELDS).id ?? this.#log.ids.next();
     return this.open({ ...described(options), id, parent: this.#session, relation: "child" }, scope);
   }
 
-  /** Makes a session whose line begins with this one's, up to a place or as far as it has come. */
+  /** Creates a session whose line begins with this one's, up to a place or to the current end. */
   async fork(options: DescendantOptions, at: Place | undefined, scope: Scope): Promise<Session> {
     checkFields("options", options, SESSION_FIELDS);
     const id = checkSessionId(options.id ?? this.#log.ids.next());

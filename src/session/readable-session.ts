@@ -15,13 +15,13 @@ import { type RangeOptions, readRange } from "../view/range.ts";
 import { type TailOptions, tailEntries } from "../view/tail.ts";
 import { requirePlace } from "./require-place.ts";
 
-/** Which children to list. */
+/** Selects the children to list. */
 export interface ChildrenQuery {
   readonly limit?: number;
   readonly before?: SessionId;
 }
 
-/** What reading a session needs. */
+/** Dependencies of a `ReadableSession`. */
 export interface ReadingParts {
   readonly id: SessionId;
   readonly log: Log;
@@ -31,7 +31,7 @@ export interface ReadingParts {
   readonly closing: AbortSignal;
 }
 
-/** A session as it can be read: nothing here changes it. */
+/** The read-only part of a session. */
 export class ReadableSession {
   readonly id: SessionId;
   readonly #log: Log;
@@ -47,19 +47,19 @@ export class ReadableSession {
     this.#closing = closing;
   }
 
-  /** What is known of the session besides its entries. */
+  /** The session's metadata. */
   async record(): Promise<SessionRecord> {
     this.#scope.assertOpen();
     return (await this.#log.store.sessions.get(this.id)) ?? sessionGone(this.id);
   }
 
-  /** Seq and time of the last entry; 0 and 0 when there is none. */
+  /** Seq and time of the last entry; both 0 if there is none. */
   async head(): Promise<Head> {
     this.#scope.assertOpen();
     return this.#log.store.entries.head(this.id);
   }
 
-  /** Messages that are being written now, in this process or another. */
+  /** Messages being written now, in this process or another. */
   async drafts(): Promise<readonly LiveDraft[]> {
     this.#scope.assertOpen();
     return liveDrafts(this.#log, this.id);
@@ -75,13 +75,13 @@ export class ReadableSession {
     );
   }
 
-  /** Entries of the log from one seq to another, on whatever line they are. */
+  /** Entries of the log in a range of seqs, on any line. */
   async read(options: RangeOptions): Promise<readonly Entry[]> {
     this.#scope.assertOpen();
     return readRange(this.#log.store.entries, this.id, checkFields("options", options));
   }
 
-  /** The entry of a seq or id, on whatever line it is, or the message of a time; undefined if there is none. */
+  /** The entry of a seq or id on any line, or the message of an exact time; undefined if there is none. */
   entry(which: EntryRef): Promise<Entry | undefined> {
     try {
       this.#scope.assertOpen();
@@ -113,7 +113,7 @@ export class ReadableSession {
     return tailEntries(this.#log.store, this.id, this.#scope, { ...options, signal });
   }
 
-  /** What stands behind an entry: the messages that a summary or a plan took out of the window, or the entry itself. */
+  /** The messages that a summary or plan removed from the window; for any other entry, the entry itself. */
   async *expand(which: EntryRef): AsyncGenerator<Entry> {
     this.#scope.assertOpen();
     const { entries } = this.#log.store;

@@ -6,7 +6,7 @@ import type { Freed } from "../store/freed.ts";
 import { requirePlaceAtTime } from "../view/place-at-time.ts";
 import { tracesOf } from "./traces.ts";
 
-/** Removes the content of entries from disk, and the overlays that may quote them. */
+/** Erases the content of entries from disk, and the overlays that may quote it. */
 export async function redactWithTraces(
   log: Log,
   session: SessionId,

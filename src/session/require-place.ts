@@ -4,7 +4,7 @@ import type { EntryStore } from "../store/entry-store.ts";
 import { requireEntry } from "../view/lookup.ts";
 import { requirePlaceAtTime } from "../view/place-at-time.ts";
 
-/** The place of an entry by its seq, id or time; ENTRY_NOT_FOUND if there is none. */
+/** The place of an entry by seq, id or time; throws ENTRY_NOT_FOUND if there is none. */
 export async function requirePlace(lines: Lines, entries: EntryStore, which: EntryRef): Promise<Place> {
   if (which instanceof Date) return requirePlaceAtTime(lines, entries, which);
   const { session, seq } = await requireEntry(entries, await lines.placeOf(which));

@@ -36,7 +36,7 @@ import {
   Windows,
 } from "./windows.ts";
 
-/** What a session handle gets from its kernel. */
+/** Dependencies of a session, from its kernel. */
 export interface SessionParts {
   readonly id: SessionId;
   readonly log: Log;
@@ -51,12 +51,12 @@ export interface SessionParts {
 const COMPACT_FIELDS = { instructions: "text?", signal: "signal?", isDryRun: "boolean?" } as const;
 
 /**
- * One conversation. A handle is light: it holds no entries, and several may be open on one session, in one process or
- * many.
+ * One conversation. A handle is light: it keeps no entries in memory, and several may be open on one
+ * session, in one process or many.
  */
 export class Session extends ReadableSession implements AsyncDisposable {
   readonly edits: PendingEdits;
-  /** How the window differs from the log, and the way back. */
+  /** The edits between log and window, and how to revert them. */
   readonly overlays: Overlays;
   readonly #log: Log;
   readonly #lines: Lines;
@@ -100,7 +100,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     }
   }
 
-  /** Appends messages next to each other; all of them or none. */
+  /** Appends messages consecutively; all or none. */
   async appendAll(
     messages: readonly MessageInput[],
     options: AppendOptions = {},
@@ -117,25 +117,24 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#appender.body({ kind: "notice", text });
   }
 
-  /** Begins a message that will arrive in pieces. */
+  /** Starts a message that will arrive in pieces. */
   draft(start: MessageInput): Draft {
     this.#scope.assertOpen();
     return new Draft({ session: this.id, log: this.#log, owner: this.#owner, scope: this.#scope, start });
   }
 
-  /** Changes title or meta. */
   async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
     this.#scope.assertOpen();
     checkFields("change", change, { title: "text?", meta: "json?" });
     return this.#log.store.sessions.update(this.id, change);
   }
 
-  /** Goes back to just after an entry: what came later leaves the line and stays in the log. */
+  /** Rewinds to just after an entry: later entries leave the line but stay in the log. */
   async rewind(which: EntryRef): Promise<Entry<LineBody>> {
     return this.#lines.rewind(await this.#placeOf(which));
   }
 
-  /** Takes an entry off the line, or several in one step; they stay in the log. `reason` is shown by `lines()`. */
+  /** Removes one or more entries from the line in one step; they stay in the log. `lines()` shows `reason`. */
   async remove(
     which: EntryRef | readonly EntryRef[],
     options: { readonly reason?: string } = {},
@@ -146,23 +145,23 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#lines.remove(await Promise.all(all.map((one) => this.#placeOf(one))), options.reason);
   }
 
-  /** Says something else in place of an entry and drops what followed from the line. */
+  /** Replaces an entry and removes everything after it from the line. */
   async edit(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
     return this.#lines.edit(await this.#placeOf(which), message);
   }
 
-  /** Says something else in place of an entry and keeps what followed. */
+  /** Replaces an entry and keeps everything after it. */
   async replace(which: EntryRef, message: MessageInput): Promise<Entry<MessageBody>> {
     return this.#lines.replace(await this.#placeOf(which), message);
   }
 
-  /** Comes back to a line of `lines()`: the undo of rewind, edit, replace and remove. */
+  /** Returns to a line of `lines()`, which undoes rewind, edit, replace and remove. */
   async choose(lineSeq: number): Promise<Entry<LineBody>> {
     this.#scope.assertOpen();
     return this.#lines.choose(wholeNumber("lineSeq", lineSeq, 0));
   }
 
-  /** Puts the given ranges on the line, for importers that know the branches of a foreign log. */
+  /** Sets the line to the given ranges, for importers that know the branches of a foreign log. */
   async setLine(
     ranges: readonly SeqRange[],
     reason: string,
@@ -173,15 +172,15 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#lines.set(ranges, checkKind("reason", reason, "text"), options.at);
   }
 
-  /** The way in for records of a foreign source; made for this session if there is none of that name yet. */
+  /** Opens the intake for records of a foreign source, creating it for this session if needed. */
   async intake(name: string): Promise<Intake> {
     this.#scope.assertOpen();
     return Intake.open(this.#log, this.id, name);
   }
 
   /**
-   * Removes the content of entries from disk, with blobs that nothing else refers to and with overlays that may quote them;
-   * the entries' places stay.
+   * Erases the content of entries from disk, including blobs without other references and overlays that may quote it;
+   * the entries keep their places.
    */
   async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<Freed> {
     this.#scope.assertOpen();
@@ -192,7 +191,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return freed;
   }
 
-  /** What calls to a model are sent; keep it for the calls that follow. */
+  /** Creates a window for calls to a model; reuse it for the following calls. */
   window(options: SessionWindowOptions): SessionWindow {
     this.#scope.assertOpen();
     return this.#windows.make(
@@ -201,31 +200,30 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   /**
-   * Puts a summary in place of older messages; undefined if nothing came since the last one. Without a model it is made of
-   * the conversation's own words. The messages stay in the log: `overlays.revert` and `expand` bring them back.
+   * Replaces older messages by a summary; undefined if nothing was added since the last one. Without a model, the
+   * summary quotes the conversation. The messages stay in the log: `overlays.revert` and `expand` bring them back.
    */
   async compact(options: SessionCompactOptions = {}): Promise<Compacted | undefined> {
     this.#scope.assertOpen();
     return this.#windows.compact(checkFields("options", options, COMPACT_FIELDS));
   }
 
-  /** Keeps an entry in the window as it is, whatever has to leave. */
+  /** Keeps an entry unchanged in the window; other content leaves first. */
   async pin(which: EntryRef): Promise<Entry<PinBody>> {
     return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: true });
   }
 
-  /** Lets a pinned entry go again. */
   async unpin(which: EntryRef): Promise<Entry<PinBody>> {
     return this.#appender.body({ kind: "pin", target: await this.#placeOf(which), isPinned: false });
   }
 
-  /** Makes or opens a child session; its handle closes with this one. */
+  /** Creates or opens a child session; its handle closes with this one. */
   async child(options: DescendantOptions = {}): Promise<Session> {
     this.#scope.assertOpen();
     return this.#family.child(options, this.#scope);
   }
 
-  /** A new session whose line begins with this one's, up to `at`; nothing is copied. */
+  /** Creates a session whose line begins with this one's, up to `at`; copies nothing. */
   async fork(options: DescendantOptions & { readonly at?: EntryRef } = {}): Promise<Session> {
     this.#scope.assertOpen();
     checkFields("options", options);
@@ -239,14 +237,14 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return parent === undefined ? undefined : this.#family.open({ id: parent }, this.#parentScope);
   }
 
-  /** Resolves when everything appended or drafted so far is in the store; to be called before each model request. */
+  /** Resolves when all appends and drafts so far are stored; call it before each model request. */
   async flush(): Promise<void> {
     this.#scope.assertOpen();
     await Promise.all(this.#scope.owned().map((owned) => owned instanceof Draft && owned.flush()));
     await this.#appender.flush();
   }
 
-  /** Ends tails, drafts, pending edits and child handles, waits for appends under way. Idempotent. */
+  /** Ends tails, drafts, pending edits and child handles, and waits for running appends. Idempotent. */
   async close(): Promise<void> {
     if (!this.#scope.isClosed) this.#closing.abort();
     await this.#appender.flush();

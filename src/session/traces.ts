@@ -5,7 +5,7 @@ import type { EntryStore } from "../store/entry-store.ts";
 
 const BATCH = 64;
 
-/** Overlays of a session that stand for one of the entries and have words of their own: those may be taken from it. */
+/** Overlays of a session that refer to one of the entries and contain text, which may quote them. */
 export async function tracesOf(
   entries: EntryStore,
   session: SessionId,
@@ -21,7 +21,7 @@ export async function tracesOf(
     const found = await entries.read(session, query);
     for (const stored of found) {
       const entry = toEntry(session, stored);
-      // A damaged overlay may quote any of them.
+      // A damaged overlay may quote any of the entries.
       if (entry.kind !== "overlay" || quotes(entry, places)) traces.push({ session, seq: entry.seq });
     }
     const last = found.at(-1);
@@ -35,7 +35,7 @@ function quotes(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean 
   return hasWords(overlay) && places.some((place) => standsFor(overlay, place));
 }
 
-/** Receipts name what has left the window. */
+/** Whether an overlay contains text; receipts do, because they name removed content. */
 function hasWords({ edit, receipt }: Entry<OverlayBody>): boolean {
   return receipt !== undefined || singlesOf(edit).some(({ type }) => type !== "hide");
 }

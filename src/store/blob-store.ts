@@ -1,35 +1,35 @@
 import type { Digest } from "../model/blob.ts";
 import type { Freed } from "./freed.ts";
 
-/** A blob that has just been written. */
+/** A newly written blob. */
 export interface WrittenBlob {
   readonly digest: Digest;
   readonly sizeBytes: number;
-  /** False when identical bytes were there already. */
+  /** False if identical bytes were already stored. */
   readonly created: boolean;
-  /** Keeps the blob from being collected until an append names it or it runs out. */
+  /** Token that keeps the blob from being collected until an append names it or it expires. */
   readonly hold: string;
 }
 
 /** Limits of one write. */
 export interface BlobWriteOptions {
-  /** BLOB_TOO_LARGE, and nothing kept, above this. */
+  /** Larger writes fail with BLOB_TOO_LARGE and store nothing. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
 }
 
-/** Bytes by digest. Identical bytes are stored once; what nothing refers to can be collected. */
+/** Bytes by digest. Identical bytes are stored once; unreferenced blobs can be collected. */
 export interface BlobStore {
   write(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: BlobWriteOptions,
   ): Promise<WrittenBlob>;
-  /** Gives up holds: blobs that nothing refers to go at once, and need not wait for `collect`. */
+  /** Releases holds; blobs without references are removed at once instead of waiting for `collect`. */
   release(holds: readonly string[]): Promise<void>;
-  /** The bytes, unverified; BLOB_NOT_FOUND on the first read if there are none. */
+  /** The unverified bytes; throws BLOB_NOT_FOUND on the first read if the blob does not exist. */
   read(digest: Digest): AsyncIterable<Uint8Array>;
-  /** Size of a blob, or undefined if there is none. */
+  /** Size of a blob, or undefined if it does not exist. */
   sizeOf(digest: Digest): Promise<number | undefined>;
-  /** Removes what nothing refers to and nobody holds, and what crashed writers left behind; others may append meanwhile. */
+  /** Removes blobs without references or holds, and files of crashed writers; concurrent appends are safe. */
   collect(): Promise<Freed>;
 }

@@ -5,14 +5,14 @@ import type { SessionId } from "../model/entry.ts";
 export interface DraftRecord {
   readonly id: string;
   readonly session: SessionId;
-  /** Who writes it; see log/owner.ts. */
+  /** The writer; see log/owner.ts. */
   readonly owner: string;
-  /** Last sign of life of the writer. */
+  /** Last heartbeat of the writer. */
   readonly at: number;
   readonly payload: Uint8Array;
 }
 
-/** A draft to be written, with the blobs it refers to and the holds they were written under. */
+/** A draft to write, with the blobs it refers to and their holds. */
 export interface DraftWrite extends DraftRecord {
   readonly blobs?: readonly Digest[];
   readonly holds?: readonly string[];
@@ -20,9 +20,9 @@ export interface DraftWrite extends DraftRecord {
 
 /** The unfinished messages of all sessions. */
 export interface DraftStore {
-  /** Adds the draft or replaces what was written of it. SESSION_NOT_FOUND if there is no such session. */
+  /** Adds or replaces the draft. Throws SESSION_NOT_FOUND if the session does not exist. */
   write(draft: DraftWrite): Promise<void>;
   list(session: SessionId): Promise<readonly DraftRecord[]>;
-  /** False if there was none. */
+  /** Returns false if the draft did not exist. */
   delete(id: string): Promise<boolean>;
 }

@@ -6,7 +6,7 @@ import type { IntakeAppend } from "./intake-store.ts";
 import type { NewSession } from "./session-store.ts";
 import type { TaskWrite } from "./task-store.ts";
 
-/** One entry as the store keeps it; the payload is opaque to it. */
+/** An entry as stored; the payload is opaque to the store. */
 export interface StoredEntry {
   readonly seq: number;
   readonly at: number;
@@ -14,42 +14,44 @@ export interface StoredEntry {
   readonly payload: Uint8Array;
 }
 
-/** One entry to be appended. */
+/** An entry to append. */
 export interface NewEntry {
   readonly kind: EntryKind;
-  /** When it happened; the store raises it to the entry before's where it is smaller. */
+  /** Time of the event; the store raises it to the previous entry's time if it is smaller. */
   readonly at: number;
   readonly payload: Uint8Array;
-  /** Blobs the payload refers to; they live at least as long as the entry. */
+  /** Blobs that the payload refers to; they live at least as long as the entry. */
   readonly blobs?: readonly Digest[];
 }
 
-/** Entries for one session: all of them are appended, next to each other, or none. */
+/** Entries for one session: all are appended consecutively, or none. */
 export interface AppendRequest {
   readonly session: SessionId;
   readonly entries: readonly NewEntry[];
-  /** POSITION_CONFLICT unless the session's last seq is this. */
+  /** Fails with POSITION_CONFLICT unless this is the session's last seq. */
   readonly expectedHead?: number;
-  /** Makes the session first if it does not exist yet. */
+  /** Creates the session first if it does not exist. */
   readonly create?: NewSession;
-  /** The draft that these entries finish: removed with the append; DRAFT_FINISHED if it is gone already. */
+  /** The draft that these entries finish: removed with the append; DRAFT_FINISHED if it no longer exists. */
   readonly finishes?: string;
-  /** Holds that the entries' blobs were written under; let go with the append. */
+  /** Holds under which the entries' blobs were written; released with the append. */
   readonly holds?: readonly string[];
-  /** The foreign source that the entries come from; their records are taken in with the append. */
+  /** The foreign source of the entries; the append also stores their records. */
   readonly intake?: IntakeAppend;
-  /** The task that the entries belong to: made, changed, or checked with the append; TASK_CONFLICT if it is not as expected. */
+  /**
+   * The task that the entries belong to: created, changed or checked with the append; TASK_CONFLICT if it has changed.
+   */
   readonly task?: TaskWrite;
 }
 
-/** Where the entries of a request went. */
+/** Position of the appended entries. */
 export interface Appended {
   readonly firstSeq: number;
-  /** The times given, one an entry. */
+  /** The assigned times, one per entry. */
   readonly ats: readonly number[];
 }
 
-/** What became of one request: a failure of one does not touch the others. */
+/** Outcome of one request; a failed request does not affect the others. */
 export type AppendOutcome = Appended | LonghaulError;
 
 /** End of a session's log; seq 0 when it is empty. */
@@ -58,44 +60,47 @@ export interface Head {
   readonly at: number;
 }
 
-/** End of one session's log, as `heads` lists them. */
+/** End of one session's log, as listed by `heads`. */
 export interface SessionHead {
   readonly session: SessionId;
   readonly createdAt: number;
   readonly seq: number;
-  /** For the next page. */
+  /** Cursor for the next page. */
   readonly place: number;
 }
 
-/** Which entries to read. */
+/** Selects the entries to read. */
 export interface EntryQuery {
   readonly from: number;
   readonly to: number;
   readonly limit: number;
   readonly order: "ascending" | "descending";
-  /** Only these kinds; all when left out. */
+  /** All kinds by default. */
   readonly kinds?: readonly EntryKind[];
 }
 
 /** The logs of all sessions. */
 export interface EntryStore {
-  /** Carries out all requests in one transaction; rejects, with nothing changed, when that fails as a whole. */
+  /** Executes all requests in one transaction; rejects, with nothing changed, if the transaction fails. */
   append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]>;
   get(session: SessionId, seq: number): Promise<StoredEntry | undefined>;
   read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]>;
-  /** SESSION_NOT_FOUND if there is no such session. */
+  /** Throws SESSION_NOT_FOUND if the session does not exist. */
   head(session: SessionId): Promise<Head>;
-  /** The ends of all logs, a page at a time: those behind `after`, the last one's place of the page before. */
+  /** The ends of all logs in pages; `after` is the `place` of the previous page's last item. */
   heads(query: { readonly after?: number; readonly limit: number }): Promise<readonly SessionHead[]>;
-  /** Another text after every commit of whatever process, and perhaps without one: while it is the same, nothing is new. */
+  /**
+   * A text that changes after every commit of any process, and may change without one; the same
+   * text means no new entries.
+   */
   version(): Promise<string>;
-  /** The last seq whose time is at or before `at`; 0 if there is none. */
+  /** The last seq whose time is at or before `at`; 0 if none. */
   seqAt(session: SessionId, at: number): Promise<number>;
-  /** Replaces content by a tombstone of kind "redacted" and removes blobs nothing else refers to, from disk. */
+  /** Replaces content by a tombstone of kind "redacted" and deletes blobs without other references from disk. */
   redact(session: SessionId, tombstones: readonly Tombstone[]): Promise<Freed>;
 }
 
-/** What takes the place of a redacted entry's content. */
+/** Replaces the content of a redacted entry. */
 export interface Tombstone {
   readonly seq: number;
   readonly payload: Uint8Array;

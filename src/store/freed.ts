@@ -1,15 +1,15 @@
-/** What a deletion gave back. */
+/** Counts of a deletion. */
 export interface Freed {
   readonly sessions: number;
   readonly entries: number;
   readonly payloadBytes: number;
   readonly blobs: number;
   readonly blobBytes: number;
-  /** False when someone else was reading, so that old pages still lie in a journal until it is next emptied. */
+  /** False if a concurrent reader kept old pages in the journal until it is next emptied. */
   readonly scrubbed: boolean;
 }
 
-/** Nothing freed: where sums begin. */
+/** The zero of `addFreed`. */
 export const NOTHING_FREED: Freed = {
   sessions: 0,
   entries: 0,
@@ -19,7 +19,6 @@ export const NOTHING_FREED: Freed = {
   scrubbed: true,
 };
 
-/** The sum of two reports. */
 export function addFreed(a: Freed, b: Freed): Freed {
   return {
     sessions: a.sessions + b.sessions,

@@ -3,47 +3,51 @@ import type { SessionId } from "../model/entry.ts";
 /** A foreign source that feeds a session. */
 export interface IntakeState {
   readonly session: SessionId;
-  /** Changes with everything that is taken in. */
+  /** Grows with every import. */
   readonly stamp: number;
-  /** Where reading can go on; opaque to the store, as is `progress`. */
+  /** Position to resume reading from; opaque to the store, like `progress`. */
   readonly checkpoint?: string;
-  /** What the importer has to know of what was taken in. Small: it is written with every append. */
+  /** The importer's own state. Keep it small: every append writes it. */
   readonly progress?: string;
 }
 
-/** A record that was taken in. */
+/** An imported record. */
 export interface TakenRecord {
   readonly seq: number;
   readonly version?: string;
 }
 
-/** The record that an appended entry was made of. */
+/** The record that an appended entry was created from. */
 export interface NewRecord {
   readonly id: string;
   readonly version?: string;
-  /** Its earlier version was taken in before: from now on the record stands for this entry. */
+  /** True if an earlier version of the record was imported; the record then points to this entry. */
   readonly replaces?: boolean;
 }
 
-/** What an append says of the source its entries come from. */
+/** The source part of an append. */
 export interface IntakeAppend {
   readonly name: string;
-  /** INTAKE_CONFLICT unless the intake's stamp is this; it grows by one. */
+  /** Fails with INTAKE_CONFLICT unless this is the intake's stamp, which then grows by one. */
   readonly stamp: number;
-  /** One for each entry; undefined for an entry that comes from no record. */
+  /** One per entry; undefined for an entry without a record. */
   readonly records: readonly (NewRecord | undefined)[];
-  /** Left out, these stay as they were. */
+  /** Unchanged if omitted. */
   readonly checkpoint?: string;
   readonly progress?: string;
 }
 
-/** The foreign sources of all sessions, and what was taken in of them. */
+/** The foreign sources of all sessions, and their imported records. */
 export interface IntakeStore {
-  /** The intake of that name, made for `session` if there is none. SESSION_NOT_FOUND if that is missing. */
+  /**
+   * Returns the intake, creating it for `session` if needed. Throws SESSION_NOT_FOUND if the session does not exist.
+   */
   open(name: string, session: SessionId): Promise<IntakeState>;
   get(name: string): Promise<IntakeState | undefined>;
-  /** Those of the records that were taken in. */
+  /** The given records that have been imported. */
   find(name: string, records: readonly string[]): Promise<ReadonlyMap<string, TakenRecord>>;
-  /** Keeps checkpoint and progress without an append; INTAKE_CONFLICT as there. Returns the new stamp. */
+  /**
+   * Stores checkpoint and progress without an append; throws INTAKE_CONFLICT as an append does. Returns the new stamp.
+   */
   save(name: string, stamp: number, saved: Pick<IntakeState, "checkpoint" | "progress">): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** A claim to be the only one who does something, for a limited time. */
+/** An exclusive claim for a limited time. */
 export interface Lease {
   readonly name: string;
   readonly owner: string;
@@ -6,12 +6,12 @@ export interface Lease {
   readonly expiresAt: number;
 }
 
-/** Claims that hold across processes. Who dies without letting go loses his when its time is over. */
+/** Claims that hold across processes. The lease of a dead owner expires. */
 export interface LeaseStore {
-  /** Claims a name, or keeps it claimed: undefined if it is now the caller's, else the lease that is in the way. */
+  /** Claims or renews a lease: returns undefined on success, else the conflicting lease. */
   claim(lease: Lease, now: number): Promise<Lease | undefined>;
-  /** Lets a name go; nothing happens if it is not the caller's. */
+  /** Releases a lease; does nothing if the caller does not own it. */
   release(name: string, owner: string): Promise<void>;
-  /** The lease of a name, expired or not. */
+  /** The lease of a name, even if expired. */
   get(name: string): Promise<Lease | undefined>;
 }

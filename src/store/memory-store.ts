@@ -1,26 +1,26 @@
 import type { SessionId } from "../model/entry.ts";
 
-/** What text comes from: the log of a session, or a file on disk. */
+/** Origin of indexed text: the log of a session, or a file on disk. */
 export type SourceKind = "session" | "file";
 
-/** Names a source: a session by its id, a file by its absolute path. */
+/** Identifies a source: a session by its id, a file by its absolute path. */
 export interface SourceName {
   readonly kind: SourceKind;
   readonly name: string;
 }
 
-/** Something whose text is indexed. */
+/** A source of indexed text. */
 export interface SourceRecord extends SourceName {
   readonly number: number;
-  /** Changes when the source is another one under the same name: its chunks are then worth nothing. */
+  /** Changes when the name refers to different content, which invalidates the source's chunks. */
   readonly version: string;
-  /** How far it is indexed: the last seq of a session, 1 for a file that is done. */
+  /** How far the source is indexed: the last seq of a session, 1 for a finished file. */
   readonly cursor: number;
-  /** The folder whose indexing found a file. */
+  /** The folder whose indexing found the file. */
   readonly root?: string;
   readonly sizeBytes?: number;
   readonly modifiedMs?: number;
-  /** Names that a file of code defines. */
+  /** Names defined in a code file. */
   readonly definitions?: readonly string[];
   /** Turns, chunks and terms indexed so far. */
   readonly turns: number;
@@ -28,73 +28,73 @@ export interface SourceRecord extends SourceName {
   readonly terms: number;
 }
 
-/** What is written down of a source beside its chunks. */
+/** The stored state of a source, without counts. */
 export type SourceState = Pick<
   SourceRecord,
   "kind" | "name" | "version" | "cursor" | "root" | "sizeBytes" | "modifiedMs" | "definitions"
 >;
 
-/** Who speaks in a chunk. */
+/** Authors of a chunk. */
 export const CHUNK_AUTHORS = ["none", "user", "assistant", "tool"] as const;
 
-/** Who speaks in a chunk. */
+/** Author of a chunk. */
 export type ChunkAuthor = (typeof CHUNK_AUTHORS)[number];
 
-/** A stretch of text that is found as one; the text itself stays where it is. */
+/** A range of text that is indexed and found as one; the text itself stays in its source. */
 export interface NewChunk {
   /** Seq of the entry; 0 in a file. */
   readonly seq: number;
-  /** Place among the turns of the source, from 1 on without gaps. */
+  /** Index among the turns of the source, starting at 1 without gaps. */
   readonly turn: number;
-  /** Which of the entry's texts. */
+  /** Index of the text within the entry. */
   readonly part: number;
-  /** Range in that text: characters of a part, lines of a file; `to` is the first place behind it. */
+  /** Range in that text, in characters of a part or lines of a file; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   readonly at: number;
   readonly author: ChunkAuthor;
   readonly speaker?: string;
   readonly traits: number;
-  /** Terms of the whole turn. */
+  /** Number of terms in the whole turn. */
   readonly turnLength: number;
-  /** Names the text for the embedding cache. */
+  /** Hash of the text, the key of the embedding cache. */
   readonly hash: Uint8Array;
-  /** In the order of the text. */
+  /** In text order. */
   readonly terms: readonly string[];
 }
 
-/** A chunk as it is kept. */
+/** A stored chunk. */
 export interface StoredChunk extends Omit<NewChunk, "speaker"> {
   readonly number: number;
   readonly source: number;
   readonly speaker: string | null;
 }
 
-/** What is added to a source in one go. */
+/** Chunks to add to a source in one transaction. */
 export interface ChunkBatch {
-  /** The source as it is afterwards. */
+  /** The state of the source afterwards. */
   readonly source: SourceState;
-  /** Nothing happens unless this is how far the source is indexed now; undefined if it is not known yet. */
+  /** Expected cursor of the source, undefined if the source is new; on a mismatch nothing is added. */
   readonly expected: number | undefined;
-  /** Nor unless this is the index's stamp: else what the chunks were made of may have been erased since it was read. */
+  /** Expected stamp of the index; on a mismatch nothing is added, because the chunks' text may have been erased. */
   readonly stamp: number;
   readonly chunks: readonly NewChunk[];
 }
 
-/** Chunks are numbered in the order they come, and never numbered anew; so many of them make a segment. */
+/** Chunks per segment. Chunks are numbered in the order they are added and never renumbered. */
 export const SEGMENT_CHUNKS = 8_192;
 
-/** Where the index stands; caches are good while `stamp` is the same, and need only what was added since. */
+/** State of the index. Caches are valid while `stamp` is unchanged and need only newer chunks. */
 export interface IndexState {
-  /** Number of the chunk added last. */
+  /** Number of the last added chunk. */
   readonly lastChunk: number;
-  /** Segments 0 to n-1 have their postings; later chunks are only in their rows. */
+  /** Segments 0 to n-1 have postings; later chunks exist only as rows. */
   readonly sealed: number;
-  /** Grows whenever something is forgotten, even if it was not there. */
+  /** Grows with every `forget`, even if there was nothing to remove. */
   readonly stamp: number;
 }
 
-/** Sums over everything indexed. */
+/** Totals of the index. */
 export interface IndexTotals {
   readonly sources: number;
   readonly turns: number;
@@ -102,21 +102,21 @@ export interface IndexTotals {
   readonly terms: number;
 }
 
-/** What the tail holds of a chunk. */
+/** A chunk that is not in a sealed segment. */
 export interface TailChunk {
   readonly number: number;
   readonly source: number;
   readonly terms: Uint32Array;
 }
 
-/** The postings of one term in one segment; postings.ts says what is in the bytes. */
+/** The postings of one term in one segment; see postings.ts for the byte format. */
 export interface PostingsRow {
   readonly segment: number;
   readonly term: number;
   readonly postings: Uint8Array;
 }
 
-/** A chunk that has no vector yet. */
+/** A chunk without a vector. */
 export interface Unembedded {
   readonly number: number;
   readonly source: number;
@@ -127,29 +127,29 @@ export interface Unembedded {
   readonly hash: Uint8Array;
 }
 
-/** A vector of one chunk. */
+/** The vector of one chunk. */
 export interface ChunkVector {
   readonly chunk: number;
   readonly vector: Int8Array;
 }
 
-/** Vectors by embedder: those of one are never mixed with another's. */
+/** Vectors by embedder; vectors of different embedders are never mixed. */
 export interface VectorStore {
-  /** The number of the embedder of that id, given now if it is new. */
+  /** The number of an embedder, assigned on first use. */
   embedder(id: string, dimensions: number): Promise<number>;
-  /** Chunks with a number above `after` that have no vector yet, in order. */
+  /** Chunks numbered above `after` without a vector, in order. */
   missing(embedder: number, after: number, limit: number): Promise<readonly Unembedded[]>;
   write(embedder: number, vectors: readonly ChunkVector[]): Promise<void>;
-  /** Single vectors of chunks with a number above `after`. */
+  /** Unpacked vectors of chunks numbered above `after`. */
   loose(embedder: number, after: number, limit: number): Promise<readonly ChunkVector[]>;
-  /** Puts the vectors of a segment together; false if one of its chunks has none. */
+  /** Packs the vectors of a segment; returns false if a chunk has none. */
   pack(embedder: number, segment: number): Promise<boolean>;
   packed(embedder: number): Promise<readonly number[]>;
-  /** All vectors of a packed segment, one behind the other by place; zeros where there is none. */
+  /** All vectors of a packed segment in order of place; zeros where there is none. */
   read(embedder: number, segment: number): Promise<Int8Array | undefined>;
-  /** Removes the vectors of every other embedder; the cache keeps what it has. */
+  /** Removes the vectors of all other embedders; the cache is kept. */
   dropOthers(embedder: number): Promise<void>;
-  /** The cache without expiry: vectors by embedder and hash of the text. */
+  /** The cache, which never expires: vectors by embedder and text hash. */
   cached(embedder: number, hashes: readonly Uint8Array[]): Promise<readonly (Int8Array | undefined)[]>;
   cache(
     embedder: number,
@@ -158,52 +158,58 @@ export interface VectorStore {
 }
 
 /**
- * The index over everything said. All of it is derived: it can be dropped and is then built again. A damaged one is put
- * aside by whoever opens it; no call here ever holds up the log.
+ * The search index. It is derived and can be dropped and rebuilt. A damaged index is moved aside on opening; no call
+ * here ever blocks the log.
  */
 export interface MemoryStore {
   readonly vectors: VectorStore;
   source(name: SourceName): Promise<SourceRecord | undefined>;
   sourcesByNumber(numbers: readonly number[]): Promise<readonly SourceRecord[]>;
-  /** Sources in the order of their numbers. */
+  /** Sources in order of their numbers. */
   sources(query: {
     readonly kind?: SourceKind;
     readonly root?: string;
     readonly after?: number;
     readonly limit: number;
   }): Promise<readonly SourceRecord[]>;
-  /** Adds chunks and moves the cursor, both or neither; false if cursor or stamp are not what is expected. */
+  /** Adds chunks and moves the cursor atomically; returns false if cursor or stamp differ from the expected ones. */
   add(batch: ChunkBatch): Promise<boolean>;
-  /** Removes a source and its chunks; with `seqs`, only the chunks of these entries. Returns how many went. */
+  /**
+   * Removes a source and its chunks, or with `seqs` only the chunks of these entries. Returns the
+   * number of removed chunks.
+   */
   forget(source: SourceName, seqs?: readonly number[]): Promise<number>;
-  /** Notes that entries (or, with none given, a session) are about to go, so that a crash cannot leave their chunks. */
+  /**
+   * Records that entries (or, without `seqs`, a session) are about to be erased, so that a crash
+   * cannot leave their chunks.
+   */
   expectErasure(session: SessionId, seqs?: readonly number[]): Promise<void>;
-  /** What was noted and not yet forgotten. */
+  /** Recorded erasures whose chunks are not yet forgotten. */
   expectedErasures(limit: number): Promise<readonly { readonly session: SessionId; readonly seq?: number }[]>;
-  /** Takes a note back: what it announced is done, or did not happen. */
+  /** Removes the record of an erasure that is done or did not happen. */
   settleErasure(session: SessionId, seqs?: readonly number[]): Promise<void>;
   state(): Promise<IndexState>;
   totals(): Promise<IndexTotals>;
-  /** Names of who speaks in sessions where that is known. */
+  /** Names of known speakers in sessions. */
   speakers(limit: number): Promise<readonly string[]>;
   chunks(numbers: readonly number[]): Promise<readonly StoredChunk[]>;
-  /** The chunks of a chunk's turn and, with a reach, of so many turns before and after it; at most `limit` each way. */
+  /** The chunks of a chunk's turn and of `reach` turns before and after it; at most `limit` each way. */
   around(
     chunks: readonly { readonly number: number; readonly reach: number }[],
     limit: number,
   ): Promise<readonly StoredChunk[]>;
-  /** Numbers of the terms that are known. */
+  /** Numbers of the known terms. */
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Chunks that are in no sealed segment, from a number on. */
+  /** Chunks outside sealed segments, starting at a number. */
   tail(from: number, limit: number): Promise<readonly TailChunk[]>;
   /** The postings of terms in the first `segments` segments, segment by segment. */
   postings(terms: readonly number[], segments: number): Promise<readonly PostingsRow[]>;
-  /** The source of each chunk of a sealed segment by its place; 0 where there is none. */
+  /** The source of each chunk of a sealed segment by place; 0 where there is none. */
   segmentSources(segment: number): Promise<Uint32Array>;
-  /** Gives the next segment its postings if it is full; false if there is nothing to do. */
+  /** Creates the postings of the next segment if it is full; returns false if it is not. */
   seal(): Promise<boolean>;
-  /** Bytes on disk. */
+  /** Size on disk. */
   sizeBytes(): Promise<number>;
-  /** Gives unused space back. */
+  /** Returns unused space to the file system. */
   vacuum(): Promise<void>;
 }

@@ -1,35 +1,37 @@
 import { type PostingsRow, SEGMENT_CHUNKS } from "./memory-store.ts";
 import { putNumber } from "./term-list.ts";
 
-/** The segment that a chunk belongs to. */
 export function segmentOf(chunk: number): number {
   return Math.floor(chunk / SEGMENT_CHUNKS);
 }
 
-/** A chunk's place in its segment. */
+/** A chunk's position in its segment. */
 export function placeOf(chunk: number): number {
   return chunk % SEGMENT_CHUNKS;
 }
 
-/** What a posting says of a chunk in one byte: how often the term occurs (up to 15 times), and about how long the chunk is. */
+/** Packs the weight of a posting into one byte: occurrences of the term (up to 15) and the approximate chunk length. */
 export function weightByte(occurrences: number, length: number): number {
   return (Math.min(occurrences, 15) << 4) | Math.min(15, Math.floor(2 * Math.log2(Math.max(1, length))));
 }
 
-/** How often the term occurs. */
+/** Occurrences of the term, from a weight byte. */
 export function occurrencesOf(weight: number): number {
   return weight >>> 4;
 }
 
-/** About how many terms the chunk has. */
+/** Approximate number of terms in the chunk, from a weight byte. */
 export function lengthOf(weight: number): number {
   return 2 ** (((weight & 15) + 0.5) / 2);
 }
 
-/** Bytes before the first posting: how many there are. */
+/** The header holds the number of postings. */
 const HEADER_BYTES = 2;
 
-/** Postings as bytes: how many, then pairs of the distance from the place before and the weight. `pairs` ascend by place. */
+/**
+ * Encodes postings: the count, then for each posting the distance to the previous place and the weight.
+ * `pairs` ascend by place.
+ */
 export function packPostings(pairs: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + pairs.length * 2);
   bytes[0] = pairs.length >> 1;
@@ -45,14 +47,13 @@ export function packPostings(pairs: readonly number[]): Uint8Array {
   return bytes.slice(0, at);
 }
 
-/** How many postings there are. */
 export function countPostings(bytes: Uint8Array): number {
   return (bytes[0] as number) | ((bytes[1] as number) << 8);
 }
 
-/** Adds to the score of each place what its weight is worth, so many times. */
+/** Adds `times` × `worth[weight]` to the score of each posting's place. */
 export function addScores(bytes: Uint8Array, scores: Float32Array, worth: Float32Array, times: number): void {
-  // `eachPosting` written out: this runs for every chunk that has a word of the question.
+  // `eachPosting` inlined: this runs for every chunk that contains a word of the question.
   let place = 0;
   for (let at = HEADER_BYTES; at < bytes.length; ) {
     const byte = bytes[at++] as number;
@@ -62,13 +63,13 @@ export function addScores(bytes: Uint8Array, scores: Float32Array, worth: Float3
   }
 }
 
-/** Calls `visit` with place and weight of each posting. */
+/** Calls `visit` with the place and weight of each posting. */
 export function eachPosting(bytes: Uint8Array, visit: (place: number, weight: number) => void): void {
   let place = 0;
   for (let at = HEADER_BYTES; at < bytes.length; ) {
     let byte = bytes[at++] as number;
     place += byte & 127;
-    // Places are below 2^14, so a distance takes two bytes at most.
+    // Places are below 2^14, so a distance takes at most two bytes.
     if (byte > 127) {
       byte = bytes[at++] as number;
       place += byte << 7;
@@ -77,7 +78,7 @@ export function eachPosting(bytes: Uint8Array, visit: (place: number, weight: nu
   }
 }
 
-/** The postings without some places; undefined if none is left. */
+/** The postings without the `gone` places; undefined if none is left. */
 export function withoutPlaces(bytes: Uint8Array, gone: ReadonlySet<number>): Uint8Array | undefined {
   const pairs: number[] = [];
   eachPosting(bytes, (place, weight) => {
@@ -86,7 +87,7 @@ export function withoutPlaces(bytes: Uint8Array, gone: ReadonlySet<number>): Uin
   return pairs.length === 0 ? undefined : packPostings(pairs);
 }
 
-/** Makes the postings of a segment: all occurrences of terms in one list, which is then sorted. */
+/** Builds the postings of a segment by sorting one list of all term occurrences. */
 export class PostingsMaker {
   #occurrences = new Float64Array(SEGMENT_CHUNKS * 16);
   #count = 0;
@@ -102,7 +103,7 @@ export class PostingsMaker {
     for (const term of terms) this.#occurrences[this.#count++] = term * SEGMENT_CHUNKS + place;
   }
 
-  /** The postings of every term, in the order of the terms' numbers. */
+  /** The postings of every term, in order of term number. */
   *postings(): Generator<Omit<PostingsRow, "segment">, void> {
     const sorted = this.#occurrences.subarray(0, this.#count).sort();
     let pairs: number[] = [];

@@ -8,8 +8,8 @@ import type { SessionStore } from "./session-store.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
- * Where sessions live. Every call is atomic and durable when its promise resolves; several processes may use one store
- * at once. Failures are LonghaulErrors and leave everything as it was. `storeSuite` in longhaul/testing is the contract.
+ * Storage of sessions. Every call is atomic, and durable when its promise resolves; several processes may share a
+ * store. Failures are LonghaulErrors and change nothing. `storeSuite` in longhaul/testing is the contract.
  */
 export interface Store {
   readonly sessions: SessionStore;
@@ -19,26 +19,25 @@ export interface Store {
   readonly intakes: IntakeStore;
   readonly leases: LeaseStore;
   readonly tasks: TaskStore;
-  /** The index over what was said; made from the rest, and made anew when it is lost. */
+  /** The search index, which is derived from the rest and rebuilt when lost. */
   readonly memory: MemoryStore;
   /**
-   * Calls `listener` after entries were committed or a session was deleted, by this process or any other, possibly late
-   * or once for several commits, possibly without cause. Returns the function that ends it.
+   * Calls `listener` after this or any other process has committed entries or deleted a session, possibly late, once
+   * for several commits, or spuriously. Returns a function that removes the listener.
    */
   onCommit(listener: () => void): () => void;
-  /** Bytes this store takes on disk. */
   size(): Promise<StoreSize>;
-  /** Writes something and takes it away again; rejects if the store cannot be written, or its files are gone. */
+  /** Writes and removes a probe; rejects if the store cannot be written or its files are gone. */
   probe?(): Promise<void>;
-  /** Looks through the store's own structure; says what is damaged, nothing if it is whole. May take long. */
+  /** Checks the store's internal structure and returns the problems found; may take long. */
   verify?(): Promise<readonly string[]>;
-  /** Gives space that deletions left unused back to the file system; may take long on a large store. */
+  /** Returns space of deleted content to the file system; may take long on a large store. */
   vacuum(): Promise<{ readonly freedBytes: number }>;
-  /** Idempotent; open calls finish first. */
+  /** Idempotent; waits for open calls. */
   close(): Promise<void>;
 }
 
-/** Bytes on disk, by what they hold. */
+/** Bytes on disk, by content. */
 export interface StoreSize {
   readonly logBytes: number;
   readonly blobBytes: number;

@@ -1,16 +1,16 @@
 import type { SessionId } from "../model/entry.ts";
 import type { TaskId, TaskMode, TaskState } from "../model/task.ts";
 
-/** How far the notice of an ended task has come: owed, in the log, or delivered everywhere. */
+/** Progress of an ended task's notice: due, written to the log ("told"), or delivered to all channels ("done"). */
 export type NoticeState = "due" | "told" | "done";
 
-/** What someone who does not own a task wants of it. */
+/** A request to a task's owner. */
 export type TaskWish = "detach" | "kill";
 
-/** Where a task stands: an index over its entries, which say the rest. */
+/** State of a task: an index over its entries, which hold the rest. */
 export interface TaskRecord {
   readonly id: TaskId;
-  /** The session that it works in and whose log has its entries. */
+  /** The session that the task works in and that contains its entries. */
   readonly session: SessionId;
   readonly parent?: TaskId;
   /** The session that gets the notice. */
@@ -18,36 +18,36 @@ export interface TaskRecord {
   readonly agent: string;
   readonly state: TaskState;
   readonly mode: TaskMode;
-  /** Who runs it; see log/owner.ts. Nobody while it waits for someone who can. */
+  /** The owning process; see log/owner.ts. Undefined while the task waits for a process that can run it. */
   readonly owner?: string;
-  /** Grows whenever someone else may write from now on; who names an older one is refused. */
+  /** Grows whenever the right to write changes hands; writes with an older epoch are refused. */
   readonly epoch: number;
   readonly canResume: boolean;
-  /** How often it was taken over from a dead owner. */
+  /** Number of takeovers from dead owners. */
   readonly resumes: number;
   readonly wish?: TaskWish;
   readonly wishReason?: string;
   readonly notice?: NoticeState;
-  /** How often delivering the notice outside was tried. */
+  /** Number of delivery attempts of the notice. */
   readonly attempts: number;
   readonly createdAt: number;
   readonly settledAt?: number;
   readonly deadlineAt?: number;
   /** Seq of its first entry. */
   readonly firstSeq: number;
-  /** Seq of the entry that ended it; 0 before. */
+  /** Seq of the entry that ended the task; 0 before. */
   readonly lastSeq: number;
   /** Seq of its notice, in the parent's session or its own; 0 before. */
   readonly noticeSeq: number;
 }
 
-/** A task to be made with the entries of an append. */
+/** A task to create with the entries of an append. */
 export type NewTask = Omit<
   TaskRecord,
   "session" | "firstSeq" | "lastSeq" | "noticeSeq" | "wish" | "wishReason" | "notice"
 >;
 
-/** What may be changed; `undefined` takes a field away. */
+/** Fields that may be changed; `undefined` removes a field. */
 export interface TaskFields {
   readonly state?: TaskState;
   readonly mode?: TaskMode;
@@ -60,7 +60,7 @@ export interface TaskFields {
   readonly settledAt?: number;
 }
 
-/** A change that is refused with TASK_CONFLICT unless the task is as expected. */
+/** A change that fails with TASK_CONFLICT unless the task is as expected. */
 export interface TaskChange {
   readonly id: TaskId;
   readonly expect: {
@@ -69,20 +69,20 @@ export interface TaskChange {
     readonly notice?: NoticeState;
   };
   readonly set?: TaskFields;
-  /** What the first entry of the append is: the task's last, or its notice. */
+  /** Marks the first entry of the append as the task's last, or as its notice. */
   readonly marks?: "last" | "notice";
 }
 
-/** A task to be made; TASK_CONFLICT if its id is taken or its parent is not of the expected epoch. */
+/** A task to create; TASK_CONFLICT if the id is taken or the parent has another epoch. */
 export interface TaskCreation {
   readonly create: NewTask;
   readonly parentEpoch?: number;
 }
 
-/** What an append does to a task: makes it, or changes it, or only makes sure that its writer still may. */
+/** Effect of an append on a task: creates it, changes it, or only checks that the writer still owns it. */
 export type TaskWrite = TaskCreation | TaskChange;
 
-/** Which tasks to list, newest first. */
+/** Selects the tasks to list, newest first. */
 export interface TaskQuery {
   readonly limit: number;
   readonly before?: TaskId;
@@ -91,22 +91,24 @@ export interface TaskQuery {
   readonly states?: readonly TaskState[];
 }
 
-/** The tasks of a store; they are made and changed together with entries, by `entries.append`. */
+/** The tasks of a store; created and changed together with entries by `entries.append`. */
 export interface TaskStore {
   get(id: TaskId): Promise<TaskRecord | undefined>;
   list(query: TaskQuery): Promise<readonly TaskRecord[]>;
-  /** Who owns tasks that have not ended, or whose notice is not delivered; undefined stands for nobody. */
+  /**
+   * Owners of tasks that have not ended or whose notice is undelivered; undefined stands for tasks without an owner.
+   */
   owners(): Promise<readonly (string | undefined)[]>;
-  /** The tasks of an owner that have not ended or whose notice is not delivered, oldest first. */
+  /** The tasks of an owner that have not ended or whose notice is undelivered, oldest first. */
   openOf(
     owner: string | undefined,
     query: { readonly limit: number; readonly after?: TaskId },
   ): Promise<readonly TaskRecord[]>;
-  /** The tasks of an owner that someone else wants something of. */
+  /** The tasks of an owner that have a request from another process. */
   wishedOf(owner: string): Promise<readonly TaskRecord[]>;
   /**
-   * Asks whoever owns a task for something; a kill is never taken back by a detach. Returns the task as it is then;
-   * nothing is asked of one that has ended.
+   * Sends a request to a task's owner; a detach never replaces a kill. Returns the current task;
+   * ended tasks ignore requests.
    */
   wish(id: TaskId, wish: TaskWish, reason?: string): Promise<TaskRecord | undefined>;
   /** Changes a task without an entry. */

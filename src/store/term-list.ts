@@ -1,4 +1,6 @@
-/** Term numbers as bytes, seven bits each: common terms have small numbers and take one or two. */
+/**
+ * Encodes term numbers as varints of seven bits per byte; common terms have small numbers and take one or two bytes.
+ */
 export function packTerms(terms: ArrayLike<number>): Uint8Array {
   const bytes = new Uint8Array(terms.length * 5);
   let at = 0;
@@ -6,7 +8,7 @@ export function packTerms(terms: ArrayLike<number>): Uint8Array {
   return bytes.slice(0, at);
 }
 
-/** The term numbers in bytes that `packTerms` made. */
+/** Decodes the output of `packTerms`. */
 export function unpackTerms(bytes: Uint8Array): Uint32Array {
   const terms = new Uint32Array(countNumbers(bytes));
   let at = 0;
@@ -22,7 +24,7 @@ export function unpackTerms(bytes: Uint8Array): Uint32Array {
   return terms;
 }
 
-/** Writes a whole number below 2^32 and returns the place behind it. */
+/** Writes an integer below 2^32 as a varint and returns the next position. */
 export function putNumber(bytes: Uint8Array, at: number, value: number): number {
   let rest = value >>> 0;
   let place = at;
@@ -34,7 +36,7 @@ export function putNumber(bytes: Uint8Array, at: number, value: number): number 
   return place;
 }
 
-/** How many numbers there are: each ends with a byte below 128. */
+/** The number of varints: each ends with a byte below 128. */
 function countNumbers(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length; at++) if ((bytes[at] as number) < 128) count++;

@@ -2,50 +2,50 @@ import type { Json } from "../model/json.ts";
 import type { TaskId, TaskNotice, TaskOutcome, TaskPlan } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 
-/** A task that has ended, for those who do something about it. */
+/** An ended task as isolations and after-steps see it. */
 export interface EndedTask {
   readonly task: TaskRecord;
   readonly outcome: TaskOutcome;
   readonly plan?: TaskPlan;
-  /** What its processes are found by. */
+  /** Tag carried by the task's processes. */
   readonly tag: string;
-  /** The process that ran it is dead, and another one cleans up. */
+  /** True when the owning process died and another process cleans up. */
   readonly isOrphan?: true;
 }
 
-/** Slow work after a task has ended, as a check of what it hands over; what it finds goes into the notice. */
+/** Slow work after a task has ended, such as checking its result; the returned value goes into the notice. */
 export interface AfterStep {
   readonly name: string;
   readonly limitMs?: number;
   run(ended: EndedTask, signal: AbortSignal): Promise<Json | undefined> | Json | undefined;
 }
 
-/** A way to keep tasks apart, as a worktree for each. */
+/** A way to keep tasks apart, such as one worktree per task. */
 export interface Isolation {
   readonly limitMs?: number;
   /**
-   * Makes the place to work in, or finds the one that a former call has made for the task. `tag` is what processes of the
-   * task are found by.
+   * Creates the place to work in, or finds the one that an earlier call created for the task. Processes
+   * of the task carry `tag`.
    */
   prepare(task: TaskId, plan: TaskPlan, signal: AbortSignal, tag: string): Promise<Json>;
-  /** Decides what becomes of the place; what it finds goes into the notice. */
+  /** Keeps or removes the place; the returned value goes into the notice. */
   settle(task: TaskId, place: Json, signal: AbortSignal, tag: string): Promise<Json | undefined>;
-  /** Decides what becomes of a place that a process has begun to make for the task, and died before it could say so. */
+  /** Keeps or removes a place whose creator died before recording it. */
   collect?(task: TaskId, plan: TaskPlan, signal: AbortSignal, tag: string): Promise<Json | undefined>;
-  /** Removes places of ended tasks that hold nothing; called in the background from time to time. */
+  /** Removes empty places of ended tasks; called periodically in the background. */
   collectStale?(stale: StalePlaces): Promise<void>;
 }
 
-/** Which places count as stale. */
+/** Selects the places that count as stale. */
 export interface StalePlaces {
-  /** Whether a task still needs its place: running, waiting, or to be resumed. The tag tells it from other stores' tasks. */
+  /** Whether a task is running, waiting or resumable and so still needs its place. The tag tells stores apart. */
   readonly isNeeded: (task: TaskId, tag: string | undefined) => Promise<boolean>;
-  /** How long nobody must have used a place. */
+  /** Minimum time since a place was last used. */
   readonly olderThanMs: number;
   readonly signal: AbortSignal;
 }
 
-/** A way out of the process for notices: at least once, the same id each time. */
+/** Delivers notices outside the process: at least once, with the same id each time. */
 export interface NoticeChannel {
   readonly name: string;
   readonly limitMs?: number;

@@ -6,7 +6,7 @@ import type { Usage } from "../model/usage.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
 
-/** What an agent says; each is in the log before the next one is asked for. */
+/** An event that an agent yields; it is logged before the next one is requested. */
 export type AgentEvent =
   | AgentNote
   | { readonly type: "message"; readonly message: MessageInput }
@@ -15,54 +15,54 @@ export type AgentEvent =
       readonly usage: Usage;
       readonly model?: string;
       readonly provider?: string;
-      /** Kept with the entry, beside the name of the task. */
+      /** Stored with the entry, next to the task's id. */
       readonly meta?: { readonly [key: string]: Json };
     };
 
-/** Why an agent's function was called: the task began, moved to the background, or is taken up after a crash. */
+/** Why the agent function was called: the task started, moved to the background, or resumed after a crash. */
 export type AgentCause = "start" | "detach" | "resume";
 
-/** What an agent gets. `OpenedSession` is whatever the host calls a session. */
+/** Input of an agent call. `OpenedSession` is the host's session type. */
 export interface AgentContext<OpenedSession = unknown> {
   readonly task: TaskId;
-  /** What processes of the task are to carry, so that they are found and ended with it: the `tag` of `runCommand`. */
+  /** Tag for the task's processes, which end with the task; pass it as `tag` to `runCommand`. */
   readonly tag: string;
   readonly input: Json;
   readonly cause: AgentCause;
   readonly mode: TaskMode;
-  /** The last checkpoint, where there is one. */
+  /** The last checkpoint, if any. */
   readonly checkpoint?: Json;
-  /** Where it works, if it is isolated: what the isolation has made. */
+  /** The place that the task's isolation created, if the task is isolated. */
   readonly place?: Json;
-  /** Fires when the task is to stop; after it nothing more is written. */
+  /** Fires when the task must stop; nothing is written after that. */
   readonly signal: AbortSignal;
-  /** Owns what the agent opens; closed when this call of the agent is over, however that comes. */
+  /** Owns the resources that the agent opens; closed when this call of the agent ends for any reason. */
   readonly scope: Scope;
-  /** The session that the task works in, opened when first asked for. */
+  /** The session that the task works in; opened on first use. */
   session(): Promise<OpenedSession>;
-  /** What the task has used up. */
+  /** Tokens, dollars and steps that the task has used. */
   spent(): TaskSpent;
-  /** Starts a child; it is stopped when this task ends. */
+  /** Starts a child task, which is stopped when this task ends. */
   start(
     agent: Agent<OpenedSession> | AgentFunction<OpenedSession> | string,
     input: Json,
     options?: StartOptions,
   ): Promise<TaskHandle>;
-  /** Children so far, newest first. */
+  /** Children started so far, newest first. */
   children(): Promise<readonly TaskRecord[]>;
 }
 
-/** An agent's work: what it yields goes to the log, what it returns is the task's result. */
+/** An agent's work: yielded events go to the log, and the return value is the task's result. */
 export type AgentFunction<OpenedSession = unknown> = (
   context: AgentContext<OpenedSession>,
 ) => AsyncIterable<AgentEvent, unknown>;
 
-/** Something that can be run as a task. */
+/** An agent that can run as a task. */
 export interface Agent<OpenedSession = unknown> {
   readonly name: string;
   /**
-   * Whether its function can be called again, with another cause, and goes on from the log. Without it a detach hands the
-   * running iterator on, and a crash loses the task.
+   * Whether `run` can be called again with another cause and continue from the log. Otherwise a detach hands over the
+   * running iterator, and a crash loses the task.
    */
   readonly canResume?: boolean;
   readonly run: AgentFunction<OpenedSession>;

@@ -2,10 +2,10 @@ import { invalidArgument, wholeNumber } from "../model/errors.ts";
 import { type TaskBudget, type TaskSpent, tokensOfUsage } from "../model/task.ts";
 import type { Usage } from "../model/usage.ts";
 
-/** Nothing used up yet. */
+/** The usage of a new task. */
 export const NOTHING_SPENT: TaskSpent = { tokens: 0, dollars: 0, steps: 0 };
 
-/** What is used up after one more report. */
+/** Adds the tokens and cost of a usage report. */
 export function spendUsage(spent: TaskSpent, usage: Usage): TaskSpent {
   return {
     ...spent,
@@ -14,12 +14,12 @@ export function spendUsage(spent: TaskSpent, usage: Usage): TaskSpent {
   };
 }
 
-/** What is used up after one more step. */
+/** Adds one step. */
 export function spendStep(spent: TaskSpent): TaskSpent {
   return { ...spent, steps: spent.steps + 1 };
 }
 
-/** What of a budget is used up, in words; undefined while there is some left of everything. */
+/** Describes the first exceeded limit of a budget; undefined while all limits hold. */
 export function overBudget(spent: TaskSpent, budget: TaskBudget | undefined): string | undefined {
   if (!budget) return undefined;
   const { tokens, dollars, steps } = budget;
@@ -29,7 +29,7 @@ export function overBudget(spent: TaskSpent, budget: TaskBudget | undefined): st
   return undefined;
 }
 
-/** Returns the budget if it is one, else throws ARGUMENT_INVALID. */
+/** Returns the budget if it is valid, else throws ARGUMENT_INVALID. */
 export function checkBudget(budget: TaskBudget): TaskBudget {
   if (budget.tokens !== undefined) wholeNumber("budget.tokens", budget.tokens, 0);
   if (budget.steps !== undefined) wholeNumber("budget.steps", budget.steps, 0);

@@ -6,7 +6,7 @@ import type { Shell } from "./shell.ts";
 const ACTIVE: readonly TaskState[] = ["queued", "running", "detaching"];
 const CHILDREN_PER_PAGE = 500;
 
-/** Starts a child under the epoch that its parent runs under; ABORTED if the parent has ended here. */
+/** Starts a child under its parent's current epoch; throws ABORTED if the parent has ended in this process. */
 export async function startUnder<Started>(
   parent: TaskId,
   shell: Shell,
@@ -19,14 +19,14 @@ export async function startUnder<Started>(
     } catch (error) {
       const isOfParent = isLonghaulError(error, "TASK_CONFLICT") && error.details.task === parent;
       if (!isOfParent) throw error;
-      // The task has moved to the background meanwhile, with this very call of its agent.
+      // The task has moved to the background meanwhile, within the same call of its agent.
       if (shell.epoch !== epoch && !shell.isStopped) continue;
       throw new LonghaulError("ABORTED", `Task ${parent} has ended here and starts no more children.`);
     }
   }
 }
 
-/** Calls `stop` for every child of a task that has not ended; resolves when all are done. */
+/** Calls `stop` for every unfinished child of a task; resolves when all are done. */
 export async function stopChildren(
   tasks: TaskStore,
   parent: TaskId,

@@ -6,14 +6,14 @@ import type { Fence } from "./fenced-log.ts";
 import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
 
-/** What an agent's context is made of. */
+/** Dependencies of `makeContext`. */
 export interface ContextParts<OpenedSession> {
   readonly log: Log;
   readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
   readonly startChild: (run: Run<OpenedSession>, shell: Shell) => AgentContext<OpenedSession>["start"];
 }
 
-/** What one call of an agent gets. */
+/** Builds the context of one agent call. */
 export function makeContext<OpenedSession>(
   { log, openSession, startChild }: ContextParts<OpenedSession>,
   run: Run<OpenedSession>,
@@ -35,7 +35,7 @@ export function makeContext<OpenedSession>(
     session: () => {
       const fence = { task: task.id, epoch: () => shell.epoch };
       session ??= openSession(task.session, shell.scope, fence).catch((error) => {
-        // A store that was busy need not be so when it is asked again.
+        // Try again next time: the store may only have been busy.
         session = undefined;
         throw error;
       });

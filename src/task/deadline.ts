@@ -1,14 +1,14 @@
 import type { Timer } from "./timer.ts";
 
-/** What came of work under a deadline. */
+/** Result of work under a deadline. */
 export type InTime<T> =
   | { readonly type: "done"; readonly value: T }
   | { readonly type: "failed"; readonly error: unknown }
   | { readonly type: "late" };
 
 /**
- * Runs work under a deadline; never rejects. When it is over, or `stop` fires, the work's signal fires and whoever waits is
- * free, even if the work is deaf to its signal.
+ * Runs work under a deadline; never rejects. When the deadline passes or `stop` fires, the work's signal fires and the
+ * result is "late", even if the work ignores its signal.
  */
 export function withinDeadline<T>(
   timer: Timer,
@@ -27,7 +27,7 @@ export function withinDeadline<T>(
       over.abort(new Error(`Not done within ${limitMs} ms.`));
       end({ type: "late" });
     };
-    // A wait that someone awaits must not let the process end in the middle of it.
+    // Keep the process alive while a caller awaits the result.
     const cancel = timer.after(limitMs, late, { keepsAlive: true });
     stop?.addEventListener("abort", late);
     if (stop?.aborted) return late();

@@ -4,7 +4,7 @@ import type { TaskOptions } from "./options.ts";
 import { reapStep } from "./process/reap-step.ts";
 import { worktreeIsolation } from "./worktree/isolation.ts";
 
-/** What holds for the tasks of every kernel: worktrees are there, and what a crash left running is ended. */
+/** Adds the defaults of every kernel: the worktree isolation, and reaping of processes that a crash left running. */
 export function withTaskDefaults(
   options: TaskOptions,
   census: Census,
@@ -14,7 +14,7 @@ export function withTaskDefaults(
   readonly afterEnd: readonly AfterStep[];
 } {
   const { repository = process.cwd(), isolations, afterEnd = [] } = options;
-  // A plan of an older version may name no repository.
+  // Plans written by older versions may name no repository.
   const worktree = worktreeIsolation({
     repository: (plan) => plan.repository ?? repository,
     collects: [repository],

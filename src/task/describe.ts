@@ -11,19 +11,19 @@ import type { TaskStatus } from "./start-options.ts";
 export interface TaskSketch {
   readonly status: TaskStatus;
   readonly plan?: TaskPlan;
-  /** Whether a process that lives runs it, or cleans up after it. */
+  /** Whether a live process runs the task or cleans up after it. */
   readonly isOwned: boolean;
 }
 
-/** Everything that is known of a task. */
+/** A task with its place, usage and notice. */
 export interface TaskDetails extends TaskSketch {
-  /** Where it works or has worked, if it is isolated. */
+  /** The place that the task works or worked in, if it is isolated. */
   readonly place?: Json;
   readonly spent: TaskSpent;
   readonly notice?: TaskNotice;
 }
 
-/** A task as lists show it: three reads, however much it has said. */
+/** Summarizes a task for lists with three reads, regardless of the length of its output. */
 export async function sketchTask(log: Log, task: TaskRecord): Promise<TaskSketch> {
   const plan = await planOf(log, task);
   const outcome = await outcomeOf(log, task);
@@ -32,7 +32,7 @@ export async function sketchTask(log: Log, task: TaskRecord): Promise<TaskSketch
   return { status: outcome ? { ...task, outcome } : task, ...(plan && { plan }), isOwned };
 }
 
-/** Everything that is known of a task; reads all that it has said. */
+/** Describes a task in full; reads all of its entries. */
 export async function describeTask(log: Log, task: TaskRecord): Promise<TaskDetails> {
   const { place, spent } = await recallTask(log, task);
   const notice = await noticeOf(log, task);
@@ -44,7 +44,7 @@ export async function describeTask(log: Log, task: TaskRecord): Promise<TaskDeta
   };
 }
 
-/** The one notice of a task, wherever it lies; undefined before there is one. */
+/** The notice of a task, from the parent's session or its own; undefined before it is written. */
 export async function noticeOf(log: Log, task: TaskRecord): Promise<TaskNotice | undefined> {
   if (task.noticeSeq === 0) return undefined;
   for (const session of [task.parentSession, task.session]) {

@@ -1,6 +1,6 @@
 import type { Timer } from "./timer.ts";
 
-/** Does something again and again, never twice at a time; returns the function that ends it. */
+/** Repeats work at an interval, never concurrently; returns a function that stops it. */
 export function every(
   timer: Timer,
   intervalMs: number,

@@ -4,16 +4,16 @@ import type { Entry, EntryBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import type { TaskId } from "../model/task.ts";
 
-/** What a writer must still be, so that it may write: the run of a task, by its epoch. */
+/** Identifies the run that may write to a task, by its epoch. */
 export interface Fence {
   readonly task: TaskId;
-  /** Grows while the same call of the agent goes on in other hands. */
+  /** Grows when the task gets a new owner or mode while the same agent call continues. */
   epoch(): number;
 }
 
 /**
- * The log as one call of an agent sees it: an append is refused with TASK_CONFLICT once the task has ended or is someone
- * else's. What was being written then is kept all the same, as an interrupted message.
+ * The log as one agent call sees it: appends fail with TASK_CONFLICT once the task has ended or has another owner. A
+ * message that was being written at that moment is still stored, as interrupted.
  */
 export class FencedLog extends Log {
   readonly #fence: Fence;
@@ -53,7 +53,8 @@ export class FencedLog extends Log {
         return await write({ ...extras, task: { id, expect: { epoch } }, retries: true });
       } catch (error) {
         if (isLonghaulError(error, "TASK_CONFLICT") && error.details.task === id) {
-          // It may be moving to the background with this very call: the new epoch is known when this turn is over.
+          // The task may be moving to the background within this call: the new epoch is known
+          // after this event-loop turn.
           await new Promise((resolve) => setImmediate(resolve));
           if (this.#fence.epoch() !== epoch) continue;
         }

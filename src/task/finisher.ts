@@ -9,7 +9,7 @@ import type { Timer } from "./timer.ts";
 import { untilStored } from "./until-stored.ts";
 import { wordsOf } from "./words.ts";
 
-/** What finishing needs. */
+/** Dependencies of a `Finisher`. */
 export interface FinisherParts {
   readonly log: Log;
   readonly journal: Journal;
@@ -18,19 +18,19 @@ export interface FinisherParts {
   readonly steps: readonly AfterStep[];
   readonly channels: readonly NoticeChannel[];
   readonly stepMs: number;
-  /** Fires when the process can wait no longer; what is left is done by whoever comes next. */
+  /** Fires when the process can wait no longer; the next owner does the remaining work. */
   readonly stop: AbortSignal;
   readonly onNotice: (notice: TaskNotice) => void;
   readonly onWarning: (warning: string) => void;
 }
 
-/** A channel that has failed this often is not tried again. */
+/** Delivery attempts before a notice is given up. */
 const MAX_ATTEMPTS = 10;
 const TRIES_IN_A_ROW = 3;
-/** A longer result is left out of the notice; the status of the task has it. */
+/** A longer result is omitted from the notice; the task's status has it. */
 const MAX_RESULT_CHARACTERS = 16_000;
 
-/** Does what comes after the end, none of which can hold back the end: verdicts, checks, and then the one notice. */
+/** Does the work after a task's end, which can never delay the end: isolation verdicts, checks, then the one notice. */
 export class Finisher {
   readonly #parts: FinisherParts;
 
@@ -38,7 +38,7 @@ export class Finisher {
     this.#parts = parts;
   }
 
-  /** For a task whose notice is owed. */
+  /** Runs the after-steps of a task whose notice is due, and writes and delivers the notice. */
   async finish(ended: EndedTask, place: Json | undefined): Promise<void> {
     const facts = await this.#facts(ended, place);
     const { stop, channels, journal, onNotice } = this.#parts;
@@ -51,7 +51,7 @@ export class Finisher {
     if (next === "told") await this.deliver({ ...ended.task, notice: next }, notice);
   }
 
-  /** For a task whose notice is in the log and has yet to go out. */
+  /** Delivers a notice that is already in the log. */
   async deliver(task: TaskRecord, notice: TaskNotice): Promise<void> {
     const { channels, log, onWarning, stop } = this.#parts;
     const failed: string[] = [];

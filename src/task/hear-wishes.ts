@@ -1,7 +1,7 @@
 import type { TaskStore } from "../store/task-store.ts";
 import type { Runner } from "./runner.ts";
 
-/** Whose wishes are heard, and who fulfils them. */
+/** Dependencies of `hearWishes`. */
 export interface WishParts<OpenedSession> {
   readonly runner: Runner<OpenedSession>;
   readonly tasks: TaskStore;
@@ -9,7 +9,7 @@ export interface WishParts<OpenedSession> {
   readonly onWarning?: (warning: string) => void;
 }
 
-/** Does what other processes asked of tasks that run here: ends them, or moves them to the background. */
+/** Carries out the requests of other processes for tasks that run here: kill, or move to the background. */
 export async function hearWishes<OpenedSession>(parts: WishParts<OpenedSession>): Promise<void> {
   const { runner, tasks, owner, onWarning = () => undefined } = parts;
   if (runner.runs.size === 0) return;

@@ -1,7 +1,7 @@
 import type { Run } from "./run.ts";
 import type { Runner } from "./runner.ts";
 
-/** Ends a foreground task when the signal of its caller fires, for as long as the caller waits. */
+/** Kills a foreground task when its caller's signal fires while the caller waits. */
 export function heedCaller<OpenedSession>(
   runner: Runner<OpenedSession>,
   run: Run<OpenedSession>,

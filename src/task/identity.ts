@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
 import type { Store } from "../store/store.ts";
 
-/** A lease that is claimed once and never let go: its owner's name tells this store from all others. */
+/** A lease that is claimed once and never released; its owner is the id of the store. */
 const NAME = "identity of the store";
 
 const known = new WeakMap<Store, Promise<string>>();
 
-/** What tells a store from others of the same user, the same for every process that opens it; made when first asked for. */
+/** The id of a store, the same in every process that opens it; created on first use. */
 export function identityOf(store: Store, clock: Clock): Promise<string> {
   let identity = known.get(store);
   if (!identity) {

@@ -8,18 +8,18 @@ import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
 import { type StoringParts, untilStored } from "./until-stored.ts";
 
-/** What isolating needs. */
+/** Dependencies of `isolate`. */
 export interface IsolateParts extends StoringParts {
   readonly journal: Journal;
   readonly limits: TaskLimits;
   readonly isolations: Readonly<Record<string, Isolation>>;
-  /** Follows work that goes on after a task has ended. */
+  /** Tracks work that continues after a task has ended. */
   readonly track: (task: TaskId, work: Promise<void>) => void;
-  /** What processes of a task are found by. */
+  /** The tag that processes of a task carry. */
   readonly tagOf: (task: TaskId) => Promise<string>;
 }
 
-/** Makes the place that a task works in, if it is to have one of its own; a place that nobody will know of is settled at once. */
+/** Creates the place of an isolated task; a place that cannot be recorded is settled at once. */
 export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell): Promise<void> {
   const { plan, place } = run.memory;
   if (plan?.isolation === undefined || (run.cause === "detach" && place !== undefined)) return;
@@ -29,7 +29,7 @@ export async function isolate(parts: IsolateParts, run: Run<never>, shell: Shell
   const limitMs = isolation.limitMs ?? limits.stepMs;
   const begun: Promise<unknown>[] = [];
   const work = makePlace(parts, run, shell, { isolation, plan, limitMs, begun: (one) => begun.push(one) });
-  // A task that is stopped does not wait for it; the process does, for what was begun has to be taken back.
+  // A stopped task does not wait for the place, but the process does, because unfinished work must be undone.
   const over = Promise.allSettled([work]).then(() => Promise.allSettled(begun));
   const cleaned = withinDeadline(timer, 2 * limitMs, () => over, shell.signal).then(async () => {
     await withinDeadline(timer, limits.closeMs, () => over);
@@ -42,7 +42,7 @@ interface Making {
   readonly isolation: Isolation;
   readonly plan: TaskPlan;
   readonly limitMs: number;
-  /** Told of what goes on even if nobody waits for it. */
+  /** Registers work that continues even if the task no longer waits for it. */
   readonly begun: (work: Promise<unknown>) => void;
 }
 

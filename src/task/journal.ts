@@ -17,40 +17,40 @@ import type { NewSession } from "../store/session-store.ts";
 import type { NoticeState, TaskChange, TaskFields, TaskRecord } from "../store/task-store.ts";
 import { changesHands, MOVES } from "./state.ts";
 
-/** A task to be made. */
+/** A task to create. */
 export interface TaskMaking {
   readonly id: TaskId;
   readonly plan: TaskPlan;
-  /** Who runs it, or will; nobody if it waits for someone who can. */
+  /** The owner that runs the task or will; undefined if the task waits for a process that can run it. */
   readonly owner?: string;
   readonly canResume: boolean;
   readonly isRunning: boolean;
   readonly session: NewSession;
-  /** Refused unless the parent is of this epoch: who has ended, or was taken over, has no more children. */
+  /** Refused unless the parent has this epoch: an ended or taken-over parent has no more children. */
   readonly parentEpoch?: number;
 }
 
-/** What comes with a move. */
+/** Changes written together with a move. */
 export interface MoveExtras {
   readonly owner?: string | undefined;
   readonly mode?: TaskMode;
   readonly outcome?: TaskOutcome;
 }
 
-/** What came of a move: the task as it is now, which may have been moved by someone else. */
+/** Result of a move, with the current task, which another process may have moved. */
 export interface Moved {
   readonly hasMoved: boolean;
   readonly task: TaskRecord | undefined;
 }
 
-/** The same for an end, with the outcome as it was written. */
+/** Result of a settlement, with the outcome as written. */
 export interface Settled extends Moved {
   readonly outcome: TaskOutcome;
 }
 
 const MAX_ERROR_CHARACTERS = 10_000;
 
-/** Writes what becomes of tasks: every change of a row is one transaction with the entry that says so. */
+/** Writes the state changes of tasks: each change of a row is one transaction with the entry that records it. */
 export class Journal {
   readonly #log: Log;
 
@@ -58,7 +58,7 @@ export class Journal {
     this.#log = log;
   }
 
-  /** Makes a task, with its session if there is none. TASK_CONFLICT if the id is taken. */
+  /** Creates a task, and its session if it does not exist. Throws TASK_CONFLICT if the id is taken. */
   async create(making: TaskMaking): Promise<TaskRecord> {
     const { id, plan, owner, canResume, isRunning, session, parentEpoch } = making;
     const createdAt = this.#log.clock.now();
@@ -89,7 +89,7 @@ export class Journal {
     return { ...task, session: session.id, firstSeq: first?.seq ?? 1, lastSeq: 0, noticeSeq: 0 };
   }
 
-  /** Lets an event happen, if the table of states allows it and the caller may still write. */
+  /** Applies an event if the state table allows it and the caller still owns the task. */
   async move(known: TaskRecord, event: TaskEvent, extras: MoveExtras = {}): Promise<Moved> {
     let task: TaskRecord | undefined = known;
     for (;;) {
@@ -107,7 +107,7 @@ export class Journal {
     }
   }
 
-  /** Ends a task, as its new owner if one is named; a result that cannot be kept never keeps it from ending. */
+  /** Ends a task, under a new owner if one is given. A result that cannot be stored is omitted; the task still ends. */
   async settle(known: TaskRecord, event: TaskEvent, outcome: TaskOutcome, owner?: string): Promise<Settled> {
     const by = owner === undefined ? {} : { owner };
     const { error: words } = outcome;
@@ -124,12 +124,12 @@ export class Journal {
     }
   }
 
-  /** Writes what an agent said; TASK_CONFLICT if it may no more. */
+  /** Writes entries of an agent; throws TASK_CONFLICT if the run no longer owns the task. */
   async say(task: TaskRecord, epoch: number, items: readonly Ready<EntryBody>[]): Promise<void> {
     await this.#log.append(task.session, items, { task: { id: task.id, expect: { epoch } } });
   }
 
-  /** Writes the one notice of a task; false if someone else has, or does. */
+  /** Writes the one notice of a task; returns false if another process has written it. */
   async tell(task: TaskRecord, notice: TaskNotice, next: NoticeState): Promise<boolean> {
     const change: TaskChange = {
       id: task.id,

@@ -7,19 +7,19 @@ import type { Timer } from "./timer.ts";
 
 const nameOf = (owner: string) => `tasks ${owner}`;
 
-/** What a lease needs. */
+/** Dependencies of an `OwnerLease`. */
 export interface LeaseParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly timer: Timer;
   readonly owner: string;
   readonly leaseMs: number;
-  /** Told when the lease was not renewed in time, so that others may have taken tasks over. */
+  /** Called when the lease was not renewed in time, so other processes may have taken tasks over. */
   readonly onLate: () => void;
   readonly onWarning: (warning: string) => void;
 }
 
-/** One sign of life for all tasks of an owner, renewed three times within its time. */
+/** One heartbeat for all tasks of an owner, renewed three times per `leaseMs`. */
 export class OwnerLease implements Closable {
   readonly #parts: LeaseParts;
   #held: Promise<void> | undefined;
@@ -31,7 +31,7 @@ export class OwnerLease implements Closable {
     this.#parts = parts;
   }
 
-  /** Resolves when the owner is known to live; must come before the first task. */
+  /** Resolves when the lease is claimed; must be called before the first task. */
   hold(): Promise<void> {
     this.#held ??= this.#claim().then(
       () => this.#beat(),
@@ -72,24 +72,26 @@ export class OwnerLease implements Closable {
   }
 }
 
-/** Removes the lease of an owner that is dead. */
+/** Removes the lease of a dead owner. */
 export function dropLease(store: Store, owner: string): Promise<void> {
   return store.leases.release(nameOf(owner), owner);
 }
 
-/** Whether an owner of tasks may still be running them. */
+/** Whether an owner may still be running its tasks. */
 export async function isOwnerOfTasksAlive(store: Store, owner: string, now: number): Promise<boolean> {
   return (await lifeOfOwner(store, owner, now)).state === "alive";
 }
 
-/** How an owner of tasks stands: its lease is over, but its process is there, is "silent"; a machine that slept is so, too. */
+/**
+ * State of a task owner. "silent": its lease has expired but its process exists, for example after the machine slept.
+ */
 export interface OwnerLife {
   readonly state: "alive" | "silent" | "dead";
-  /** Until when its last sign of life holds. */
+  /** Expiry of its last heartbeat. */
   readonly expiresAt: number;
 }
 
-/** What is known of the life of an owner of tasks. */
+/** Determines the state of a task owner. */
 export async function lifeOfOwner(store: Store, owner: string, now: number): Promise<OwnerLife> {
   const lease = await store.leases.get(nameOf(owner));
   if (!lease) return { state: "dead", expiresAt: 0 };

@@ -1,34 +1,33 @@
 import { LonghaulError, wholeNumber } from "../model/errors.ts";
 
-/** Bounds of a supervisor of tasks. */
+/** Limits of a task supervisor. */
 export interface TaskLimits {
-  /** Tasks without a parent that run at once; more wait. */
+  /** Tasks without a parent that run at once; further tasks wait. */
   readonly maxRunning: number;
-  /** Tasks that wait or run in this process; more are refused. */
+  /** Tasks that wait or run in this process; further tasks are refused. */
   readonly maxTasks: number;
-  /** How long a dead process's tasks may seem to be running. */
+  /** How long tasks of a dead process may appear to be running. */
   readonly leaseMs: number;
-  /** How often wishes of other processes are looked for. */
+  /** How often requests of other processes are polled. */
   readonly wishMs: number;
-  /** For an agent's `finally` when it is told to stop. */
+  /** For an agent's `finally` blocks when it is stopped. */
   readonly returnMs: number;
-  /** For closing what an agent has opened. */
+  /** For closing the resources that an agent opened. */
   readonly closeMs: number;
-  /** For each step after the end, where it has no limit of its own. */
+  /** For each after-step that has no limit of its own. */
   readonly stepMs: number;
-  /** For all of it when the process ends. */
+  /** For the whole shutdown when the process ends. */
   readonly graceMs: number;
-  /** How often a task is taken over from dead owners. */
+  /** How often a task may be taken over from dead owners. */
   readonly maxResumes: number;
   /** How long a task waits for a process that knows its agent. */
   readonly abandonMs: number;
   /** How often stale places of ended tasks are collected. */
   readonly collectMs: number;
-  /** How long nobody must have used a place before it is collected. */
+  /** Minimum time since a place was last used before it is collected. */
   readonly staleMs: number;
 }
 
-/** What holds unless the caller says otherwise. */
 export const DEFAULT_TASK_LIMITS: TaskLimits = {
   maxRunning: 1_000,
   maxTasks: 20_000,
@@ -44,7 +43,7 @@ export const DEFAULT_TASK_LIMITS: TaskLimits = {
   staleMs: 24 * 60 * 60 * 1_000,
 };
 
-/** The defaults with the caller's changes, checked. */
+/** The defaults merged with `changes`, checked. */
 export function resolveTaskLimits(changes: Partial<TaskLimits> = {}): TaskLimits {
   const limits = { ...DEFAULT_TASK_LIMITS, ...changes };
   for (const [name, value] of Object.entries(limits))
@@ -52,7 +51,7 @@ export function resolveTaskLimits(changes: Partial<TaskLimits> = {}): TaskLimits
   return limits;
 }
 
-/** The error of one task too many. */
+/** The error for exceeding `maxTasks`. */
 export function tooManyTasks(maxTasks: number): LonghaulError {
   return new LonghaulError(
     "TASK_LIMIT",

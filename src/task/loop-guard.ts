@@ -4,20 +4,20 @@ import type { MessageInput } from "../model/message.ts";
 import type { ToolResultInput } from "../model/part.ts";
 import type { LoopGuard } from "../model/task.ts";
 
-/** What holds unless a task says otherwise: five times the same is written down, and goes on. */
+/** Default guard: records five identical calls in a row and lets the task continue. */
 export const DEFAULT_LOOP_GUARD: LoopGuard = { repeats: 5, isStopping: false };
 
-/** A tool call that has its result. */
+/** A tool call with its result. */
 export interface FinishedCall {
   readonly name: string;
   readonly arguments: unknown;
   readonly result: unknown;
 }
 
-/** Calls whose results have not come yet; older ones are forgotten. */
+/** Calls that wait for their results; older ones are evicted. */
 const MAX_OPEN_CALLS = 256;
 
-/** Counts how often the same call with the same arguments had the same result in a row. Holds hashes only. */
+/** Counts consecutive calls with the same name, arguments and result. Keeps hashes only. */
 export class LoopCounter {
   readonly #open = new BoundedCache<string, { readonly name: string; readonly arguments: string }>({
     maxWeight: MAX_OPEN_CALLS,
@@ -25,7 +25,7 @@ export class LoopCounter {
   #last = "";
   #count = 0;
 
-  /** How many times in a row this call was seen, with this one. */
+  /** Returns the number of identical calls in a row, including this one. */
   see(call: FinishedCall): number {
     const hash = hashOf([call.name, call.arguments, call.result]);
     this.#count = hash === this.#last ? this.#count + 1 : 1;
@@ -33,7 +33,7 @@ export class LoopCounter {
     return this.#count;
   }
 
-  /** The calls that a message finishes: those whose results it brings. */
+  /** Returns the calls whose results this message contains. */
   finishedBy(message: MessageInput): readonly FinishedCall[] {
     const finished: FinishedCall[] = [];
     for (const part of message.parts ?? []) {
@@ -48,7 +48,7 @@ export class LoopCounter {
   }
 }
 
-/** What can be compared of a result; bytes on their way in count as different every time. */
+/** The comparable content of a result; raw bytes always count as different. */
 function wordsOf({ output }: ToolResultInput): unknown {
   if (typeof output === "string") return output;
   return output.map((part) => {

@@ -1,7 +1,7 @@
 import { LonghaulError } from "../model/errors.ts";
 import type { TaskId } from "../model/task.ts";
 
-/** The error of a task that is not there. */
+/** The error for an unknown task. */
 export function taskNotFound(id: TaskId): LonghaulError {
   return new LonghaulError(
     "TASK_NOT_FOUND",

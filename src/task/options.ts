@@ -9,29 +9,31 @@ import type { TaskLimits } from "./limits.ts";
 import type { Summariser } from "./summariser.ts";
 import type { Timer } from "./timer.ts";
 
-/** What a supervisor may be told; everything has a default. */
+/** Options of a supervisor; all have defaults. */
 export interface TaskOptions {
   readonly limits?: Partial<TaskLimits>;
-  /** The repository that worktrees are made of where a start names none; the folder of this process by default. */
+  /** Repository to create worktrees from when a start names none; defaults to the working directory of this process. */
   readonly repository?: string;
-  /** Ways to keep tasks apart besides "worktree", or instead of it. */
+  /** Isolations in addition to "worktree", or replacing it. */
   readonly isolations?: Readonly<Record<string, Isolation>>;
-  /** Slow work after each end, in this order, before the notice; what crashed processes left running is ended first. */
+  /** After-steps in the order they run before the notice; processes left by a crash are ended first. */
   readonly afterEnd?: readonly AfterStep[];
-  /** Ways out of the process for notices. */
+  /** Channels that deliver notices outside the process. */
   readonly channels?: readonly NoticeChannel[];
   readonly summariser?: Summariser;
-  /** What becomes of background tasks that can be resumed when the supervisor closes; "kill" by default. */
+  /** Whether closing the supervisor kills or releases resumable background tasks; "kill" by default. */
   readonly onClose?: "kill" | "release";
-  /** Collect stale places, as worktrees, of ended tasks in the background while there are tasks; true by default. */
+  /**
+   * Collects stale places of ended tasks, such as worktrees, in the background while there are tasks; true by default.
+   */
   readonly collectsStale?: boolean;
-  /** Clean up on SIGINT, SIGTERM and SIGHUP while there are tasks; true by default. */
+  /** Cleans up on SIGINT, SIGTERM and SIGHUP while there are tasks; true by default. */
   readonly handlesSignals?: boolean;
   readonly timer?: Timer;
   readonly onWarning?: (warning: string) => void;
 }
 
-/** What a supervisor gets from its host. */
+/** Dependencies that the host gives a supervisor. */
 export interface TaskParts<OpenedSession> extends TaskOptions {
   readonly log: Log;
   readonly census: Census;
@@ -40,16 +42,16 @@ export interface TaskParts<OpenedSession> extends TaskOptions {
   readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
 }
 
-/** What can be started: an agent, its function alone, or the name of one. */
+/** An agent, its function alone, or its registered name. */
 export type Startable<OpenedSession> = Agent<OpenedSession> | AgentFunction<OpenedSession> | string;
 
-/** Returns the name if it can name an agent, else throws ARGUMENT_INVALID. */
+/** Returns the name if it is a valid agent name, else throws ARGUMENT_INVALID. */
 export function checkAgentName(name: string): string {
   if (typeof name === "string" && name.length >= 1 && name.length <= 256) return name;
   throw invalidArgument("agent.name", name, "1 to 256 characters");
 }
 
-/** The agent that is meant, of those known by name; undefined if it is a name that is not known. */
+/** Resolves a startable to an agent; undefined for an unknown name. */
 export function agentOf<OpenedSession>(
   which: Startable<OpenedSession>,
   agents: ReadonlyMap<string, Agent<OpenedSession>>,

@@ -13,18 +13,18 @@ import type { Timer } from "./timer.ts";
 /** One entry of a task's session. */
 export type TaskEntry = Entry;
 
-/** How the output of a task is read. */
+/** Options for reading a task's output. */
 export interface OutputOptions {
-  /** Go on until the task has ended; otherwise end with what is there. */
+  /** Waits for new entries until the task has ended; otherwise ends with the entries that exist. */
   readonly block?: boolean;
-  /** Ends the reading, not the task. */
+  /** Ends the read, not the task. */
   readonly timeoutMs?: number;
-  /** Only entries after this seq. */
+  /** Skips entries up to and including this seq. */
   readonly since?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What reading needs. */
+/** Dependencies of `readOutput`. */
 export interface OutputParts {
   readonly log: Log;
   readonly scope: Scope;
@@ -32,10 +32,10 @@ export interface OutputParts {
 }
 
 const PAGE = 100;
-/** How often it is looked whether there is still something to wait for. */
+/** How often a blocked read checks that the task still exists. */
 const LOOK_MS = 2_000;
 
-/** What a task said, from the log, whoever runs it: up to the entry that ended it, or as far as it has come. */
+/** Reads a task's entries from the log, whichever process runs it: up to the entry that ended it, or up to now. */
 export async function* readOutput(
   { log, scope, timer }: OutputParts,
   task: TaskRecord,
@@ -52,7 +52,7 @@ export async function* readOutput(
   options.signal?.addEventListener("abort", end);
   if (options.signal?.aborted) end();
   let isGone = false;
-  // A session that is deleted says nothing more, and nobody would tell.
+  // A deleted session sends no event, so poll for it.
   const look = async () => {
     isGone = (await log.store.tasks.get(task.id)) === undefined;
     if (isGone) end();

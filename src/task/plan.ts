@@ -9,7 +9,7 @@ import type { TaskRecord } from "../store/task-store.ts";
 import { checkBudget } from "./budget.ts";
 import type { StartOptions } from "./start-options.ts";
 
-/** What a plan is made of. */
+/** Input of `makePlan`. */
 export interface PlanSource {
   readonly id: TaskId;
   readonly agent: string;
@@ -17,12 +17,12 @@ export interface PlanSource {
   readonly options: StartOptions;
   readonly now: number;
   readonly isolations: Readonly<Record<string, unknown>>;
-  /** Where the worktree comes from, if the options name no repository. */
+  /** Repository of the worktree if the options name none. */
   readonly repository?: string;
   readonly parent?: TaskRecord;
 }
 
-/** The plan of a task and the session it works in; throws ARGUMENT_INVALID. */
+/** Builds the plan of a task and the session it works in; throws ARGUMENT_INVALID. */
 export function makePlan(source: PlanSource): { readonly plan: TaskPlan; readonly session: NewSession } {
   const { id, agent, input, options, now, isolations, parent } = source;
   checkFields("options", options, { repository: "name?", budget: "object?", loopGuard: "object?" });

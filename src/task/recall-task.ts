@@ -7,11 +7,11 @@ import type { TaskRecord } from "../store/task-store.ts";
 import { readRange } from "../view/range.ts";
 import { NOTHING_SPENT, spendStep, spendUsage } from "./budget.ts";
 
-/** What a task's entries say about where it stands. */
+/** The state of a task as read from its entries. */
 export interface TaskMemory {
   readonly plan?: TaskPlan;
   readonly checkpoint?: Json;
-  /** The last result it has spoken of. */
+  /** The last result that the agent reported. */
   readonly result?: Json;
   readonly place?: Json;
   /** Whether its agent was ever called. */
@@ -21,10 +21,10 @@ export interface TaskMemory {
 
 const PAGE = 500;
 
-/** A task that has said nothing yet. */
+/** The state of a task without entries. */
 export const BLANK_MEMORY: TaskMemory = { spent: NOTHING_SPENT };
 
-/** What is known after one more entry of the task's session. */
+/** Applies one entry of the task's session to its state. */
 export function remember(memory: TaskMemory, entry: Entry, id: string): TaskMemory {
   if (entry.kind === "usage")
     return entry.meta?.task === id ? { ...memory, spent: spendUsage(memory.spent, entry.usage) } : memory;
@@ -48,7 +48,7 @@ export function remember(memory: TaskMemory, entry: Entry, id: string): TaskMemo
   }
 }
 
-/** Reads a task's entries from the first on. */
+/** Reads the state of a task from all its entries. */
 export async function recallTask(log: Log, task: TaskRecord): Promise<TaskMemory> {
   let memory = BLANK_MEMORY;
   for (let from = task.firstSeq; ; ) {
@@ -64,13 +64,12 @@ export async function recallTask(log: Log, task: TaskRecord): Promise<TaskMemory
   }
 }
 
-/** The plan of a task. */
 export async function planOf(log: Log, task: TaskRecord): Promise<TaskPlan | undefined> {
   const [entry] = await readRange(log.store.entries, task.session, { from: task.firstSeq, limit: 1 });
   return entry?.kind === "task" && entry.note.type === "created" ? entry.note.plan : undefined;
 }
 
-/** How a task ended; undefined if it has not, or if its session is gone. */
+/** The outcome of a task; undefined if it has not ended or its session is gone. */
 export async function outcomeOf(log: Log, task: TaskRecord): Promise<TaskOutcome | undefined> {
   if (task.lastSeq === 0) return undefined;
   try {

@@ -1,38 +1,38 @@
 import { isTerminal } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 
-/** What to do about a task whose owner is dead, or which has none. */
+/** Action for a task whose owner is dead or missing. */
 export type Recovery =
-  /** It has ended; its notice is owed. */
+  /** Write the due notice of the ended task. */
   | "finish"
-  /** Its notice is in the log and has yet to go out. */
+  /** Deliver the notice, which is already in the log. */
   | "deliver"
-  /** Someone asked for it. */
+  /** Carry out a kill request. */
   | "kill"
-  /** Its time is over. */
+  /** Settle the task: its deadline has passed. */
   | "expire"
-  /** Go on from the log. */
+  /** Continue from the log. */
   | "resume"
-  /** Let it wait for someone who knows its agent and has room. */
+  /** Release the task to a process that knows its agent and has room. */
   | "release"
-  /** Nobody can go on with it. */
+  /** Settle the task as lost: no process can continue it. */
   | "lose"
   | "leave";
 
-/** What decides it besides the task. */
+/** Facts other than the task that decide its recovery. */
 export interface RecoveryFacts {
   readonly now: number;
-  /** Whether its agent is known here. */
+  /** Whether its agent is registered in this process. */
   readonly isRegistered: boolean;
-  /** Whether it can run here now. */
+  /** Whether the task can run in this process now. */
   readonly hasRoom: boolean;
-  /** A task that was taken over this often brings its owners down, and is given up. */
+  /** After this many takeovers the task is assumed to crash its owners, and is given up. */
   readonly maxResumes: number;
-  /** How long a task may wait for someone who knows its agent. */
+  /** How long a task may wait for a process that knows its agent. */
   readonly abandonMs: number;
 }
 
-/** What to do about a task that nobody runs. */
+/** Decides the recovery of a task that no process runs. */
 export function decideRecovery(task: TaskRecord, facts: RecoveryFacts): Recovery {
   if (isTerminal(task.state)) return task.notice === "told" ? "deliver" : "finish";
   if (task.wish === "kill") return "kill";

@@ -1,7 +1,10 @@
 import type { TaskId } from "../model/task.ts";
 import type { Run } from "./run.ts";
 
-/** Lets so many tasks without a parent run at once; others wait in order. Children never wait, for their parents may wait for them. */
+/**
+ * Limits how many tasks without a parent run at once; others wait in order. Children never wait, because their
+ * parents may wait for them.
+ */
 export class RunQueue<OpenedSession> {
   readonly #maxRunning: number;
   readonly #begin: (run: Run<OpenedSession>) => Promise<void>;
@@ -17,7 +20,7 @@ export class RunQueue<OpenedSession> {
     return this.#running.size < this.#maxRunning;
   }
 
-  /** Takes a place. */
+  /** Takes a slot; children need none. */
   enter(id: TaskId, parent: TaskId | undefined): void {
     if (parent === undefined) this.#running.add(id);
   }
@@ -27,7 +30,7 @@ export class RunQueue<OpenedSession> {
     this.#admit();
   }
 
-  /** Gives a place back and lets the next one in. */
+  /** Frees a slot and admits the next waiting task. */
   leave(id: TaskId): void {
     if (this.#running.delete(id)) this.#admit();
   }

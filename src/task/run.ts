@@ -5,29 +5,29 @@ import { LoopCounter } from "./loop-guard.ts";
 import type { TaskMemory } from "./recall-task.ts";
 import type { Shell } from "./shell.ts";
 
-/** What whoever waits is told: the task has ended, it is in the background, or it is no longer ours. */
+/** Event for waiting callers: the task has ended, moved to the background, or has another owner. */
 export type RunNews = "settled" | "detached" | "lost";
 
-/** One task that this process owns and that has not ended. */
+/** An unfinished task that this process owns. */
 export class Run<OpenedSession = unknown> {
   readonly agent: Agent<OpenedSession>;
   readonly loops = new LoopCounter();
-  /** As far as we know; the store has the last word. */
+  /** Last known record; the store is authoritative. */
   task: TaskRecord;
   memory: TaskMemory;
   cause: AgentCause;
   shell: Shell | undefined;
   outcome: TaskOutcome | undefined;
-  /** Set by the first who ends it; everyone else waits for that. */
+  /** Set by the first caller that ends the task; later callers wait for it. */
   settling: Promise<void> | undefined;
-  /** Set while another move of it is being written. */
+  /** Set while another move is being written. */
   moving: Promise<void> | undefined;
-  /** Set while it is being moved to the background. */
+  /** Set while the task moves to the background. */
   detaching: Promise<void> | undefined;
   mayHaveChildren: boolean;
-  /** Lets the caller of a foreground task go. */
+  /** Stops listening to the signal of a foreground task's caller. */
   releaseCaller: () => void = () => undefined;
-  /** Takes back what waits for the end: the deadline. */
+  /** Cancels the deadline timer. */
   cancelDeadline: () => void = () => undefined;
   readonly #listeners = new Set<(news: RunNews) => void>();
 
@@ -39,13 +39,13 @@ export class Run<OpenedSession = unknown> {
     this.mayHaveChildren = cause === "resume";
   }
 
-  /** Listens until the returned function is called. */
+  /** Adds a listener; returns a function that removes it. */
   listen(listener: (news: RunNews) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Tells everyone who listens; after the last news nobody does. */
+  /** Notifies all listeners; "settled" and "lost" are final and remove them. */
   tell(news: RunNews): void {
     const listeners = [...this.#listeners];
     this.releaseCaller();

@@ -13,33 +13,36 @@ import { NotOurs, Overrun, takeEvent } from "./take-event.ts";
 import { untilStored } from "./until-stored.ts";
 import { wordsOf } from "./words.ts";
 
-/** What running needs. */
+/** Dependencies of a `Runner`. */
 export interface RunnerParts<OpenedSession> extends ContextParts<OpenedSession>, Omit<IsolateParts, "track"> {
   readonly finisher: Finisher;
   readonly census: Census;
   readonly owner: string;
   readonly summariser?: Summariser;
-  /** Stops the children of a task that ends. */
+  /** Stops the children of an ending task. */
   readonly stopChildren: (parent: TaskId) => Promise<void>;
-  /** Told when a run has left, for whatever reason. */
+  /** Called when a run has left this process for any reason. */
   readonly left: (run: Run<OpenedSession>) => void;
   /** Fires when the supervisor can wait no longer. */
   readonly stop: AbortSignal;
   readonly onWarning: (warning: string) => void;
 }
 
-/** Runs the tasks that this process owns. The first who ends a task wins; clean-up comes after, once, and holds nobody up. */
+/**
+ * Runs the tasks that this process owns. The first caller that ends a task wins; cleanup runs once afterwards,
+ * and nothing waits for it.
+ */
 export class Runner<OpenedSession> {
   readonly runs = new Map<TaskId, Run<OpenedSession>>();
   readonly #parts: RunnerParts<OpenedSession>;
-  /** Tasks that have ended, or are not ours any more, and are being cleaned up after. */
+  /** Cleanups of tasks that have ended or have another owner. */
   readonly #finishing = new Map<TaskId, Promise<void>>();
 
   constructor(parts: RunnerParts<OpenedSession>) {
     this.#parts = parts;
   }
 
-  /** Takes a run on, without starting it. */
+  /** Adds a run without starting it. */
   adopt(run: Run<OpenedSession>): void {
     this.runs.set(run.task.id, run);
     const { deadlineAt } = run.task;
@@ -48,7 +51,7 @@ export class Runner<OpenedSession> {
     run.cancelDeadline = timer.after(deadlineAt - log.clock.now(), () => void this.#expire(run));
   }
 
-  /** Lets go of tasks that others have taken over or deleted, and ends those whose time was over while the machine slept. */
+  /** Drops tasks that were taken over or deleted, and ends those whose deadline passed while the machine slept. */
   async check(): Promise<void> {
     const { log, owner } = this.#parts;
     for (const run of [...this.runs.values()]) {
@@ -58,12 +61,12 @@ export class Runner<OpenedSession> {
     }
   }
 
-  /** Runs a task that is in state "running" and ours. */
+  /** Runs a task of this process that is in state "running". */
   launch(run: Run<OpenedSession>): void {
     this.#live(run).catch((error) => this.#lose(run, `Task ${run.task.id} was given up: ${error}`));
   }
 
-  /** Moves a queued run of ours to "running" and runs it. */
+  /** Moves a queued run to "running" and launches it. */
   async begin(run: Run<OpenedSession>): Promise<void> {
     try {
       if (await this.#move(run, "start", { owner: this.#parts.owner })) this.launch(run);
@@ -72,7 +75,7 @@ export class Runner<OpenedSession> {
     }
   }
 
-  /** Ends a task; whoever comes second waits for the first. Resolves when the end is in the log. */
+  /** Ends a task; concurrent calls wait for the first. Resolves when the end is in the log. */
   settle(run: Run<OpenedSession>, event: TaskEvent, outcome: TaskOutcome): Promise<void> {
     run.settling ??= this.#settle(run, event, outcome).catch((error) =>
       this.#lose(run, `The end of task ${run.task.id} could not be written: ${error}`),
@@ -85,14 +88,14 @@ export class Runner<OpenedSession> {
     if (run.settling) return run.settling;
     if (run.task.mode === "background") return;
     run.detaching ??= this.#detach(run).catch((error) => {
-      // It stays where it was, and can be asked again.
+      // The task stays in the foreground, and a later call may try again.
       run.detaching = undefined;
       throw error;
     });
     return run.detaching;
   }
 
-  /** Lets a task go, so that another process takes it up. */
+  /** Gives up ownership so that another process can take the task up. */
   async release(run: Run<OpenedSession>): Promise<void> {
     try {
       if (!run.settling && (await this.#move(run, "release", { owner: undefined }))) this.#lose(run);
@@ -101,10 +104,10 @@ export class Runner<OpenedSession> {
     }
   }
 
-  /** Follows work that goes on after a task has ended. */
+  /** Tracks work that continues after a task has ended. */
   track(id: TaskId, work: Promise<void>): void {
     const former = this.#finishing.get(id);
-    // Heard at once: it may fail long before the former is done.
+    // Catch at once: this work may fail long before the former work is done.
     const heard = work.catch((error) => this.#parts.onWarning(`Clean-up after task ${id} failed: ${error}`));
     const tracked = Promise.all([former, heard]).then(() => {
       if (this.#finishing.get(id) === tracked) this.#finishing.delete(id);
@@ -112,12 +115,12 @@ export class Runner<OpenedSession> {
     this.#finishing.set(id, tracked);
   }
 
-  /** Whether this process runs a task, or is at its clean-up. */
+  /** Whether this process runs a task or cleans up after it. */
   isBusyWith(id: TaskId): boolean {
     return this.runs.has(id) || this.#finishing.has(id);
   }
 
-  /** Resolves when nothing is left to clean up. */
+  /** Resolves when no cleanup is left. */
   async finished(): Promise<void> {
     while (this.#finishing.size > 0) await Promise.all(this.#finishing.values());
   }
@@ -188,7 +191,10 @@ export class Runner<OpenedSession> {
     }
   }
 
-  /** The baton is the log: the old call of the agent ends, and a new one goes on; or the iterator itself is handed on. */
+  /**
+   * Moves the task to the background: a resumable agent is called again and continues from the log; otherwise the
+   * running iterator is handed on.
+   */
   async #handOver(run: Run<OpenedSession>): Promise<boolean> {
     const { shell, agent } = run;
     if (agent.canResume) await shell?.close();
@@ -200,7 +206,7 @@ export class Runner<OpenedSession> {
     return true;
   }
 
-  /** Writes a move that does not end the task; false if it has ended, or is not ours any more. */
+  /** Writes a move that does not end the task; returns false if the task has ended or has another owner. */
   async #move(run: Run<OpenedSession>, event: TaskEvent, extras: MoveExtras): Promise<boolean> {
     if (run.settling) return false;
     const { journal, stop } = this.#parts;
@@ -221,7 +227,7 @@ export class Runner<OpenedSession> {
     const { journal, stop, timer, limits, left } = this.#parts;
     const isAlone = !run.moving && !run.mayHaveChildren;
     const leaves = isAlone ? undefined : Promise.all([run.moving, this.#stopChildren(run)]);
-    // Leaves first; but where the store holds them up, the program is ended all the same.
+    // Stop the children first, but end the agent anyway if the store delays that.
     if (leaves) await withinDeadline(timer, limits.closeMs, () => leaves);
     if (event !== "complete") run.shell?.stop(given.reason ?? given.state);
     await leaves;
@@ -247,7 +253,7 @@ export class Runner<OpenedSession> {
     await run.shell?.close();
     run.shell = undefined;
     if (!outcome) return;
-    // Those that were on their way when the task ended; from its end on there are no more.
+    // Stops children that were being started when the task ended; an ended task starts no more.
     await this.#stopChildren(run);
     const { stop, tagOf } = this.#parts;
     const tag = await untilStored(this.#parts, stop, task.id, () => tagOf(task.id));

@@ -5,32 +5,32 @@ import type { AgentEvent } from "./agent.ts";
 import { withinDeadline } from "./deadline.ts";
 import type { Timer } from "./timer.ts";
 
-/** How driving an agent ended. */
+/** Result of driving an agent. */
 export type ShellEnd =
   | { readonly type: "done"; readonly value: Json | undefined }
   | { readonly type: "threw"; readonly error: unknown }
   /** The task moves to the background. */
   | { readonly type: "detach" }
-  /** Someone else has ended the task, or it is no longer ours. */
+  /** Another caller has ended the task, or another process owns it. */
   | { readonly type: "stopped" };
 
-/** How long clean-up may take, by step. */
+/** Time limits of the cleanup steps. */
 export interface ShellLimits {
-  /** For the agent's `finally`. */
+  /** For the agent's `finally` blocks. */
   readonly returnMs: number;
-  /** For what the agent has opened. */
+  /** For the resources that the agent opened. */
   readonly closeMs: number;
 }
 
 type Steps = AsyncIterator<AgentEvent, unknown>;
 
 /**
- * Runs one call of an agent: asks for its events one by one and owns what it opened. Whatever interrupts it sets one flag
- * and wakes one sleeper, so that a loop of any length never adds a listener to anything.
+ * Runs one call of an agent: requests its events one by one and owns the resources it opens. An interrupt sets one flag
+ * and wakes one waiter, so a loop of any length never accumulates listeners.
  */
 export class Shell {
   readonly scope: Scope;
-  /** The fencing number under which this shell writes; grows when the iterator is handed on. */
+  /** Epoch under which this shell writes; grows when the iterator is handed on. */
   epoch: number;
   readonly #abort = new AbortController();
   readonly #timer: Timer;
@@ -58,7 +58,7 @@ export class Shell {
     return this.#interrupt === "stopped";
   }
 
-  /** Begins with the agent's events. */
+  /** Starts iterating over the agent's events. */
   begin(events: AsyncIterable<AgentEvent>): void {
     if (typeof events?.[Symbol.asyncIterator] !== "function")
       throw invalidArgument(
@@ -69,7 +69,7 @@ export class Shell {
     this.#steps = events[Symbol.asyncIterator]();
   }
 
-  /** Takes events until the agent is done or something comes between. `take` resolves when an event is in the log. */
+  /** Consumes events until the agent is done or interrupted. `take` resolves when an event is in the log. */
   async drive(take: (event: AgentEvent) => Promise<void>): Promise<ShellEnd> {
     try {
       for (;;) {
@@ -91,13 +91,13 @@ export class Shell {
     }
   }
 
-  /** Asks the loop to let go, so that the task can move to the background. */
+  /** Interrupts the loop so that the task can move to the background. */
   detach(): void {
     this.#interrupt ??= "detach";
     this.#wake();
   }
 
-  /** Ends the loop for good and tells the agent. */
+  /** Ends the loop for good and aborts the agent's signal. */
   stop(reason: string): void {
     if (this.#interrupt === "stopped") return;
     this.#interrupt = "stopped";
@@ -105,21 +105,21 @@ export class Shell {
     this.#abort.abort(new Error(`The task was stopped: ${reason}.`));
   }
 
-  /** Goes on with the same iterator in other hands. */
+  /** Continues the same iterator under a new epoch. */
   handOn(epoch: number, summariser: Closable | undefined): void {
     if (this.#interrupt === "detach") this.#interrupt = undefined;
     this.epoch = epoch;
     this.summarise(summariser);
   }
 
-  /** Each shell has a summariser of its own; the one before is closed. */
+  /** Replaces the summarizer and closes the previous one. */
   summarise(summariser: Closable | undefined): void {
     const former = this.#summariser;
     this.#summariser = summariser;
     if (former) void withinDeadline(this.#timer, this.#limits.closeMs, () => former.close());
   }
 
-  /** Lets the agent's `finally` run, then closes what it opened: each once, each under its own deadline. */
+  /** Runs the agent's `finally` blocks, then closes its scope: each once, each under its own deadline. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -142,11 +142,11 @@ export class Shell {
     return { type: this.#interrupt === "detach" ? "detach" : "stopped" };
   }
 
-  /** The next event, or undefined if something came between; then the event is the first one of the next call. */
+  /** Returns the next event, or undefined if interrupted; the next call then returns the pending event. */
   #next(): Promise<IteratorResult<AgentEvent, unknown> | undefined> {
     return new Promise((resolve, reject) => {
       let isWaiting = true;
-      // Whoever was woken takes nothing: what comes then stays for the next call.
+      // After an interrupt, leave the pending event for the next call.
       const take = () => {
         if (isWaiting) this.#pending = undefined;
         return isWaiting;

@@ -7,23 +7,23 @@ import { every } from "./every.ts";
 import type { TaskLimits } from "./limits.ts";
 import type { Timer } from "./timer.ts";
 
-/** What collecting stale places needs. */
+/** Dependencies of a `StaleCollector`. */
 export interface StaleCollectorParts {
   readonly isolations: Readonly<Record<string, Isolation>>;
   readonly tasks: TaskStore;
   readonly timer: Timer;
   readonly limits: Pick<TaskLimits, "collectMs" | "staleMs">;
-  /** Whether this process runs the task, or is at its clean-up. */
+  /** Whether this process runs the task or cleans up after it. */
   readonly isBusyWith: (id: TaskId) => boolean;
-  /** What processes of a task of this store are found by. */
+  /** The tag that processes of a task of this store carry. */
   readonly tagOf: (id: TaskId) => Promise<string>;
   readonly onWarning: (warning: string) => void;
 }
 
-/** A process that lives shorter than this collects nothing. */
+/** Shorter-lived processes collect nothing. */
 const FIRST_MS = 60_000;
 
-/** Collects the places of ended tasks in the background: soon after the first task, then from time to time. */
+/** Collects the places of ended tasks in the background: soon after the first task, then at intervals. */
 export class StaleCollector implements Closable {
   readonly #parts: StaleCollectorParts;
   readonly #stop = new AbortController();
@@ -34,7 +34,7 @@ export class StaleCollector implements Closable {
     this.#parts = parts;
   }
 
-  /** Begins to collect; calling it again changes nothing. */
+  /** Starts collecting; idempotent. */
   start(): void {
     if (this.#cancel || this.#stop.signal.aborted) return;
     const { timer, limits, onWarning } = this.#parts;
@@ -43,7 +43,7 @@ export class StaleCollector implements Closable {
     this.#cancel = every(timer, limits.collectMs, () => this.#collect(), warn, firstMs);
   }
 
-  /** Stops collecting; resolves when nothing is under way. Idempotent. */
+  /** Stops collecting; resolves when no collection is running. Idempotent. */
   async close(): Promise<void> {
     this.#cancel?.();
     this.#stop.abort();
@@ -71,7 +71,7 @@ export class StaleCollector implements Closable {
     }
   }
 
-  /** A place of another store's task is left to that store: only it knows whether the task will be resumed. */
+  /** Leaves places of other stores alone: only the owning store knows whether the task will be resumed. */
   async #isNeeded(id: TaskId, tag: string | undefined): Promise<boolean> {
     const { tasks, isBusyWith, tagOf } = this.#parts;
     if (isBusyWith(id) || tag !== (await tagOf(id))) return true;

@@ -3,45 +3,45 @@ import type { LoopGuard, TaskBudget, TaskId, TaskMode, TaskOutcome } from "../mo
 import type { TaskRecord } from "../store/task-store.ts";
 import type { OutputOptions, TaskEntry } from "./output.ts";
 
-/** How a task is started; everything has a default. */
+/** Options for starting a task; all have defaults. */
 export interface StartOptions {
   readonly id?: TaskId;
-  /** "background" by default: nobody's signal stops it. */
+  /** "background" by default; `signal` does not stop a background task. */
   readonly mode?: TaskMode;
   readonly title?: string;
-  /** The session to work in, made if there is none; by default a new one named like the task. */
+  /** The session to work in, created if it does not exist; a new session named after the task by default. */
   readonly session?: SessionId;
-  /** The session that gets the notice, and whose child a new session becomes. */
+  /** The session that gets the notice; a new session becomes its child. */
   readonly parentSession?: SessionId;
-  /** "worktree", or a name of the supervisor's isolations; "none" by default. */
+  /** "worktree" or the name of a configured isolation; "none" by default. */
   readonly isolation?: string;
-  /** The repository that the worktree is made of; any folder in it. By default that of the supervisor's options. */
+  /** Any folder of the repository to create the worktree from; the supervisor's repository by default. */
   readonly repository?: string;
-  /** Most time it may take, from start to end, crashes included. */
+  /** Maximum time from start to end, including crashes. */
   readonly deadlineMs?: number;
   readonly budget?: TaskBudget;
   readonly loopGuard?: LoopGuard;
-  /** Kills a foreground task; one that has moved to the background is deaf to it. */
+  /** Kills a foreground task; ignored once the task has moved to the background. */
   readonly signal?: AbortSignal;
 }
 
-/** Where a task stands, and how it ended if it has. */
+/** A task record, with its outcome once it has ended. */
 export type TaskStatus = TaskRecord & { readonly outcome?: TaskOutcome };
 
-/** Bounds of a wait. */
+/** Limits of a wait. */
 export interface WaitOptions {
-  /** Returns the task as it is then. */
+  /** Returns the task's current status when the time is over. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** One task, by whatever process it is run. */
+/** A task, whichever process runs it. */
 export interface TaskHandle {
   readonly id: TaskId;
   readonly session: SessionId;
   /** Resolves when the task has ended. */
   wait(options?: WaitOptions): Promise<TaskStatus>;
-  /** Moves it to the background while it runs. */
+  /** Moves a running task to the background. */
   detach(): Promise<TaskStatus>;
   kill(reason?: string): Promise<TaskStatus>;
   status(): Promise<TaskStatus>;

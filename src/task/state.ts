@@ -1,9 +1,9 @@
 import { isTerminal, type TaskEvent, type TaskState } from "../model/task.ts";
 
-/** What an event does in a state: leads to a state, changes nothing, or cannot be. */
+/** Effect of an event in a state: a new state, no change, or refusal. */
 export type Move = TaskState | "stay" | "refuse";
 
-/** What happens once a task has ended: nothing, ever. */
+/** Moves of an ended task: none. */
 const ENDED: Readonly<Record<TaskEvent, Move>> = {
   start: "refuse",
   resume: "refuse",
@@ -16,7 +16,7 @@ const ENDED: Readonly<Record<TaskEvent, Move>> = {
   lose: "stay",
 };
 
-/** The whole life of a task. */
+/** The state table of tasks. */
 export const MOVES: Readonly<Record<TaskState, Readonly<Record<TaskEvent, Move>>>> = {
   queued: {
     start: "running",
@@ -56,7 +56,7 @@ export const MOVES: Readonly<Record<TaskState, Readonly<Record<TaskEvent, Move>>
   killed: ENDED,
 };
 
-/** Whether someone else may write from this move on: a new shell, a new owner, nobody, or only the one that cleans up. */
+/** Whether the move passes the right to write to another shell or owner, to none, or to the cleanup. */
 export function changesHands(event: TaskEvent): boolean {
   return event !== "detach";
 }

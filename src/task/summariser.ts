@@ -6,8 +6,8 @@ import type { TaskRecord } from "../store/task-store.ts";
 import type { Journal } from "./journal.ts";
 
 /**
- * Begins to sum up what a shell does; closed with the shell. `say` writes a sentence to the task's log. It never rejects:
- * what comes after the shell's end is dropped, and a store that fails is warned of.
+ * Starts summarizing the activity of a shell; closed with the shell. `say` writes a sentence to the task's log and
+ * never rejects: text that arrives after the shell's end is dropped, and a store failure becomes a warning.
  */
 export type Summariser = (shell: {
   readonly task: TaskId;
@@ -16,7 +16,7 @@ export type Summariser = (shell: {
   say(text: string): Promise<void>;
 }) => Closable;
 
-/** Begins the summariser of one shell, if there is to be one. */
+/** Starts the summarizer of one shell, if configured. */
 export function beginSummary(
   begin: Summariser | undefined,
   journal: Journal,

@@ -30,7 +30,10 @@ import { type Recovered, Sweeper } from "./sweeper.ts";
 import { systemTimer, type Timer } from "./timer.ts";
 import { unthrowing } from "./unthrowing.ts";
 
-/** Owns the tasks of one process: starts and ends them, hears wishes, shows signs of life, and takes over from the dead. */
+/**
+ * Owns the tasks of one process: starts and ends them, handles requests of other processes, renews the lease, and takes
+ * over tasks of dead owners.
+ */
 export class Supervisor<OpenedSession> {
   readonly limits: TaskLimits;
   readonly timer: Timer;
@@ -85,7 +88,7 @@ export class Supervisor<OpenedSession> {
       left: (run) => this.#queue.leave(run.task.id),
     });
     this.#queue = new RunQueue(limits.maxRunning, (run) => this.runner.begin(run));
-    // After a time without a sign of life, others may have taken tasks over.
+    // If the lease was renewed late, other processes may have taken tasks over.
     const onLate = () =>
       void this.runner.check().catch((error) => onWarning(`Looking after tasks failed: ${error}`));
     this.#lease = new OwnerLease({
@@ -110,7 +113,7 @@ export class Supervisor<OpenedSession> {
     });
   }
 
-  /** Makes a task and runs it, or lets it wait; resolves when it is in the log. */
+  /** Creates a task and runs or queues it; resolves when the task is in the log. */
   async start(
     which: Startable<OpenedSession>,
     input: Json,
@@ -163,7 +166,10 @@ export class Supervisor<OpenedSession> {
     return task;
   }
 
-  /** Ends a task of ours or of the dead at once; asks whoever else runs it. Resolves when it has ended or was asked. */
+  /**
+   * Ends a task of this process or of a dead owner at once; requests a kill from any other owner. Resolves when the
+   * task has ended or the request is stored.
+   */
   async kill(id: TaskId, reason: string): Promise<void> {
     const run = this.runner.runs.get(id);
     if (run) await this.runner.settle(run, "kill", { state: "killed", reason });
@@ -171,14 +177,14 @@ export class Supervisor<OpenedSession> {
     const { tasks } = this.#parts.log.store;
     const task = await tasks.get(id);
     if (!task || isTerminal(task.state)) return;
-    // One of ours that nothing here runs was given up, as after an error of the store.
+    // A task of this process that is not running was given up, for example after a store error.
     const isStray = task.owner === this.#parts.owner && !this.runner.isBusyWith(id);
     const isOrphan = isStray || (await this.#sweeper.isOrphan(task));
     if (isOrphan && (await this.#sweeper.settleOrphan(task, "kill", { state: "killed", reason }))) return;
     await tasks.wish(id, "kill", reason);
   }
 
-  /** Makes sure that others know this process to live before it owns anything; begins to hear wishes and to look after the dead. */
+  /** Claims the lease before this process owns a task; then starts to poll requests and to sweep for orphans. */
   async hold(): Promise<void> {
     if (this.#isClosing) return;
     await identityOf(this.#parts.log.store, this.#parts.log.clock);
@@ -194,13 +200,13 @@ export class Supervisor<OpenedSession> {
       this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
   }
 
-  /** What processes of a task are found by. */
+  /** The tag that processes of a task carry. */
   async tagOf(id: TaskId): Promise<string> {
     const { store, clock } = this.#parts.log;
     return tagOfTask(checkKind("task", id, "text"), await identityOf(store, clock));
   }
 
-  /** Looks once after tasks that nobody runs; calls at the same time share one look. */
+  /** Recovers tasks that no process runs; concurrent calls share one sweep. */
   sweep(): Promise<Recovered> {
     this.#sweeping ??= this.runner
       .check()
@@ -211,14 +217,14 @@ export class Supervisor<OpenedSession> {
     return this.#sweeping;
   }
 
-  /** Ends what runs, then waits for clean-up as long as the grace lasts; the rest is left to whoever comes next. */
+  /** Ends running tasks, then waits for cleanup up to `graceMs`; the next owner does the rest. */
   close(): Promise<void> {
-    // In the next turn: what it ends may ask for an end itself.
+    // Deferred, because the tasks it ends may call close() themselves.
     this.#closing ??= Promise.resolve().then(() => this.#close());
     return this.#closing;
   }
 
-  /** Fires when it is closed, by whomever: what has not ended by then does not end here any more. */
+  /** Fires once the supervisor is closed; unfinished tasks no longer end in this process. */
   get closed(): AbortSignal {
     return this.#stop.signal;
   }
@@ -238,7 +244,7 @@ export class Supervisor<OpenedSession> {
     });
     this.#stop.abort(new Error("The supervisor of tasks is closed."));
     this.#unregister?.();
-    // A lease that cannot be given back ends by itself.
+    // A lease that cannot be released expires.
     await this.#lease.close().catch((error) => this.#warn(`The lease was not given back: ${error}`));
   }
 

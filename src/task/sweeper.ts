@@ -12,7 +12,7 @@ import { outcomeOf, recallTask } from "./recall-task.ts";
 import { decideRecovery } from "./recovery.ts";
 import { Run } from "./run.ts";
 
-/** What came of looking for tasks that nobody runs. */
+/** Counts of a sweep for tasks that no process runs. */
 export interface Recovered {
   readonly resumed: number;
   readonly released: number;
@@ -23,7 +23,7 @@ export interface Recovered {
 
 const NOTHING: Recovered = { resumed: 0, released: 0, lost: 0, killed: 0, finished: 0 };
 
-/** What sweeping needs. */
+/** Dependencies of a `Sweeper`. */
 export interface SweeperParts<OpenedSession> {
   readonly log: Log;
   readonly journal: Journal;
@@ -31,34 +31,34 @@ export interface SweeperParts<OpenedSession> {
   readonly owner: string;
   readonly limits: TaskLimits;
   readonly agents: ReadonlyMap<string, Agent<OpenedSession>>;
-  /** Whether this process runs the task, or is at its clean-up. */
+  /** Whether this process runs the task or cleans up after it. */
   readonly isBusyWith: (id: string) => boolean;
   readonly hasRoom: (task: TaskRecord) => boolean;
-  /** Makes sure that this process is known to live. */
+  /** Makes sure that this process holds its lease. */
   readonly hold: () => Promise<void>;
   readonly resume: (run: Run<OpenedSession>) => void;
   readonly track: (id: string, work: Promise<void>) => void;
   readonly stopChildren: (parent: string) => Promise<void>;
   readonly onWarning: (warning: string) => void;
-  /** What processes of a task are found by. */
+  /** The tag that processes of a task carry. */
   readonly tagOf: (id: string) => Promise<string>;
 }
 
 const PAGE = 200;
 
-/** Takes care of tasks whose owners are dead. Every step is refused by the store if someone else was first. */
+/** Recovers tasks of dead owners. The store refuses every step if another process was first. */
 export class Sweeper<OpenedSession> {
   readonly #parts: SweeperParts<OpenedSession>;
-  /** Tasks that are ours and that nothing here knows of, and since when: a fault, or a moment between two steps. */
+  /** Tasks owned but not run by this process, and since when: a fault, or a gap between two steps. */
   readonly #strays = new Map<string, number>();
-  /** Owners whose lease is over though their process is there: the lease, and since when that is known. */
+  /** Owners with an expired lease whose process still exists: the lease's expiry, and when it was noticed. */
   readonly #silent = new Map<string, { readonly expiresAt: number; readonly since: number }>();
 
   constructor(parts: SweeperParts<OpenedSession>) {
     this.#parts = parts;
   }
 
-  /** Looks at everything once. */
+  /** Checks every owner's open tasks once. */
   async sweep(): Promise<Recovered> {
     const { log, onWarning } = this.#parts;
     let recovered = NOTHING;
@@ -75,7 +75,7 @@ export class Sweeper<OpenedSession> {
         });
         for (const task of page)
           if (!isOwn || this.#isStray(task)) {
-            // One that cannot be read, or decided on, is no reason to leave the others.
+            // A task that cannot be read or recovered must not block the others.
             recovered = await this.#recover(task.id, owner, recovered).catch((error) => {
               onWarning(`Task ${task.id} could not be looked after: ${error}`);
               isWhole = false;
@@ -90,7 +90,7 @@ export class Sweeper<OpenedSession> {
     return recovered;
   }
 
-  /** Ends a task that nobody runs; false if someone does. */
+  /** Ends a task that no process runs; returns false if one does. */
   async settleOrphan(task: TaskRecord, event: TaskEvent, outcome: TaskOutcome): Promise<boolean> {
     const { hold, journal, log, owner, stopChildren } = this.#parts;
     await stopChildren(task.id);
@@ -103,7 +103,7 @@ export class Sweeper<OpenedSession> {
     return true;
   }
 
-  /** Whether nobody runs a task. */
+  /** Whether no process runs a task. */
   async isOrphan({ owner }: TaskRecord): Promise<boolean> {
     return owner === undefined || this.#isDead(owner);
   }
@@ -115,8 +115,8 @@ export class Sweeper<OpenedSession> {
   }
 
   /**
-   * Whether an owner is dead, or has been silent for so long as it takes to renew a lease: when a machine wakes, all of its
-   * leases are over, and those who hold them are about to say so.
+   * Whether an owner is dead, or has been silent long enough to have renewed its lease: when a machine wakes, all of
+   * its leases have expired and their owners are about to renew them.
    */
   async #isGivenUp(owner: string): Promise<boolean> {
     const { log, limits } = this.#parts;
@@ -131,7 +131,7 @@ export class Sweeper<OpenedSession> {
     return false;
   }
 
-  /** Whether a task of ours has been unknown here for so long that it is no moment between two steps. */
+  /** Whether a task of this process has been unknown here for too long to be a gap between two steps. */
   #isStray({ id }: TaskRecord): boolean {
     const { isBusyWith, limits, log } = this.#parts;
     if (isBusyWith(id)) {
@@ -148,7 +148,7 @@ export class Sweeper<OpenedSession> {
   async #recover(id: string, owner: string | undefined, recovered: Recovered): Promise<Recovered> {
     const { log, agents, limits } = this.#parts;
     const task = await log.store.tasks.get(id);
-    // Something may have happened since the page was read, be it by what was done to a task before.
+    // The task may have changed since the page was read, even through the recovery of another task.
     if (!task || task.owner !== owner || this.#parts.isBusyWith(id)) return recovered;
     const now = log.clock.now();
     const agent = agents.get(task.agent);
@@ -212,7 +212,7 @@ export class Sweeper<OpenedSession> {
     return true;
   }
 
-  /** Becomes the owner of a task without starting it. */
+  /** Takes ownership of a task without starting it. */
   async #take(task: TaskRecord): Promise<TaskRecord | undefined> {
     const { hold, log, owner } = this.#parts;
     await hold();

@@ -13,7 +13,7 @@ import type { Run } from "./run.ts";
 import type { Shell } from "./shell.ts";
 import { type StoringParts, untilStored } from "./until-stored.ts";
 
-/** A task has gone too far: its budget is used up, or it repeats itself. */
+/** A task exceeded its budget or repeats the same call. */
 export class Overrun extends Error {
   readonly reason: "budget" | "loop";
 
@@ -23,16 +23,19 @@ export class Overrun extends Error {
   }
 }
 
-/** The task is someone else's now, or has ended. */
+/** The task has another owner or has ended. */
 export class NotOurs extends Error {}
 
-/** What taking events needs. */
+/** Dependencies of `takeEvent`. */
 export interface TakeParts extends StoringParts {
   readonly log: Log;
   readonly journal: Journal;
 }
 
-/** Writes what an agent said and counts what it used; throws Overrun when that was too much, NotOurs when it may not write. */
+/**
+ * Writes an agent's event and adds its usage; throws Overrun when a limit is exceeded, NotOurs
+ * when the run may not write.
+ */
 export async function takeEvent(
   parts: TakeParts,
   run: Run<never>,
@@ -102,7 +105,7 @@ function afterEvent(memory: TaskMemory, event: AgentEvent): TaskMemory {
   }
 }
 
-/** The note of a loop, once for every so many repeats. */
+/** Returns a note for every `repeats` identical calls in a row. */
 function loopIn(
   run: Run<never>,
   event: AgentEvent,

@@ -16,12 +16,12 @@ import type { Recovered } from "./sweeper.ts";
 import { unthrowing } from "./unthrowing.ts";
 import { followTask, hearOf, type WaitParts } from "./waiting.ts";
 
-/** How long another process's answer to a wish is waited for before the task is shown as it is. */
+/** Time to wait for another process to handle a request before the current status is returned. */
 const WISH_WAIT_MS = 10_000;
 
 const isEnded = (task: TaskRecord) => isTerminal(task.state);
 
-/** Runs agents as tasks, and knows the tasks of other processes. */
+/** Runs agents as tasks, and reads the tasks of other processes. */
 export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   readonly #parts: TaskParts<OpenedSession>;
   readonly #supervisor: Supervisor<OpenedSession>;
@@ -39,7 +39,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     );
   }
 
-  /** Makes an agent known by name: tasks of it that other processes left are resumed, and it can be started by name. */
+  /** Registers an agent by name, so that it can be started by name and tasks left by other processes are resumed. */
   register(agent: Agent<OpenedSession>): void {
     this.#scope.assertOpen();
     checkFields("agent", agent, { run: "function", canResume: "boolean?" });
@@ -47,15 +47,15 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Starts a task; resolves when it is in the log. By a name that is not known here, the task waits for a process that
-   * knows it.
+   * Starts a task; resolves when it is in the log. With a name that is not registered here, the task waits for
+   * a process that knows it.
    */
   async start(agent: Startable<OpenedSession>, input: Json, options: StartOptions = {}): Promise<TaskHandle> {
     this.#scope.assertOpen();
     return this.#handleOf(await this.#supervisor.start(agent, input, options));
   }
 
-  /** Runs a task in the foreground: resolves when it has ended or was moved to the background. */
+  /** Runs a task in the foreground; resolves when it has ended or moved to the background. */
   async run(
     agent: Agent<OpenedSession> | AgentFunction<OpenedSession>,
     input: Json,
@@ -68,17 +68,17 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.status(task.id);
   }
 
-  /** A handle on a task, whoever runs it. */
+  /** A handle on a task, whichever process runs it. */
   async handle(id: TaskId): Promise<TaskHandle> {
     return this.#handleOf(await this.#require(id));
   }
 
-  /** Where a task stands, and how it ended; TASK_NOT_FOUND if there is none. */
+  /** The status of a task; throws TASK_NOT_FOUND if it does not exist. */
   async status(id: TaskId): Promise<TaskStatus> {
     return this.#statusOf(await this.#require(id));
   }
 
-  /** Tasks, newest first. */
+  /** Lists tasks, newest first. */
   async list(query: Partial<TaskQuery> = {}): Promise<readonly TaskRecord[]> {
     this.#scope.assertOpen();
     checkFields("query", query, { states: "array?", parent: "text?", session: "text?", before: "text?" });
@@ -86,17 +86,17 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.#parts.log.store.tasks.list({ ...query, limit });
   }
 
-  /** A task as lists show it: how it stands, its plan, and whether a living process runs it. */
+  /** A task as lists show it: its status, its plan, and whether a live process runs it. */
   async sketch(id: TaskId): Promise<TaskSketch> {
     return sketchTask(this.#parts.log, await this.#require(id));
   }
 
-  /** Everything that is known of a task, its notice included; TASK_NOT_FOUND if there is none. */
+  /** A task with its place, usage and notice; throws TASK_NOT_FOUND if it does not exist. */
   async describe(id: TaskId): Promise<TaskDetails> {
     return describeTask(this.#parts.log, await this.#require(id));
   }
 
-  /** Resolves when a task has ended, whoever runs it; with a timeout, with the task as it is then. */
+  /** Resolves when a task has ended, whichever process runs it; after a timeout, with its current status. */
   async wait(id: TaskId, options: WaitOptions = {}): Promise<TaskStatus> {
     const { timeoutMs } = checkFields("options", options, { signal: "signal?" });
     const until =
@@ -117,7 +117,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.status(id);
   }
 
-  /** Moves a task to the background while it runs; of another process, asks that process. */
+  /** Moves a running task to the background; sends a request if another process runs it. */
   async detach(id: TaskId): Promise<TaskStatus> {
     checkKind("task", id, "text");
     const { runner } = this.#supervisor;
@@ -134,7 +134,10 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.status(id);
   }
 
-  /** Ends a task and its children, leaves first; of another process, asks that process. What it said and found is kept. */
+  /**
+   * Ends a task and its children, children first; sends a request if another process runs it. Its
+   * output and results are kept.
+   */
   async kill(id: TaskId, reason = "asked"): Promise<TaskStatus> {
     this.#scope.assertOpen();
     checkKind("task", id, "text");
@@ -145,38 +148,38 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     return this.status(id);
   }
 
-  /** What a task said, from the log: also of one that has ended, and of other processes. */
+  /** Reads a task's entries from the log, including ended tasks and tasks of other processes. */
   async *output(id: TaskId, options: OutputOptions = {}): AsyncGenerator<TaskEntry> {
     checkFields("options", options, { signal: "signal?" });
     const { timer } = this.#supervisor;
     yield* readOutput({ log: this.#parts.log, scope: this.#scope, timer }, await this.#require(id), options);
   }
 
-  /** What processes of a task are found by, as with `findTagged`; no other store's task of the same id is meant. */
+  /** The tag of a task's processes, for `findTagged`; unique across stores. */
   tag(id: TaskId): Promise<string> {
     this.#scope.assertOpen();
     return this.#supervisor.tagOf(id);
   }
 
-  /** Told of each notice that this process sends; returns the function that ends it. */
+  /** Calls `listener` for each notice that this process sends; returns a function that removes it. */
   onNotice(listener: (notice: TaskNotice) => void): () => void {
     this.#listeners.add(checkKind("listener", listener, "function"));
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes care of tasks whose processes have died: now, and from then on within every lease. */
+  /** Recovers tasks of dead processes now, and from then on within every lease. */
   async recover(): Promise<Recovered> {
     this.#scope.assertOpen();
     await this.#supervisor.hold();
     return this.#supervisor.sweep();
   }
 
-  /** Resolves when all tasks that have ended here are cleaned up after, and their notices sent. */
+  /** Resolves when all tasks that ended here are cleaned up and their notices sent. */
   async cleaned(): Promise<void> {
     await this.#supervisor.runner.finished();
   }
 
-  /** Ends the tasks of this process within a time of grace; what is not cleaned up by then is left to the next. Idempotent. */
+  /** Ends the tasks of this process within `graceMs`; the next owner does the remaining cleanup. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

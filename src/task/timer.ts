@@ -1,13 +1,15 @@
-/** Where waiting comes from; passed in so that tests can decide how time goes by. */
+/** Source of timeouts; injected so that tests can control time. */
 export interface Timer {
-  /** Calls `ring` once after a while; returns the function that prevents it. A process lives on for it only if asked to. */
+  /**
+   * Calls `ring` once after `delayMs`; returns a function that cancels it. Only `keepsAlive` keeps the process alive.
+   */
   after(delayMs: number, ring: () => void, options?: { readonly keepsAlive?: boolean }): () => void;
 }
 
-/** Longest that Node can wait in one go. */
+/** Maximum delay of a Node timer. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** The computer's timers. */
+/** Timers of the system. */
 export const systemTimer: Timer = {
   after(delayMs, ring, { keepsAlive = false } = {}) {
     let timer: NodeJS.Timeout;

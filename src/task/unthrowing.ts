@@ -1,10 +1,10 @@
-/** A listener as work that nobody waits for may call it: one that throws is not heard of again, and ends no process. */
+/** Wraps a listener for background work so that its exceptions are ignored. */
 export function unthrowing<T>(listener: ((news: T) => void) | undefined): (news: T) => void {
   return (news) => {
     try {
       listener?.(news);
     } catch {
-      // Whoever was to be told cannot be.
+      // The failed listener is the only receiver there is.
     }
   };
 }

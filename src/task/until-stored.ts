@@ -2,22 +2,19 @@ import { type ErrorCode, isLonghaulError, LonghaulError } from "../model/errors.
 import type { Timer } from "./timer.ts";
 import { wordsOf } from "./words.ts";
 
-/** Troubles of a store that pass. */
+/** Transient store errors. */
 const PASSING: readonly ErrorCode[] = ["STORE_BUSY", "DISK_FULL", "STORE_IO"];
 const MAX_DELAY_MS = 5_000;
-/** When whoever is concerned hears of it: a trouble that is over by then is none. */
+/** Delay at which the caller is warned; shorter interruptions stay silent. */
 const TOLD_AT_MS = 800;
 
-/** What waiting for the store needs. */
+/** Dependencies of `untilStored`. */
 export interface StoringParts {
   readonly timer: Timer;
   readonly onWarning: (warning: string) => void;
 }
 
-/**
- * Repeats a write that failed for a reason that passes, for as long as it takes or until `stop` fires; says once what it
- * waits for.
- */
+/** Retries a write after transient store errors until it succeeds or `stop` fires; warns once. */
 export async function untilStored<T>(
   { timer, onWarning }: StoringParts,
   stop: AbortSignal,

@@ -6,15 +6,15 @@ import type { Run, RunNews } from "./run.ts";
 import type { WaitOptions } from "./start-options.ts";
 import type { Timer } from "./timer.ts";
 
-/** What waiting needs. */
+/** Dependencies of waiting for a task. */
 export interface WaitParts {
   readonly store: Store;
   readonly timer: Timer;
-  /** Fires when the supervisor closes: nobody waits beyond that. */
+  /** Fires when the supervisor closes, which ends every wait. */
   readonly closing: AbortSignal;
 }
 
-/** Waits for news of a task that this process runs; "late" when the time is over first. */
+/** Waits for an event of a task that this process runs; "late" after the timeout. */
 export function hearOf(
   { timer, closing }: WaitParts,
   run: Run<never>,
@@ -23,7 +23,9 @@ export function hearOf(
   return bounded<RunNews | "late">(timer, closing, options, "late", (resolve) => run.listen(resolve));
 }
 
-/** Waits until a task that whoever runs is as wanted, or the time is over. Undefined if there is no such task. */
+/**
+ * Waits until a task of any process satisfies `isEnough`, or the timeout passes. Undefined if there is no such task.
+ */
 export function followTask(
   { store, timer, closing }: WaitParts,
   id: TaskId,
@@ -55,7 +57,7 @@ export function followTask(
   });
 }
 
-/** A promise that leaves nothing behind, however it ends. */
+/** A promise that removes its timer and listeners however it settles. */
 function bounded<T>(
   timer: Timer,
   closing: AbortSignal,

@@ -1,4 +1,4 @@
-/** What an error says; also of one that cannot be put into words. */
+/** The message of an error, even if it cannot be converted to a string. */
 export function wordsOf(error: unknown): string {
   try {
     return error instanceof Error ? String(error.message) : String(error);

@@ -9,7 +9,7 @@ import { memoryCases } from "./store/memory-cases.ts";
 import { sessionCases } from "./store/session-cases.ts";
 import { taskCases } from "./store/task-cases.ts";
 
-/** One thing that every store must do; `run` rejects if it does not. */
+/** One requirement of every store; `run` rejects if the store does not meet it. */
 export interface StoreCase {
   readonly name: string;
   readonly run: () => Promise<void>;
@@ -17,7 +17,7 @@ export interface StoreCase {
 
 /**
  * The contract of the store port, for any test runner: `for (const { name, run } of storeSuite(open)) test(name, run)`.
- * `open` must return a fresh, empty store each time; the suite closes it.
+ * `open` must return a new, empty store each time; the suite closes it.
  */
 export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
   const proofs = [

@@ -8,8 +8,8 @@ import { requireEntry } from "./lookup.ts";
 const BATCH = 100;
 
 /**
- * What an entry stands for: for a summary or a plan the messages that left the window with it, earlier summaries among
- * them, in the order of the log; any other entry is what it is. Reads as it goes, however much that is.
+ * Expands an entry: a summary or plan yields the messages that left the window with it, including earlier summaries, in
+ * log order; any other entry yields itself. Streams the messages.
  */
 export async function* expandEntry(entries: EntryStore, place: Place): AsyncGenerator<Entry> {
   const entry = await requireEntry(entries, place);
@@ -21,7 +21,7 @@ export async function* expandEntry(entries: EntryStore, place: Place): AsyncGene
   for (const range of ranges) yield* messagesIn(entries, range);
 }
 
-/** The entries that an edit is about. */
+/** The ranges of entries that an edit affects. */
 function rangesOf(edit: Edit, session: string): readonly SeqRange[] {
   switch (edit.type) {
     case "plan":

@@ -3,13 +3,13 @@ import { type Entry, entryId, type Place, type SessionId } from "../model/entry.
 import { invalidArgument, LonghaulError } from "../model/errors.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
-/** The entry at a place, undefined if there is none. */
+/** The entry at a place; undefined if there is none. */
 export async function findEntry(entries: EntryStore, { session, seq }: Place): Promise<Entry | undefined> {
   const stored = await entries.get(session, seq);
   return stored && toEntry(session, stored);
 }
 
-/** The same, but ENTRY_NOT_FOUND if there is none. */
+/** The entry at a place; throws ENTRY_NOT_FOUND if there is none. */
 export async function requireEntry(entries: EntryStore, place: Place): Promise<Entry> {
   const entry = await findEntry(entries, place);
   if (entry) return entry;
@@ -19,7 +19,7 @@ export async function requireEntry(entries: EntryStore, place: Place): Promise<E
   });
 }
 
-/** The last entry at or before a time, undefined if all are later. */
+/** The last entry at or before a time; undefined if all are later. */
 export async function findEntryAt(
   entries: EntryStore,
   session: SessionId,

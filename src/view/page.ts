@@ -6,34 +6,34 @@ import type { EntryStore } from "../store/entry-store.ts";
 import { type Cursor, readCursor, writeCursor } from "./cursor.ts";
 import { collect, rangesFrom } from "./walk.ts";
 
-/** What people see unless they ask for more. */
+/** Kinds shown by default. */
 const SHOWN_KINDS: readonly EntryKind[] = ["message", "notice", "redacted", "damaged"];
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 1_000;
 
-/** Which page to read: the newest one, unless one of `before`, `after` and `around` is given. */
+/** Selects a page: the newest one, unless `before`, `after` or `around` is given. */
 export interface PageOptions {
   readonly limit?: number;
-  /** Older than this place; a page's own `before`. */
+  /** Entries older than this cursor, which is a page's own `before`. */
   readonly before?: Cursor;
-  /** Newer than this place; a page's own `after`. */
+  /** Entries newer than this cursor, which is a page's own `after`. */
   readonly after?: Cursor;
-  /** The stretch with this entry in its middle: a jump to a place found by lookup. */
+  /** The page with this entry in the middle, to jump to a search result. */
   readonly around?: number | EntryId;
   /** Kinds to show; messages, notices, redacted and damaged entries by default. */
   readonly kinds?: readonly EntryKind[];
 }
 
-/** A stretch of the line, oldest entry first. */
+/** A page of the line, oldest entry first. */
 export interface Page {
   readonly entries: readonly Entry[];
-  /** For the page of older entries; missing when this one holds the oldest. */
+  /** Cursor of the page with older entries; missing on the oldest page. */
   readonly before?: Cursor;
-  /** For the page of newer entries: those that exist now, or later those appended since. */
+  /** Cursor of the page with newer entries: existing ones, or those appended later. */
   readonly after: Cursor;
 }
 
-/** Reads a page of a session's line. Pages keep following the line they began on, even after a rewind. */
+/** Reads a page of a session's line. Pages stay on the line they began on, even after a rewind. */
 export async function readPage(lines: Lines, entries: EntryStore, options: PageOptions = {}): Promise<Page> {
   const reader = new PageReader(entries, options);
   const { before, after, around } = options;
@@ -58,7 +58,7 @@ class PageReader {
 
   async newest(lines: Lines): Promise<Page> {
     const { seq, line } = await lines.active();
-    // One more than asked for tells whether there is a further page.
+    // One extra entry shows whether there is a further page.
     const found = await collect(this.#entries, line.toReversed(), "older", this.#limit + 1, this.#kinds);
     const shown = found.slice(0, this.#limit).reverse();
     return page(seq, shown, found.length > this.#limit, writeCursor({ lineSeq: seq, at: undefined }));
@@ -100,7 +100,7 @@ class PageReader {
   }
 }
 
-/** Puts a page together; `end` stands in for its newer end when it is empty. */
+/** Builds a page; `end` is its newer cursor if the page is empty. */
 function page(lineSeq: number, entries: readonly Entry[], hasOlder: boolean, end: Cursor): Page {
   const first = entries[0];
   const last = entries.at(-1);

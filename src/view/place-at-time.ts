@@ -4,13 +4,13 @@ import { invalidArgument, LonghaulError } from "../model/errors.ts";
 import { type Line, rangeIndexOf } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
-/** Kinds that people name by their time. */
+/** Kinds that people refer to by time. */
 const SAID_KINDS = ["message", "notice"] as const;
 const PAGE = 100;
 
 /**
- * The place of the message or notice on the active line that has exactly this time; undefined if there is none,
- * ARGUMENT_INVALID if several share it. Looks at the entries of that time alone, however long the session is.
+ * The place of the message or notice on the active line with exactly this time; undefined if there is none,
+ * ARGUMENT_INVALID if several share it. Reads only entries of that time, regardless of the session's length.
  */
 export async function findPlaceAtTime(
   lines: Lines,
@@ -28,7 +28,7 @@ export async function findPlaceAtTime(
   return place;
 }
 
-/** The same, but ENTRY_NOT_FOUND if there is none. */
+/** Like `findPlaceAtTime`, but throws ENTRY_NOT_FOUND if there is none. */
 export async function requirePlaceAtTime(lines: Lines, entries: EntryStore, time: Date): Promise<Place> {
   const place = await findPlaceAtTime(lines, entries, time);
   if (place) return place;
@@ -39,7 +39,7 @@ export async function requirePlaceAtTime(lines: Lines, entries: EntryStore, time
   );
 }
 
-/** Places of one session's log on the line with that time, at most two: one more than is wanted. */
+/** Places of one session's log on the line with that time; at most two, which is enough to detect ambiguity. */
 async function placesAt(
   entries: EntryStore,
   line: Line,

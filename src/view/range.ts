@@ -3,16 +3,16 @@ import { checkKinds, type Entry, type EntryKind, type SessionId } from "../model
 import { wholeNumber } from "../model/errors.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
-/** Which stretch of the log to read. */
+/** Selects a range of the log. */
 export interface RangeOptions {
   readonly from: number;
   readonly to?: number;
-  /** Most entries returned; default 100. */
+  /** Maximum number of entries; 100 by default. */
   readonly limit?: number;
   readonly kinds?: readonly EntryKind[];
 }
 
-/** Entries of the log in order of seq, on whatever line they are. */
+/** Entries of the log in order of seq, on any line. */
 export async function readRange(
   entries: EntryStore,
   session: SessionId,

@@ -4,21 +4,21 @@ import { wholeNumber } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
 import type { Store } from "../store/store.ts";
 
-/** Where to begin and what to follow. */
+/** Start and filter of a tail. */
 export interface TailOptions {
-  /** Entries after this seq; by default those appended from now on. 0 begins with the first. */
+  /** Entries after this seq; by default those appended from now on. 0 starts with the first. */
   readonly after?: number;
   readonly kinds?: readonly EntryKind[];
   /** Ends the iteration without an error. */
   readonly signal?: AbortSignal;
 }
 
-/** Entries read ahead of the consumer at most. */
+/** Maximum number of entries read ahead of the consumer. */
 const READ_AHEAD = 64;
 
 /**
- * Follows a session's log in order of seq, whoever appends. The consumer sets the pace: nothing is read before it asks,
- * and a slow one costs no memory.
+ * Follows a session's log in order of seq, for appends of any process. Nothing is read before the consumer asks, so a
+ * slow consumer costs no memory.
  */
 export function tailEntries(
   store: Store,
@@ -27,13 +27,13 @@ export function tailEntries(
   options: TailOptions = {},
 ): AsyncGenerator<Entry> {
   if (options.kinds) checkKinds(options.kinds);
-  // "From now on" means from this call on, and not from whenever the consumer first asks.
+  // "From now on" means from this call, not from the first read of the consumer.
   const start =
     options.after === undefined
       ? store.entries.head(session).then(({ seq }) => seq)
       : Promise.resolve(wholeNumber("after", options.after, 0));
   start.catch(() => undefined);
-  // Owned from the start: a consumer that stops asking without ending the iteration must not keep its listener for ever.
+  // Owned from the start: a consumer that stops reading without ending the iteration must not leak its listener.
   let isOpen = true;
   const end = () => {
     if (!isOpen) return;
@@ -69,7 +69,7 @@ async function* follow(
         order: "ascending",
         ...(kinds && { kinds }),
       } as const;
-      // With a filter, the head tells how far a read that found nothing has looked.
+      // With a filter, the head shows how far an empty read has progressed.
       const head = kinds ? (await store.entries.head(session)).seq : 0;
       const stored = await store.entries.read(session, query);
       for (const entry of stored) {
@@ -88,7 +88,7 @@ async function* follow(
   }
 }
 
-/** Something to wait for; a ring between asking and waiting is not lost. */
+/** A wakeup signal; a ring between `next()` and its await is not lost. */
 class Bell {
   #ring: () => void = () => undefined;
 

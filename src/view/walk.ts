@@ -4,13 +4,16 @@ import type { Entry, EntryKind, Place } from "../model/entry.ts";
 import { type Line, rangeIndexOf, type SeqRange } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 
-/** Which way along a line. */
+/** Direction along a line. */
 export type Direction = "older" | "newer";
 
-/** Entries looked at in one go; where most are of other kinds, other work gets its turn in between. */
+/** Entries scanned per read; other work can run between reads when most entries are of other kinds. */
 const WINDOW = 8_192;
 
-/** The ranges from a place to the end of the line in that direction, nearest first; undefined if it is not on the line. */
+/**
+ * The ranges from a place to the end of the line in a direction, nearest first; undefined if the
+ * place is not on the line.
+ */
 export function rangesFrom(
   line: Line,
   place: Place,
@@ -25,7 +28,7 @@ export function rangesFrom(
   return [{ ...range, to: place.seq - step }, ...line.slice(0, index).reverse()];
 }
 
-/** The first `count` entries of those kinds along the ranges, nearest first. */
+/** The first `count` entries of the given kinds along the ranges, nearest first. */
 export async function collect(
   entries: EntryStore,
   ranges: readonly SeqRange[],

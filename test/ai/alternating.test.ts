@@ -6,7 +6,7 @@ import { reply, speaking } from "./speaking.ts";
 const models = { "*": { window: 12_000 } };
 const words = (turn: number) => `Words of turn ${turn}: `.repeat(60);
 
-/** A long talk without tools. */
+/** A long conversation without tools. */
 function talk(turns: number): ModelMessage[] {
   return Array.from({ length: turns }, (_, turn): ModelMessage[] => [
     { role: "user", content: `Question ${turn}. ${words(turn)}` },

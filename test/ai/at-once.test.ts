@@ -17,7 +17,7 @@ describe("two calls at once", () => {
       const sent = JSON.stringify(body);
       expect(sent.includes("Rome") && sent.includes("Oslo")).toBe(false);
     }
-    // Each goes on where it was.
+    // Each conversation continues.
     for (const [index, prompt] of asked.entries()) {
       const messages: ModelMessage[] = [
         { role: "user", content: prompt },

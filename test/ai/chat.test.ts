@@ -38,7 +38,7 @@ describe("a chat", () => {
     expect(usage.map(({ usage }) => usage.inputTokens)).toEqual([50, 100, 150]);
     const sent = JSON.stringify(server.requests[2]?.body);
     expect(sent).toMatch(/question 1.*question 2.*question 3/);
-    // OpenAI's own server is told of its answers by their ids.
+    // Requests to OpenAI's own server refer to its replies by id.
     if (api !== "openai-responses") expect(sent).toMatch(/question 1.*answer 1.*question 2.*answer 2/);
     expect(sent).toContain("Be brief.");
   });

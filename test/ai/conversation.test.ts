@@ -5,7 +5,7 @@ import type { SdkMessage } from "../../src/ai/sdk-message.ts";
 import { testKernel } from "../support/kernel.ts";
 import { lineOf, logOf } from "./speaking.ts";
 
-/** What a caller does with its history between two calls. */
+/** Changes a caller makes to its history between two calls. */
 const steps = fc.array(
   fc.oneof(
     fc.record({ does: fc.constant("say" as const), word: fc.nat(5) }),

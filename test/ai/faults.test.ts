@@ -24,7 +24,7 @@ const turns = fc.array(
   fc.record({
     behaviour: behaviours,
     isStreaming: fc.boolean(),
-    /** What the caller does after a failure: asks the same again, or something else. */
+    /** After a failure the caller repeats the request, or sends another one. */
     isAskedAgain: fc.boolean(),
   }),
   { minLength: 1, maxLength: 6 },
@@ -70,7 +70,7 @@ describe("whatever a provider does", () => {
   );
 });
 
-/** The messages of a whole reply; undefined if there was none. */
+/** The messages of a complete reply; undefined if there was none. */
 async function ask(
   model: Parameters<typeof generateText>[0]["model"],
   messages: ModelMessage[],

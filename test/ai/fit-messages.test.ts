@@ -17,7 +17,7 @@ const words = (turn: number) =>
 
 type Foreign = { readonly [field: string]: unknown };
 
-/** An agent's conversation of so many steps, in each format. */
+/** An agent's conversation of `steps` steps, in each format. */
 const DIALECTS: Readonly<Record<string, (steps: number) => Foreign[]>> = {
   "AI SDK": (steps) => [
     { role: "system", content: "You read files." },
@@ -91,13 +91,13 @@ const DIALECTS: Readonly<Record<string, (steps: number) => Foreign[]>> = {
   ],
 };
 
-/** The result of a message as an export writes one that is missing. */
+/** A message's result replaced by the text that exports write for a missing one. */
 function missing({ content }: Foreign): Foreign {
   const [part] = content as readonly Foreign[];
   return { ...part, output: { type: "error-text", value: "[no result recorded]" } };
 }
 
-/** Ids of calls and results, wherever a format has them. */
+/** Ids of calls and results in any format. */
 function idsOf(messages: readonly Foreign[]) {
   const text = JSON.stringify(messages);
   const isResult = /(?:"type":"tool-result","(?:toolCallId|callId)"|"tool_call_id"|"tool_use_id"):"(c\d+)"/g;
@@ -118,7 +118,7 @@ describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
   test("that do not fit returns fewer of the same kind, each call with its result", async () => {
     const messages = talk(120);
     const fitted = await fitMessages(messages, options);
-    // The estimate of plain JSON is above that of the messages.
+    // The estimate of plain JSON exceeds that of the messages.
     expect(JSON.stringify(fitted).length / 4).toBeLessThan(16_000 * 1.3);
     expect(JSON.stringify(fitted).length).toBeLessThan(JSON.stringify(messages).length / 2);
     const { calls, results } = idsOf(fitted);

@@ -8,7 +8,7 @@ import { lineOf, logOf, reply, type Speaking, speaking } from "./speaking.ts";
 
 const overflow: Behaviour = { type: "error", kind: "overflow" };
 
-/** A long conversation that fits what the model is said to take. */
+/** A long conversation that fits the model's declared window. */
 function longTalk(turns: number): ModelMessage[] {
   return Array.from({ length: turns }, (_, turn): ModelMessage[] => [
     { role: "user", content: `Request ${turn}: ${`look at part ${turn} of the plan. `.repeat(60)}` },
@@ -18,7 +18,7 @@ function longTalk(turns: number): ModelMessage[] {
     .concat({ role: "user", content: "And now?" });
 }
 
-/** A server that finds every request twice as large as what it takes. */
+/** A server that refuses every request as twice too large. */
 function tooMuch(body: string): Behaviour {
   const tokens = Math.ceil(body.length / 4);
   const message = `This model's maximum context length is ${Math.ceil(tokens / 2)} tokens. However, your messages resulted in ${tokens} tokens.`;
@@ -29,7 +29,7 @@ function tooMuch(body: string): Behaviour {
   };
 }
 
-/** Every result directly follows its call, and every call has one, as providers ask for. */
+/** Checks the providers' rule that every call is directly followed by its result. */
 function checkPairs(body: string): void {
   const { messages } = JSON.parse(body) as {
     messages: { role: string; tool_call_id?: string; tool_calls?: { id: string }[] }[];
@@ -122,7 +122,7 @@ describe("a window that the provider finds too large", () => {
     let refused = 0;
     const model = plain("openai-chat", (body) => {
       checkPairs(body);
-      // Four characters a token, as the server counts.
+      // Four characters per token, as the server counts.
       const tokens = Math.ceil(body.length / 4);
       if (tokens > 16_000) {
         refused++;

@@ -6,7 +6,7 @@ import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 const STEPS = 40;
 
-/** Ids of calls and results in the order in which a request has them. */
+/** Ids of calls and results in the order of a request. */
 function idsIn(body: string) {
   const isCall = /"type":"tool_use","id":"(c\d+)"|"call_id":"(c\d+)","name"|"tool_calls":\[\{"id":"(c\d+)"/g;
   const isResult =
@@ -29,7 +29,7 @@ describe("a long streamed tool loop in a small window", () => {
         const tokens = Math.ceil(body.length / 4);
         largest.tokens = Math.max(largest.tokens, tokens);
         const { calls, results } = idsIn(body);
-        // OpenAI's own server is told of its calls by their items, so that only results are seen there.
+        // Requests to OpenAI's own server refer to calls by item, so only results appear there.
         if (api !== "openai-responses") expect(results).toEqual(calls);
         asked++;
         const usage = { input: tokens, output: 30 };

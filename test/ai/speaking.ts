@@ -10,20 +10,20 @@ import { testKernel } from "../support/kernel.ts";
 import type { Behaviour, Reply } from "../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../support/wire-server/wire-server.ts";
 
-/** The APIs that differ in what goes over the wire. */
+/** APIs with different wire formats. */
 export const APIS = ["anthropic", "openai-responses", "openai-chat", "google"] as const;
 
-/** A session, a server that plays the provider, and models that speak in the session. */
+/** A session, a server that plays the provider, and models connected to the session. */
 export interface Speaking {
   readonly server: WireServer;
   readonly kernel: Kernel;
   readonly session: Session;
-  /** A model of the API; what it is asked goes to `onRequest` first, which may script the answer. */
+  /** A model of the API; requests go to `onRequest` first, which may script the reply. */
   plain(api?: (typeof APIS)[number], onRequest?: (body: string) => Behaviour | undefined): LanguageModelV4;
   model(options?: Partial<LonghaulModelOptions>): LanguageModelV4;
 }
 
-/** Everything for one test; closed afterwards. */
+/** Creates the fixtures of one test; closed afterwards. */
 export async function speaking(): Promise<Speaking> {
   const server = await startWireServer();
   onTestFinished(() => server.close());
@@ -54,7 +54,7 @@ export async function speaking(): Promise<Speaking> {
   };
 }
 
-/** An answer. */
+/** A scripted reply. */
 export function reply(given: Reply | string): Behaviour {
   return { type: "reply", reply: typeof given === "string" ? { text: given } : given };
 }
@@ -64,13 +64,13 @@ export async function logOf(session: Session): Promise<readonly Entry[]> {
   return session.read({ from: 1, limit: 1_000 });
 }
 
-/** What the active line says, in short: `user: words`. */
+/** The active line in short form: `user: words`. */
 export async function lineOf(session: Session): Promise<readonly string[]> {
   const { entries } = await session.page({ kinds: ["message"], limit: 1_000 });
   return entries.map((entry) => (entry.kind === "message" ? shortly(entry.message) : entry.kind));
 }
 
-/** A message in short. */
+/** A message in short form. */
 export function shortly({ role, parts, interrupted }: Message): string {
   const words = parts.map((part) => {
     if (part.type === "text") return part.text;

@@ -37,7 +37,7 @@ describe("a tool loop", () => {
     const model = withLonghaul(plain(api), { session });
     const { text } = await generateText({ model, tools, stopWhen: isStepCount(5), prompt: "How is it?" });
     expect(text).toBe("Fine everywhere.");
-    // Google's API has no ids of calls, so its client makes them.
+    // Google's API has no call ids, so its client generates them.
     expect(await lineOf(session)).toEqual(wholeLine);
     const log = await logOf(session);
     expect(log.filter(({ kind }) => kind === "message")).toHaveLength(6);

@@ -10,7 +10,7 @@ import { reply, speaking } from "./speaking.ts";
 
 type ToolName = keyof ReturnType<typeof memoryTools>;
 
-/** An agent's tools, called one by one through the loop of a model. */
+/** An agent's tools, called one by one through a model's tool loop. */
 async function agentTools(options: Omit<MemoryToolsOptions, "kernel"> = {}) {
   const { server, plain } = await speaking();
   const kernel = await testKernel({ path: ":memory:", embedder: null });

@@ -195,7 +195,7 @@ describe("longhaul context", () => {
     ]) {
       const { code, stdout, stderr } = await runHere([...args, "--store", store]);
       expect(code).toBe(0);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
       expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
       expect(stdout).toContain("hidden");
     }

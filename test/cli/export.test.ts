@@ -117,7 +117,7 @@ describe("longhaul export", () => {
     {
       await using kernel = await openKernel({ path: store });
       await using session = await kernel.session("ticket-4711");
-      // Larger than what is ever loaded at once.
+      // Larger than the limit for loading at once.
       const data = Buffer.concat([PNG, Buffer.alloc(21_000_000)]);
       await session.append({ role: "user", parts: [{ type: "data", data }] });
     }

@@ -7,7 +7,7 @@ import { testFolder } from "../support/folder.ts";
 import { conversationId, turnLines, writeConversation } from "./support/conversation.ts";
 import { runJson, runProgram, startProgram } from "./support/program.ts";
 
-/** A home folder of someone who has used Claude Code, and an empty place for the store. */
+/** A home folder with Claude Code conversations, and an empty place for the store. */
 function homeWithConversations(count: number, turns = 2) {
   const home = testFolder();
   for (let number = 1; number <= count; number++) writeConversation(home, number, turns);

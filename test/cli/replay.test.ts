@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
 import { runProgram } from "./support/program.ts";
 
-/** A file of messages with enough in it to have to be cut. */
+/** A file of messages that is long enough to be cut. */
 function conversationFile(): string {
   const file = join(testFolder(), "long.json");
   const messages = Array.from({ length: 60 }, (_, round) => [

@@ -4,7 +4,7 @@ import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith, storeWithCut, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
-/** What the next call would be sent, as text. */
+/** The window of the next call, as text. */
 async function windowOf(store: string): Promise<string> {
   await using kernel = await openKernel({ path: store });
   await using session = await kernel.session("long");

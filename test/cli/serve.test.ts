@@ -13,7 +13,7 @@ interface Serving {
   readonly url: string;
   readonly store: string;
   readonly cwd: string;
-  /** Everything that was printed so far, an object a line. */
+  /** All lines printed so far, parsed as JSON. */
   readonly lines: () => readonly ReturnType<typeof JSON.parse>[];
 }
 
@@ -43,7 +43,7 @@ async function end({ running }: Serving, signal: NodeJS.Signals = "SIGTERM") {
   return running.ended;
 }
 
-/** A provider that answers every request the same way, after `ms`. */
+/** A provider that gives the same reply to every request, after `ms`. */
 async function provider(ms = 0): Promise<{ readonly url: string; readonly bodies: string[] }> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
@@ -233,7 +233,7 @@ describe("longhaul serve", () => {
       };
       return settings.threshold;
     };
-    // Nobody is to see half of it.
+    // Rename atomically, so that no reader sees a partial file.
     const save = (text: string) => {
       const path = join(serving.store, "longhaul.json");
       writeFileSync(`${path}.new`, text, { mode: 0o600 });

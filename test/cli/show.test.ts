@@ -80,7 +80,7 @@ It waits for a server.
     for (const options of [[], ["--full"], ["--raw"], ["--json"]]) {
       const { code, stdout } = await runProgram(["show", "s", "--store", path, ...options]);
       expect(code).toBe(0);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
       expect(stdout).toContain("hidden");
     }

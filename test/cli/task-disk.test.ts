@@ -28,9 +28,9 @@ test.skipIf(!disk)(
         writeFileSync(filler, Buffer.alloc(sizeBytes));
         break;
       } catch {
-        // Less, then, until it fits and nothing else does.
+        // Retry with one page less until the file fits and fills the disk.
       }
-    // Whether the wish finds a last free page is the disk's affair; the programs end in either case.
+    // The request may or may not find a last free page; the programs end in either case.
     await task("kill", "flood");
     await expect.poll(() => countTagged(tag)).toBe(0);
     rmSync(filler);

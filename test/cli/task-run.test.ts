@@ -6,7 +6,7 @@ import { countTagged, eventually, freshTag } from "../task/process/family.ts";
 import { makeRepository } from "../task/worktree/repository.ts";
 import { supervisorOf, taskWorld } from "./support/tasks.ts";
 
-/** A program with a child that leaves its session, and another that hears no SIGTERM. */
+/** A program with a child that leaves its session, and another that ignores SIGTERM. */
 const FAMILY = "setsid sleep 600 & trap '' TERM; echo started; while :; do sleep 1; done";
 
 describe("longhaul task run", () => {

@@ -7,7 +7,7 @@ import { jsonHere, runHere } from "./support/here.ts";
 import { runProgram } from "./support/program.ts";
 import { noticesOf, supervisorOf, taskWorld } from "./support/tasks.ts";
 
-/** A program with grandchildren that leave its session or are deaf to SIGTERM. */
+/** A program with grandchildren that leave its session or ignore SIGTERM. */
 const FAMILY = "sh -c 'setsid sleep 600 & sleep 600' & trap '' TERM; echo started; while :; do sleep 1; done";
 
 describe("longhaul task", () => {
@@ -162,7 +162,7 @@ describe("longhaul task", () => {
   });
 });
 
-/** A store with tasks of an agent: one completed, one failed, one that waits. */
+/** A store with tasks of an agent: one completed, one failed, one waiting. */
 async function storeWithTasks(): Promise<string> {
   const path = testFolder();
   await using kernel = await openKernel({ path });

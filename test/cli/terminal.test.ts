@@ -9,7 +9,7 @@ import { writeConversation } from "./support/conversation.ts";
 import { MAIN, type Running, start } from "./support/program.ts";
 import { storeWithTicket } from "./support/store.ts";
 
-/** util-linux's script gives a program a terminal of its own. */
+/** Whether util-linux's `script` is available, which runs a program on a pseudo-terminal. */
 function hasScript(): boolean {
   try {
     return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");

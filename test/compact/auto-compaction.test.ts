@@ -106,7 +106,7 @@ describe("an attempt that comes to nothing", () => {
     for (let process = 0; process < 4; process++) {
       const kernel = await openKernel(options);
       const session = await kernel.session("s");
-      // Longer than what it would take the place of.
+      // Longer than the messages it would replace.
       const model = summarizer(1_500);
       if (process === 0) {
         await session.append({ role: "user", text: "FIRST" });
@@ -203,7 +203,7 @@ describe("whatever the window, the policy and what is protected", () => {
             const model: Provider = {
               id: inner.id,
               generate(request) {
-                // A summary in parts is several calls at once.
+                // A summary in parts takes several concurrent calls.
                 if (isNew) attempts++;
                 isNew = false;
                 return inner.generate(request);
@@ -228,7 +228,7 @@ describe("whatever the window, the policy and what is protected", () => {
             await kernel.close();
           }
         }
-        // Estimates and the provider's tokens differ by less than half; one attempt needs no growth before it.
+        // Estimates and the provider's tokens differ by less than half; the first attempt needs no growth before it.
         const said = 24 * 2 * (course.said + 12 / course.window) * 1.5;
         expect(attempts).toBeLessThanOrEqual(1 + Math.ceil(said / 0.05));
       }),

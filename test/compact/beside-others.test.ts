@@ -9,7 +9,7 @@ const shown = ({ messages }: Pick<Fitted, "messages">) => JSON.stringify(message
 const look = async (session: Session) => shown(await session.window(SMALL).look());
 const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** A provider that tells when it is asked, and fails when it may go on. */
+/** A provider that signals when it is called, and fails when told to proceed. */
 function waitingProvider() {
   let proceed = () => {};
   let tellAsked = () => {};

@@ -17,7 +17,7 @@ const ALL: ClientEdits = {
   compact: { tokens: 900 },
 };
 
-/** A task: the user asks, the assistant thinks and reads a file so many times, and answers. */
+/** A task: the user asks, the assistant thinks and reads a file `reads` times, and answers. */
 function task(name: string, reads: number): readonly Message[] {
   const steps = Array.from({ length: reads }, (_, step): readonly Message[] => {
     const callId = `${name}-${step}`;

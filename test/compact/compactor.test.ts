@@ -19,7 +19,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** A summary that passes the gate: made from the very transcript that was to be summarised. */
+/** A summary that passes the gate: built from the transcript to be summarized. */
 const diligent = (request: GenerateRequest): string => {
   const prompt = typeof request.prompt === "string" ? request.prompt : (request.prompt[0]?.text ?? "");
   const messages = [

@@ -2,24 +2,24 @@ import type { Json } from "../../src/model/json.ts";
 import type { Message } from "../../src/model/message.ts";
 import type { SaidMessage } from "../../src/window/replay/conversation.ts";
 
-/** Messages with seqs from 1 on, a minute apart. */
+/** Messages with seqs starting at 1, a minute apart. */
 export function said(messages: readonly Message[]): readonly SaidMessage[] {
   return messages.map((message, index) => ({ seq: index + 1, at: index * 60_000, message }));
 }
 
-/** Words of the user. */
+/** A user message. */
 export function user(text: string): Message {
   return { role: "user", parts: [{ type: "text", text }] };
 }
 
-/** Words of the assistant. */
+/** An assistant message. */
 export function assistant(text: string): Message {
   return { role: "assistant", parts: [{ type: "text", text }] };
 }
 
 let calls = 0;
 
-/** A call, with words before it, and its result. */
+/** A tool call with text before it, and its result. */
 export function called(
   text: string,
   name: string,
@@ -47,7 +47,7 @@ function code(lines: number, line: (index: number) => string): string {
   return Array.from({ length: lines }, (_, index) => `${index + 1}\t${line(index)}`).join("\n");
 }
 
-/** A cart that forgets its coupon; English, code. */
+/** A cart that loses its coupon; English, code. */
 export const cart: readonly SaidMessage[] = said([
   user(
     "The coupon disappears when the cart is saved. Please find out why and fix it. Do not touch the public API of Cart.",
@@ -135,7 +135,7 @@ export const queue: readonly SaidMessage[] = said([
   ),
 ]);
 
-/** Which index to use; English, research, with a page that tries to steer. */
+/** Choosing an index; English, research, with a prompt injection in a page. */
 export const research: readonly SaidMessage[] = said([
   user(
     "Compare HNSW and IVF for 5 million vectors. I need recall above 0.95 and a table in notes/index-choice.md.",
@@ -206,7 +206,7 @@ export const login: readonly SaidMessage[] = said([
   ),
 ]);
 
-/** A report about suppliers; Chinese, research, with a file that tries to steer. */
+/** A report about suppliers; Chinese, research, with a prompt injection in a file. */
 export const suppliers: readonly SaidMessage[] = said([
   user("请根据 data/suppliers.csv 写一份供应商评估报告，报告必须少于两页，保存为 report/assessment.md。"),
   ...called(

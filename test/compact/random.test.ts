@@ -47,7 +47,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 );
 
 const shown = ({ messages }: Fitted) => JSON.stringify(messages);
-/** Through a window that is large enough to show everything. */
+/** Uses a window that is large enough to show everything. */
 const looked = async (session: Session) => shown(await session.window({ model: MODEL.model }).look());
 
 test("compacted, cut, reverted, rewound and forked in any order: windows fit, are whole, and the way back is exact", async () => {
@@ -141,7 +141,7 @@ async function fitAndCheck(session: Session, window: ReturnType<Session["window"
   expect(shown(await window.look())).toBe(shown(fitted));
 }
 
-/** Every result has its call before it. */
+/** Checks that every result has its call before it. */
 function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {

@@ -2,14 +2,14 @@ import { LonghaulError } from "../../src/model/errors.ts";
 import type { GenerateRequest, Generation, Provider } from "../../src/provider/provider.ts";
 import { ProviderError } from "../../src/provider/provider-error.ts";
 
-/** What a model does when it is asked. */
+/** Behavior of a scripted model. */
 export type Behaviour =
   | { readonly type: "says"; readonly text: string }
   | { readonly type: "answers"; readonly by: (request: GenerateRequest) => string }
   | { readonly type: "fails"; readonly status: number; readonly message?: string }
   | { readonly type: "refuses" | "stalls" | "deaf" | "nothing" };
 
-/** A provider that does what the script says, one behaviour a call, the last one for ever. */
+/** A provider that follows the script, one behavior per call, repeating the last one. */
 export function scriptedProvider(
   id: string,
   script: readonly Behaviour[],

@@ -1,4 +1,4 @@
-// A process whose compaction waits for a model that never answers; says when it has asked.
+// A process whose compaction waits for a model that never answers; reports when it has called the model.
 import { openKernel } from "../../src/index.ts";
 
 const [path = ""] = process.argv.slice(2);

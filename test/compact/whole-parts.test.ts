@@ -7,7 +7,7 @@ import type { Provider } from "../../src/provider/provider.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 import { testKernel } from "../support/kernel.ts";
 
-/** A model that notes its prompts and writes valid summaries. */
+/** A model that records its prompts and writes valid summaries. */
 function reader(): Provider & { prompts: string[] } {
   return {
     id: "test/reader",

@@ -39,7 +39,7 @@ describe("what is said behind an entry", () => {
       const { last } = await one.takeBehind(start, [said(way)]);
       ends.push((await reply(one, last, `to ${way}`))?.id as EntryId);
     }
-    // As if it were opened anew: nothing is known but the log.
+    // As if newly opened: only the log is known.
     const two = talk(session);
     for (const at of [3, 17, 0, 19]) {
       await two.takeBehind(ends[at] as EntryId, [said("on")]);

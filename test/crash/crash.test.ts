@@ -6,6 +6,6 @@ test("every acknowledged append survives SIGKILL at any moment, once and in orde
   const report = await crashRounds(testFolder(), 100);
   expect(report.acknowledged).toBeGreaterThan(1_000);
   expect(report.found).toBeGreaterThanOrEqual(report.acknowledged);
-  // Each writer leaves one draft; the last one is adopted like the others, by the kernel that checks it.
+  // Each writer leaves one draft; the kernel that checks the log also adopts the last one.
   expect(report.interrupted).toBeGreaterThan(50);
 }, 300_000);

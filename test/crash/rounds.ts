@@ -4,7 +4,7 @@ import { type Entry, openKernel, type Session } from "../../src/index.ts";
 import { startChild } from "../support/child.ts";
 import { textOf } from "../support/kernel.ts";
 
-/** What a series of killed writers left, and what of it was checked. */
+/** Counts of entries left by a series of killed writers. */
 export interface CrashReport {
   readonly acknowledged: number;
   readonly found: number;
@@ -47,7 +47,7 @@ async function killedWriter(path: string, round: number): Promise<Map<number, st
   for await (const line of child.lines) {
     if (acks.size === 0) void kill();
     const [seq, text] = line.split(" ");
-    // The last line may be cut off by the kill; then it was not acknowledged.
+    // The kill may truncate the last line, which then was not acknowledged.
     if (/^\d+ \d+:\d+$/.test(line)) acks.set(Number(seq), text as string);
   }
   expect(await child.ended(), child.errors()).toBe("SIGKILL");
@@ -71,7 +71,7 @@ function checkAcknowledged(entries: readonly Entry[], acks: ReadonlyMap<number, 
   for (const [seq, text] of acks) expect(bySeq.get(seq)?.replace("[blob]", "")).toBe(text);
 }
 
-/** Every message of the round is there once and in the order in which it was said. */
+/** Checks that every message of the round is present once and in order. */
 function checkOrder(entries: readonly Entry[], round: number): void {
   const numbers = entries
     .map((entry) => /^(\d+):(\d+)(\[blob\])?$/.exec(textOf(entry)))

@@ -1,4 +1,4 @@
-// Appends in every way there is until it is killed, and says after each commit, synchronously, what was acknowledged.
+// Appends in every possible way until it is killed, and synchronously prints each acknowledged commit.
 import { writeSync } from "node:fs";
 import { openKernel } from "../../src/index.ts";
 

@@ -19,7 +19,7 @@ interface Stage {
   readonly server: WireServer;
   readonly repository: TestRepository;
   readonly home: string;
-  /** Starts the example in the repository; resolves when it has ended. */
+  /** Starts the example in the repository; `ended` resolves when it exits. */
   start(...args: string[]): {
     readonly ended: Promise<{ code: number | string; output: string }>;
     interrupt(signal: NodeJS.Signals): void;
@@ -27,7 +27,7 @@ interface Stage {
   };
 }
 
-/** A repository with a mistake in it, and a provider that is told what to say to the agent and to its helper. */
+/** A repository with a bug in it, and a provider with scripts for the agent and its helper. */
 async function stage(): Promise<Stage> {
   const server = await startWireServer();
   onTestFinished(() => server.close());
@@ -79,7 +79,7 @@ function play(server: WireServer, coder: readonly Behaviour[], helper: readonly 
   server.decide(({ body }) => {
     const request = JSON.stringify(body);
     const next = scripts[request.includes("You are the helper") ? "helper" : "coder"].shift();
-    // The names of agents are known only to those who run them.
+    // Only the process that runs the agents knows their names.
     const name = /helper-[0-9a-f]{8}/.exec(request)?.[0] ?? "";
     return next && (JSON.parse(JSON.stringify(next).replaceAll("HELPER", name)) as Behaviour);
   });

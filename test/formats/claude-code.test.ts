@@ -48,7 +48,7 @@ function copiedBytes(items: readonly Item[]): number {
   return items.reduce((sum, item) => sum + (item.type === "copy" ? item.bytes : 0), 0);
 }
 
-/** What is left of a result beside its message. */
+/** The stored remainder of a result outside its message. */
 function leftOf(records: readonly RecordItem[], uuid: string): unknown {
   const message = messagesOf(records).find(({ id }) => id === uuid);
   const raw = records.find(({ id }) => id === `${uuid}:toolUseResult`)?.body;

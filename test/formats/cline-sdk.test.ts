@@ -68,7 +68,7 @@ const session = (more: Readonly<Record<string, unknown>> = {}, list: readonly ob
   ...more,
 });
 
-/** The hash as the SDK makes it, with what the person wrote already as it is shown. */
+/** The SDK's hash, with the user's text in its displayed form. */
 function prefixHash(list: readonly { role: string; content: unknown }[]): string {
   const hash = createHash("sha256").update(`cline-session-compaction-source-v2\n${list.length}\n`);
   for (const message of list) {

@@ -19,7 +19,7 @@ const said = (text: string) => ({ type: "text", text });
 const user = (...texts: string[]) => ({ role: "user", content: texts.map(said) });
 const assistant = (...texts: string[]) => ({ role: "assistant", content: texts.map(said) });
 
-/** A message shown while `index` was the last of the conversation, so many seconds after the start. */
+/** A message shown while `index` was the last of the conversation, `seconds` after the start. */
 function say(kind: string, index: number, seconds: number, more: object = {}) {
   const ts = START + seconds * 1000;
   return { ts, type: "say", say: kind, conversationHistoryIndex: index, ...more };

@@ -14,7 +14,7 @@ const SESSION = "5e551011-0000-4000-8000-000000000001";
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Events with ids e1, e2 … in a chain. */
+/** A chain of events with ids e1, e2 … */
 function chain(...events: readonly (readonly [type: string, data: object, more?: object])[]): object[] {
   return events.map(([type, data, more], index) => ({
     type,

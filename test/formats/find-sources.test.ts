@@ -7,7 +7,7 @@ import type { Folder } from "../../src/formats/reading/folder.ts";
 import { testFolder } from "../support/folder.ts";
 import { findingProblems, readAll, sourcesAt } from "../support/items.ts";
 
-/** A format that takes every file with an ending, or whole folders by name. */
+/** A format that claims every file with an ending, or whole folders by name. */
 function takes(choose: (folder: Folder) => readonly string[], asked: string[] = []): Format {
   return {
     name: "pi",

@@ -14,7 +14,7 @@ import { HAS_TRANSCRIPTS, realSamples } from "./fuzz/real-samples.ts";
 import { bytesOf, type Sample } from "./fuzz/sample.ts";
 import { SAMPLES } from "./fuzz/samples/index.ts";
 
-/** Another one tries other cases: `LONGHAUL_FUZZ_SEED=7 npx vitest run test/formats/fuzz.test.ts`. */
+/** Another seed tries other cases: `LONGHAUL_FUZZ_SEED=7 npx vitest run test/formats/fuzz.test.ts`. */
 const SEED = Number(process.env.LONGHAUL_FUZZ_SEED ?? 1) * 1_000_003;
 const SHARES = { samples: 8_500, real: 1_200, imports: 270, disk: 30 };
 
@@ -28,7 +28,7 @@ const read = (folder: string, formats: typeof FORMATS, seed = 0) =>
 const named = (sample: Sample): [string, Sample] => [`${sample.format}: ${sample.name}`, sample];
 const formatsOf = (sample: Sample) => FORMATS.filter(({ name }) => name === sample.format);
 
-/** A folder that holds a sample as it is. */
+/** A folder with an unchanged sample. */
 function laneOf(sample: Sample): Lane {
   const lane = new Lane(realpathSync(testFolder()));
   const database = join(testFolder(), "sample.db");
@@ -37,7 +37,7 @@ function laneOf(sample: Sample): Lane {
   return lane;
 }
 
-/** The folder with every file below it, its time and its content. */
+/** Every file below the folder with its time and content. */
 function treeOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .sort()

@@ -91,7 +91,7 @@ function storage(root: string, messages: Message[], info: Fields = SESSION): voi
   }
 }
 
-/** A database as opencode keeps it, with the columns that are read. */
+/** A database in opencode's format, with the columns that are read. */
 function database(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
   db.exec(`CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT,

@@ -23,7 +23,7 @@ const files: readonly ManifestFile[] = isThere ? JSON.parse(readFileSync(manifes
 const some = (format: string, count: number) =>
   files.filter(({ fmt, path }) => fmt === format && !path.endsWith("ui_messages.json")).slice(0, count);
 
-/** Writes a session into a folder as a writer writes it. */
+/** Exports a session into a folder. */
 async function write(kernel: Kernel, session: SessionId, name: WriterName): Promise<string> {
   const writer = WRITERS.find((one) => one.name === name);
   if (!writer) throw new Error(`no writer ${name}`);
@@ -38,7 +38,7 @@ async function write(kernel: Kernel, session: SessionId, name: WriterName): Prom
   return folder;
 }
 
-/** Everything in a log that a reader can see, but for what says where it was imported from. */
+/** All visible content of a log, except import provenance. */
 async function contentOf(kernel: Kernel, id: SessionId) {
   await using session = await kernel.session(id);
   const entries: unknown[] = [];
@@ -55,7 +55,7 @@ async function contentOf(kernel: Kernel, id: SessionId) {
   return entries;
 }
 
-/** Imports a file, writes it, imports that elsewhere; gives both logs. */
+/** Imports a file, exports it, and imports that elsewhere; returns both logs. */
 async function thereAndBack(path: string, name: WriterName) {
   await using first = await openKernel({ path: ":memory:" });
   await using second = await openKernel({ path: ":memory:" });

@@ -11,7 +11,7 @@ import { readText, words } from "./wire/reading-wire.ts";
 const agent = "primary";
 const prompt = "(Open file: n/a)\nbash-$";
 
-/** A turn as versions before 1 have it in both places. */
+/** A turn as versions before 1 store it in both places. */
 const turn = (action: string, observation: string) => {
   const thought = "I think.\n";
   const response = `${thought}\`\`\`\n${action}\n\`\`\``;

@@ -20,7 +20,7 @@ const formats = isThere
   ? [...new Set(files.map(({ fmt }) => fmt))]
   : ["(none: no real transcripts here)" as const];
 
-/** What is in a store, counted entry by entry: newer versions of a record count in place of older ones. */
+/** Counts a store's content entry by entry; newer versions of a record replace older ones. */
 async function countStore(kernel: Kernel) {
   let messages = 0;
   let toolCalls = 0;
@@ -33,7 +33,7 @@ async function countStore(kernel: Kernel) {
       for (const part of flatParts(entry.message)) {
         if (part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call")) toolCalls++;
         if (part.type === "blob" && part.of === undefined && part.mime.startsWith("image/")) images++;
-        // A picture with damaged bytes stays the block it was, beside the log if it is large.
+        // An image with damaged bytes stays a raw block, in a blob if it is large.
         const block =
           part.type === "raw"
             ? JSON.stringify(part.value)

@@ -18,7 +18,7 @@ const line = (id: string, text: string) => {
   return `${JSON.stringify(record)}\n`;
 };
 
-/** Follows a folder until `until` is met, doing `act` after each event. */
+/** Watches a folder, calling `act` after each event, until it returns "stop". */
 async function follow(
   kernel: Kernel,
   folder: string,

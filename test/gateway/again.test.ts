@@ -11,7 +11,7 @@ const API = "anthropic";
 const WORK = { api: API, turns: 40, characters: 5_000, clientWindow: 200_000 } as const;
 const byBytes = (body: Buffer) => Math.ceil(body.length / 4);
 
-/** An agent in the middle of long work, whose window was edited, and what its upstream hears. */
+/** An agent in the middle of long work with an edited window, and its upstream. */
 async function longAtWork() {
   const upstream = await startLimitedUpstream({
     api: API,

@@ -10,7 +10,7 @@ import { expectWholeLog, working } from "./long-session.ts";
 const WINDOW = 16_000;
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
-/** A gateway before a model with a small window. */
+/** A gateway in front of a model with a small window. */
 async function smallModel(
   api: ApiName,
   reply: Parameters<typeof startLimitedUpstream>[0]["reply"],

@@ -4,7 +4,7 @@ import { startGateway, type TestGateway, threadsOf } from "../support/gateway.ts
 import { says, startUpstream } from "../support/upstream.ts";
 import { lineOfThread } from "./only-line.ts";
 
-/** Looks as unique as any, and is the same for all conversations of a program. */
+/** Looks unique, but is the same for all conversations of a program. */
 const KEY = "5f4dcc3b5aa765d61d8327deb882cf99";
 
 async function world() {

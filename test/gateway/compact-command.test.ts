@@ -46,7 +46,7 @@ describe("/compact typed in a chat", () => {
       expect(JSON.stringify(messages)).toContain('"/compact keep the name orders_3"');
       expect(await summariesOf(gateway)).toBe(1);
 
-      // The next turn goes on from the summary, and the command is not carried out again.
+      // The next turn continues from the summary, and the command is not executed again.
       await agent.say("What is next?");
       expect(lastBytes().length).toBeLessThan(before / 2);
       expect(lastBytes()).toContain("What is next?");

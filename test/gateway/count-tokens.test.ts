@@ -9,7 +9,7 @@ import { working } from "./long-session.ts";
 
 const COUNT = "/v1/messages/count_tokens";
 
-/** A provider that takes four bytes for a token, and tells so with every reply. */
+/** A provider that counts four bytes as a token, and reports that with every reply. */
 function counting(): Promise<Upstream> {
   let turn = 0;
   return startUpstream((heard, response) => {
@@ -41,7 +41,7 @@ async function workedOn(fields: object = {}, config: object = {}) {
   return { upstream, gateway, last, body: { ...rest, messages } };
 }
 
-/** Messages with cache markers at the end of the last four of the user. */
+/** Messages with cache markers at the end of the last four user messages. */
 function marked(elements: readonly JsonObject[]): JsonObject[] {
   const users = elements.filter(({ role }) => role === "user").slice(-4);
   return elements.map((element) => {

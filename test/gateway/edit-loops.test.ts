@@ -9,7 +9,7 @@ import { says, startUpstream } from "../support/upstream.ts";
 const WINDOWS = [16_000, 64_000, 200_000];
 const POLICY_NAMES = POLICIES.map(({ name }) => name).filter((name) => name !== "none");
 
-/** Text of about so many tokens. */
+/** Text of about `tokens` tokens. */
 const words = (tokens: number, mark: string) =>
   Array.from({ length: Math.ceil(tokens / 10) }, (_, at) => `${mark} says that item ${at} is in order.`).join(
     "\n",

@@ -21,7 +21,7 @@ const SUBJECTS = [
   "jazz",
 ];
 
-/** A gateway before a model with a window of so many tokens; `heard` are the bodies that reached it. */
+/** A gateway in front of a model with a window of `window` tokens; `heard` are the bodies it received. */
 async function smallModel(
   api: (typeof APIS)[number],
   window: number,

@@ -20,7 +20,7 @@ const REPLY = {
   toolCalls: [{ id: "call_1", name: "read_file", input: { path: "a.ts" } }],
 };
 
-/** Messages of the assistant in the log of the only conversation. */
+/** Assistant messages in the log of the only conversation. */
 async function saidByModel(gateway: TestGateway) {
   const [main] = await threadsOf(gateway, "main");
   const log = await logOf(await gateway.kernel.session(main?.id));
@@ -37,7 +37,7 @@ function streamed(agent: TestAgent, api: ApiName): readonly string[] {
   return wireApi(url).events(REPLY, { path: url, body: agent.body() }).map(formatEvent);
 }
 
-/** The index of the event with which all is said. */
+/** The index of the event that ends the content. */
 function endOf(events: readonly string[]): number {
   const finished = events.findIndex((event) =>
     /"finish_reason":"|"stop_reason":"|"response.completed"/.test(event),

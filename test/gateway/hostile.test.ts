@@ -13,7 +13,7 @@ const BODY = JSON.stringify({
   max_tokens: 9,
   messages: [{ role: "user", content: "Let me in." }],
 });
-/** Stands for where the gateway listens. */
+/** Placeholder for the gateway's address. */
 const HERE = "gateway.here";
 const HEAD =
   "POST /v1/messages HTTP/1.1\r\nHost: gateway.here\r\nContent-Type: application/json\r\nX-Api-Key: k\r\n";
@@ -21,7 +21,7 @@ const LENGTH = `Content-Length: ${BODY.length}\r\n`;
 const CHUNKED = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 const HIDDEN = "POST /v1/messages HTTP/1.1\r\nHost: gateway.here\r\nX-Hidden: 1\r\n\r\n";
 
-/** Requests of which two servers could see different ends, or that are none. */
+/** Invalid requests, and requests whose end is ambiguous between two servers. */
 const HOSTILE: Readonly<Record<string, string>> = {
   "length and chunks": `${HEAD}${LENGTH}Transfer-Encoding: chunked\r\n\r\n${CHUNKED}${HIDDEN}`,
   "two lengths": `${HEAD}${LENGTH}Content-Length: 3\r\n\r\n${BODY}`,
@@ -140,13 +140,13 @@ function sendTo(port: number, bytes: string): Promise<string> {
   return sendRaw(port, bytes.replaceAll(HERE, `127.0.0.1:${port}`), 800);
 }
 
-/** One more byte of a head that never ends. */
+/** Sends one more byte of a header that never ends. */
 function drip(sockets: readonly Socket[]): void {
   for (const [at, socket] of sockets.entries())
     if (!socket.destroyed) socket.write(HEAD[Math.floor(at / 7) % HEAD.length] === "\r" ? "x" : "P");
 }
 
-/** Waits until nothing is under way and what can be let go is. */
+/** Waits until no request is in flight and resources are released. */
 async function settle(gateway: { status(): { readonly inFlight: number } }): Promise<void> {
   while (gateway.status().inFlight > 0) await sleep(10);
   await sleep(300);

@@ -10,7 +10,7 @@ const BODY = JSON.stringify({
   messages: [{ role: "user", content: "Hello." }],
 });
 
-/** A provider that hints before it answers. */
+/** A provider that sends early hints before its reply. */
 function hinting(times = 1) {
   return startUpstream((heard, response, index) => {
     for (let time = 0; time < times; time++)
@@ -25,7 +25,7 @@ interface Informed {
   readonly hints: readonly (readonly [number, string | undefined])[];
 }
 
-/** Asks, and waits for permission before the body is sent. */
+/** Sends a request, and waits for "100 Continue" before the body. */
 function askPatiently({ url }: TestGateway): Promise<Informed> {
   const { hostname, port } = new URL(url);
   const headers = {
@@ -50,7 +50,7 @@ function askPatiently({ url }: TestGateway): Promise<Informed> {
   });
 }
 
-/** Everything that comes back for bytes on a socket. */
+/** Everything received for bytes sent on a socket. */
 function sendBytes({ port }: TestGateway, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(text));

@@ -6,7 +6,7 @@ import { onlyLine } from "./only-line.ts";
 
 const TOOLS = [{ name: "read", description: "Reads.", input_schema: { type: "object" } }];
 
-/** A provider whose replies have an id of their own each: Anthropic's threads are known by them. */
+/** A provider with a unique id per reply, which identifies Anthropic's threads. */
 async function startThreads(): Promise<Upstream> {
   return startUpstream((heard, response, index) => {
     const events = eventsOf(heard, { text: `Reply ${index + 1}.` }).join("");

@@ -13,7 +13,7 @@ const error = {
 const event = (type: string, data: object) =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 
-/** Streams that begin well and then say that the request was too long, each piece in bytes of its own. */
+/** Streams that begin normally and then report that the request was too long, each piece in its own write. */
 const REFUSALS = {
   "openai-responses": [
     event("response.created", { response }),
@@ -40,7 +40,7 @@ async function refuse(response: ServerResponse, pieces: readonly string[]): Prom
   beginStream(response);
   for (const piece of pieces) {
     await new Promise((resolve) => response.write(piece, resolve));
-    // So that what follows comes in bytes of its own.
+    // Pause, so that the next piece arrives in its own packet.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   response.end();

@@ -6,29 +6,31 @@ import { behave, type Heard, startUpstream, type Upstream } from "../support/ups
 import { anthropic } from "../support/wire-server/anthropic.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
 
-/** A provider with a window that it enforces. */
+/** A provider that enforces a window. */
 export interface LimitedUpstream extends Upstream {
-  /** Tokens of each request that was let through, and how many of them it knew from the one before. */
+  /** Tokens of each accepted request, and how many of them were cached from the previous one. */
   readonly counts: readonly number[];
   readonly cached: readonly number[];
-  /** How many were too long. */
+  /** Number of requests that were too long. */
   readonly refused: () => number;
 }
 
-/** What a limited provider is made of. */
+/** Options of a limited provider. */
 export interface LimitedOptions {
   readonly api: ApiName;
-  /** Tokens that a request may have at most. */
+  /** Maximum tokens of a request. */
   readonly window: number;
   /** Tokens of a body; `index` is that of the reply. */
   readonly count: (body: Buffer, index: number) => number;
-  /** What the model says to the request of an index, counted among those that were let through. */
+  /** The reply to an accepted request, by index. */
   readonly reply: (index: number) => Reply;
-  /** True if several requests come at once: then what was said last is none of a request's business. */
+  /** True if requests are concurrent, so that the last reply does not belong to the next request. */
   readonly isAtOnce?: boolean;
 }
 
-/** Starts a provider that refuses requests which are too long, in the words of its API, or which break one of its rules. */
+/**
+ * Starts a provider that refuses requests that are too long, in the format of its API, or that break one of its rules.
+ */
 export async function startLimitedUpstream(options: LimitedOptions): Promise<LimitedUpstream> {
   const { api, window, count, reply, isAtOnce = false } = options;
   const counts: number[] = [];
@@ -55,7 +57,7 @@ export async function startLimitedUpstream(options: LimitedOptions): Promise<Lim
   return { ...upstream, counts, cached, refused: () => refused };
 }
 
-/** How many bytes two bodies begin with alike. */
+/** Length of the common prefix of two bodies. */
 function sameBytes(one: Buffer, other: Buffer): number {
   let [from, to] = [0, Math.min(one.length, other.length)];
   while (from < to) {
@@ -92,7 +94,7 @@ const OVERFLOWS: Readonly<Record<ApiName, (tokens: number, window: number) => ob
   }),
 };
 
-/** What every provider insists on, and that the model's last message is as it said it. */
+/** Checks the rules of every provider, and that the model's last message is unchanged. */
 function checkRules(api: ApiName, heard: Heard, last: Reply): void {
   const elements = heard.json[apiOf(api).messagesField] as readonly JsonObject[];
   expect(violationsIn(api, elements)).toEqual([]);
@@ -103,7 +105,7 @@ function checkRules(api: ApiName, heard: Heard, last: Reply): void {
     const { content } = anthropic.body(last, { path: "", body: {} }) as JsonObject;
     const isMark = (key: string) => key === "cache_control";
     const said = content as readonly unknown[];
-    // Earlier words may stand before it, where what lay between has left.
+    // Earlier text may precede it if the messages in between have left.
     const sent = (latest.content as readonly unknown[]).slice(-said.length);
     expect(JSON.stringify(sent, (key, value) => (isMark(key) ? undefined : value))).toBe(
       JSON.stringify(said),
@@ -111,7 +113,7 @@ function checkRules(api: ApiName, heard: Heard, last: Reply): void {
   } else expect(JSON.stringify(latest)).toContain(JSON.stringify(last.text).slice(1, -1));
 }
 
-/** Words that look like those of a program, never the same twice. */
+/** Text that resembles program output, never the same twice. */
 export function output(turn: number, characters: number): string {
   let state = turn * 7_919 + 17;
   const lines: string[] = [];

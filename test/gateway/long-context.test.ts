@@ -13,7 +13,7 @@ const counting = () =>
     behave(heard, response, { type: "reply", reply: { text: "Fine.", usage } });
   });
 
-/** A conversation that is more than a window of 200,000 tokens takes, and costs too little to be edited for that. */
+/** A conversation that exceeds a window of 200,000 tokens, but is too cheap to be edited to save cost. */
 function long(agent: TestAgent): TestAgent {
   for (let turn = 0; turn < 12; turn++) {
     agent.elements.push({ role: "user", content: output(turn, 40_000) });
@@ -22,7 +22,7 @@ function long(agent: TestAgent): TestAgent {
   return agent;
 }
 
-/** How many messages of such a conversation are sent. */
+/** The number of messages of such a conversation that are sent. */
 async function sent(
   headers: Record<string, string>,
   config: Record<string, unknown> = {},

@@ -6,17 +6,17 @@ import { logOf, type TestGateway, threadsOf } from "../support/gateway.ts";
 import { output } from "./limited.ts";
 import { textsIn } from "./said.ts";
 
-/** How long an agent works, and with how much. */
+/** Amount of an agent's work. */
 export interface Work {
   readonly api: ApiName;
   readonly turns: number;
-  /** Characters that a tool puts out. */
+  /** Characters of each tool output. */
   readonly characters: number;
-  /** Most tokens that the client may ever be told of. */
+  /** Maximum tokens that may ever be reported to the client. */
   readonly clientWindow: number;
 }
 
-/** What the model says in such a session. */
+/** The model's reply in such a session. */
 export function working(turn: number) {
   const call = { id: `call_${turn}`, name: "read_file", input: { path: `src/part${turn % 50}/file.ts` } };
   return {
@@ -26,7 +26,7 @@ export function working(turn: number) {
   };
 }
 
-/** Works for so many turns; fails if the client ever hears of an overflow or is told of more tokens than it has room for. */
+/** Works for `turns` turns; fails if the client ever sees an overflow or more tokens than its window. */
 export async function workOn(gateway: TestGateway, work: Work): Promise<TestAgent> {
   const { api, turns, characters, clientWindow } = work;
   const agent = new TestAgent(gateway, api);
@@ -41,7 +41,7 @@ export async function workOn(gateway: TestGateway, work: Work): Promise<TestAgen
   return agent;
 }
 
-/** Fails unless the log of the only conversation holds what the client holds: every message, once, in its order. */
+/** Checks that the log of the only conversation contains the client's messages, each once and in order. */
 export async function expectWholeLog(gateway: TestGateway, agent: TestAgent, api: ApiName): Promise<void> {
   const [main, ...others] = await threadsOf(gateway);
   expect(others).toEqual([]);

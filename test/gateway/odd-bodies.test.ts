@@ -4,7 +4,7 @@ import { startUpstream } from "../support/upstream.ts";
 
 const PATHS = { anthropic: "/v1/messages", "openai-chat": "/v1/chat/completions" } as const;
 
-/** A provider that has nothing to say, whatever it is sent. */
+/** A provider that gives an empty reply to everything. */
 const silent = () =>
   startUpstream((_, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
 

@@ -7,7 +7,7 @@ import { output } from "./limited.ts";
 import { lineOfThread } from "./only-line.ts";
 import { textsIn } from "./said.ts";
 
-/** How clients keep what they have begun and what the model has made of it. */
+/** Ways in which clients store their prefill and the model's continuation. */
 const KEPT: Readonly<Record<string, (begun: string, reply: string) => readonly JsonObject[]>> = {
   "as one text": (begun, reply) => [{ role: "assistant", content: begun + reply }],
   "as one text without white space between": (begun, reply) => [
@@ -27,7 +27,7 @@ async function world() {
   return { upstream, gateway: await startGateway({ upstream: upstream.url }) };
 }
 
-/** Asks with a beginning of the reply, and keeps both as a client does. */
+/** Sends a request with a prefill, and stores both as a client does. */
 async function ask(agent: TestAgent, text: string, begun: string, keep: (typeof KEPT)[string]) {
   agent.elements.push({ role: "user", content: text });
   const asked = [...agent.elements];
@@ -111,7 +111,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     for (const { body, json } of upstream.heard) {
       expect(body.length / 4).toBeLessThan(window);
       const said = json.messages.filter(({ role }: JsonObject) => role === "assistant").slice(0, -1);
-      // Replies that stand in a row because what was between has left are one message.
+      // Adjacent replies are merged into one message when the messages in between have left.
       for (const { content } of said)
         for (const reply of content.split("\n\n")) expect(whole).toContain(reply);
     }

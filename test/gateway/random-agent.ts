@@ -4,7 +4,7 @@ import type { TestGateway } from "../support/gateway.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
 import { output } from "./limited.ts";
 
-/** Numbers that look random and are the same for the same seed. */
+/** Seeded pseudo-random numbers. */
 export function numbersFrom(seed: number): (below: number) => number {
   let state = (seed * 2_654_435_761) % 2_147_483_647 || 1;
   return (below) => {
@@ -13,7 +13,7 @@ export function numbersFrom(seed: number): (below: number) => number {
   };
 }
 
-/** A reply of some model: with and without thoughts, words and calls. */
+/** A random reply, with and without reasoning, text and calls. */
 export function anyReply(random: (below: number) => number, index: number): Reply {
   const calls = random(5) === 0 ? 0 : 1 + random(3);
   return {
@@ -33,7 +33,7 @@ type Block = Record<string, unknown>;
 const MARK = { cache_control: { type: "ephemeral" } };
 const PICTURE = Buffer.from("a picture, or something like it".repeat(20)).toString("base64");
 
-/** A client of the Messages API with habits that clients have: moving markers, reminders, pictures, tails that vanish. */
+/** A client of the Messages API with common habits: moving markers, reminders, images, transient tails. */
 export class RandomAgent extends TestAgent {
   readonly #random: (below: number) => number;
   readonly #hasTail: boolean;
@@ -47,7 +47,7 @@ export class RandomAgent extends TestAgent {
     this.fields.system = [{ type: "text", text: lead, ...MARK }];
   }
 
-  /** Says or hands over what comes next, and keeps the reply. */
+  /** Sends the next message or tool results, and stores the reply. */
   async step(): Promise<void> {
     const turn = this.#turn++;
     const calls = (this.elements.at(-1)?.content ?? []) as readonly Block[];
@@ -88,7 +88,7 @@ export class RandomAgent extends TestAgent {
   }
 }
 
-/** The same messages with markers on the last two that can carry one, and on no others. */
+/** The messages with markers only on the last two that can carry one. */
 function marked(elements: readonly JsonObject[]): JsonObject[] {
   const last = elements.length - 1;
   return elements.map((element, at) => (at === last || at === last - 2 ? withMark(element) : element));

@@ -4,10 +4,10 @@ import type { JsonObject } from "../../src/gateway/api/api.ts";
 
 const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "../recordings");
 
-/** Whether this machine has requests that real clients sent. */
+/** Whether this machine has recorded requests of real clients. */
 export const HAS_RECORDINGS = existsSync(folder);
 
-/** A request that a real client sent and what it was answered, as it was recorded. */
+/** A recorded request of a real client, with its response. */
 export interface RecordedFile {
   /** "<client>/<scenario>/<number>….json". */
   readonly file: string;
@@ -16,15 +16,15 @@ export interface RecordedFile {
   readonly body: JsonObject;
   readonly response: {
     readonly status: number;
-    /** Data of the events of a stream. */
+    /** Data of a stream's events. */
     readonly sse?: readonly (JsonObject | string)[];
     readonly body?: unknown;
-    /** True for an answer that broke off half-way. */
+    /** True for a response that broke off. */
     readonly truncated?: boolean;
   };
 }
 
-/** All requests that were recorded and have a body, in their order. */
+/** All recorded requests with a body, in order. */
 export function readRecorded(): readonly RecordedFile[] {
   return globSync("**/*POST*.json", { cwd: folder })
     .sort()

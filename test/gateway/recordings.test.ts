@@ -137,7 +137,7 @@ function said(
   return elements.slice(first < 0 ? elements.length : first);
 }
 
-/** Headers as they are to arrive: all but those of a connection, whose values are the hop's own. */
+/** Headers expected upstream: all except those of the connection, which belong to the hop. */
 function connectionAside(rawHeaders: readonly string[]): readonly string[] {
   const own = ["host", "connection", "content-length"];
   return rawHeaders.filter(
@@ -160,7 +160,7 @@ function callIds(elements: readonly JsonObject[]): readonly string[] {
   ];
 }
 
-/** Calls of replies that no later request has said again. */
+/** Calls of replies that no later request contains. */
 function lastCalls(ids: readonly string[]): readonly string[] {
   return ids.filter((id) => id.startsWith("tool-call") && !ids.includes(id.replace("call", "result")));
 }
@@ -187,7 +187,7 @@ function changed({ name, recorded }: Scenario, change: (text: string) => string)
   return { name, recorded: made };
 }
 
-/** What must hold of every request that goes out, edited or not. */
+/** Invariants of every outgoing request, edited or not. */
 function checkRules({ recorded: { api, elements }, heard }: Replayed): void {
   const after = heard.json[api.messagesField] as readonly JsonObject[];
   expect(newViolations(api.name, elements, after)).toEqual([]);
@@ -204,7 +204,7 @@ function isOfAssistant({ role, type }: JsonObject): boolean {
   return role === "assistant" || type === "function_call" || type === "reasoning";
 }
 
-/** An element as it stands on the wire, cache markers aside. */
+/** A serialized element without cache markers. */
 function unmarked(element: JsonObject | undefined): string {
   return JSON.stringify(element ?? {}, (key, value) => (key === "cache_control" ? undefined : value));
 }

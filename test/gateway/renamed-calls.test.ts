@@ -7,7 +7,7 @@ const TURNS = 16;
 const TOOLS = [{ name: "read", description: "Reads.", input_schema: { type: "object" } }];
 const REMINDER = { role: "user", content: "<internal>No tasks are running.</internal>" };
 
-/** A provider that calls a tool in each reply, by an id that the client does not keep. */
+/** A provider whose every reply calls a tool, with an id that the client does not keep. */
 function startCalling() {
   return startUpstream((heard, response, index) => {
     const call = { id: `toolu_${index + 1}`, name: "read", input: { path: `notes-${index + 1}.txt` } };

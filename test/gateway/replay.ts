@@ -6,7 +6,7 @@ import { type Answer, ask, type TestGateway, without } from "../support/gateway.
 import { formatEvent, type Heard, type Upstream } from "../support/upstream.ts";
 import { type RecordedFile, readRecorded } from "./recorded.ts";
 
-/** A request that a real client sent, and what it was answered. */
+/** A request of a real client, and its response. */
 export interface Recorded {
   readonly url: string;
   readonly api: Api;
@@ -14,20 +14,20 @@ export interface Recorded {
   readonly body: JsonObject;
   readonly elements: readonly JsonObject[];
   readonly status: number;
-  /** The answer as it went over the wire. */
+  /** The response as it went over the wire. */
   readonly bytes: Buffer;
   readonly isStream: boolean;
-  /** True for an answer that broke off half-way. */
+  /** True for a response that broke off. */
   readonly isCut: boolean;
 }
 
-/** What one client sent in one scenario, in order. */
+/** The requests of one client in one scenario, in order. */
 export interface Scenario {
   readonly name: string;
   readonly recorded: readonly Recorded[];
 }
 
-/** All scenarios that were recorded. */
+/** All recorded scenarios. */
 export function readScenarios(): readonly Scenario[] {
   const byName = Map.groupBy(readRecorded(), ({ file }) => dirname(file));
   return [...byName].map(([name, files]) => ({ name, recorded: files.map(read) }));
@@ -63,7 +63,7 @@ interface RecordedEvent {
 const RECORDED_IN = /\/tmp\/research\/gateway\/run\/[\w-]+\/proj/g;
 const FOLDER = ["", "home", "dev", "proj"].join("/");
 
-/** Replies name the folder in which they were recorded, requests another: the calls of both are to be the same. */
+/** Replies and requests were recorded in different folders; makes their calls match. */
 function sameFolder(events: readonly (RecordedEvent | string)[]): readonly (RecordedEvent | string)[] {
   const pieces: string[] = [];
   const taken = JSON.stringify(events, (key, value) => {
@@ -71,7 +71,7 @@ function sameFolder(events: readonly (RecordedEvent | string)[]): readonly (Reco
     pieces.push(value);
     return `piece ${pieces.length}`;
   });
-  // Every recorded reply has one call at most.
+  // Every recorded reply has at most one call.
   const whole = pieces.join("").replaceAll(RECORDED_IN, FOLDER);
   const put = (_: string, number: string) => JSON.stringify(number === "1" ? whole : "");
   return JSON.parse(taken.replaceAll(RECORDED_IN, FOLDER).replace(/"piece (\d+)"/g, put));
@@ -81,20 +81,20 @@ function isChat(event: RecordedEvent | string | undefined): boolean {
   return typeof event === "object" && event.object === "chat.completion.chunk";
 }
 
-/** One request of a replay: what was sent, what reached the upstream, what came back. */
+/** One request of a replay: the sent request, the one received upstream, and the response. */
 export interface Replayed {
   readonly recorded: Recorded;
   readonly sent: Buffer;
   readonly sentHeaders: readonly string[];
-  /** What the upstream got for it, the last time it was tried. */
+  /** The request that the upstream received on the last attempt. */
   readonly heard: Heard;
   readonly answer: Answer;
 }
 
-/** Headers that a replay sets itself, or that are of the connection. */
+/** Headers that a replay sets itself, or that belong to the connection. */
 const OWN = ["host", "connection", "content-length"];
 
-/** Sends what a client sent, one request after the other; the upstream answers what it answered then. */
+/** Sends a client's requests in order; the upstream gives the recorded replies. */
 export async function replay(
   gateway: TestGateway,
   upstream: Upstream,
@@ -129,6 +129,6 @@ function answerAs({ status, bytes, isStream, isCut }: Recorded, response: Server
   const type = isStream ? "text/event-stream" : "application/json";
   response.writeHead(status, ["X-Request-Id", "req_1", "content-type", type, "X-Ratelimit-Left", "7"]);
   if (!isCut) response.end(bytes);
-  // What was written has to leave before the connection is dropped.
+  // The bytes must be sent before the connection is dropped.
   else response.write(bytes, () => setImmediate(() => response.destroy()));
 }

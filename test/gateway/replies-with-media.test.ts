@@ -13,10 +13,10 @@ const SOURCE = {
   url_citation: { url: "https://example.org/a", title: "A", start_index: 0, end_index: 3 },
 };
 
-/** What the model says to the request of an index. */
+/** The model's reply by request index. */
 type Reply = (index: number) => JsonObject;
 
-/** How clients keep a reply. */
+/** Converts a reply to the form in which a client stores it. */
 type Keep = (reply: JsonObject, index: number) => JsonObject;
 
 function answer(response: ServerResponse, reply: JsonObject, isStreamed: boolean): void {

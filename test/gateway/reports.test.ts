@@ -15,7 +15,7 @@ const WINDOW = 64_000;
 const tokensOf = ({ body }: Heard) => Math.round(body.length / 4.3);
 const wordsOf = (heard: Heard | undefined) => JSON.stringify(heard?.json.messages ?? heard?.json.input);
 
-/** A conversation of so many questions and answers. */
+/** A conversation of `turns` questions and answers. */
 function talk(turns: number, characters: number) {
   return Array.from({ length: 2 * turns + 1 }, (_, at) => ({
     role: at % 2 === 0 ? "user" : "assistant",
@@ -42,7 +42,7 @@ describe("a usage report", () => {
     const session = await gateway.kernel.session(main?.id);
     expect(await session.overlays.list()).toEqual([]);
     await gateway.close();
-    // A session that is opened again reads the report back.
+    // A reopened session reads the report back.
     const second = await startGateway({ upstream: upstream.url, path: gateway.path });
     const later = new TestAgent(second, api);
     later.elements = [...agent.elements];
@@ -90,7 +90,7 @@ describe("a usage report", () => {
   });
 });
 
-/** A provider that counts the output that is asked for, and says so in the words of its API. */
+/** A provider that counts the requested output towards the limit, and refuses in the format of its API. */
 function strict(api: ApiName, reply = "Fine.") {
   return startUpstream((heard, response, index) => {
     const input = tokensOf(heard);
@@ -127,7 +127,7 @@ describe("output that does not fit beside the messages", () => {
       const lowered = second?.json[OUTPUT_FIELD[api]];
       expect(lowered).toBeLessThan(WINDOW);
       expect(lowered).toBeGreaterThan(50_000);
-      // From now on it is known, and asked for right away.
+      // The limit is now known and requested right away.
       await agent.say("Go on.");
       expect(upstream.heard).toHaveLength(3);
       expect(upstream.heard[2]?.json[OUTPUT_FIELD[api]]).toBeGreaterThan(50_000);
@@ -183,12 +183,12 @@ describe("an overflow for ever", () => {
     expect(new Set(upstream.heard.map(({ body }) => body.toString())).size).toBe(tries);
     for (let again = 0; again < 5; again++) expect((await agent.send()).status).toBe(400);
     expect(upstream.heard).toHaveLength(tries + 5);
-    // Nothing was cut for tries that did not help.
+    // Nothing was cut for attempts that did not help.
     expect(upstream.heard.at(-1)?.body.toString()).toBe(JSON.stringify(agent.body()));
     agent.elements.push({ role: "assistant", content: "Hm." }, { role: "user", content: "And now?" });
     await agent.send();
     expect(upstream.heard).toHaveLength(tries + 6);
-    // A conversation that is smaller than all that was refused is another matter.
+    // A conversation smaller than all refused ones is tried again.
     agent.elements = [...agent.elements.slice(0, 1), ...agent.elements.slice(-2)];
     await agent.send();
     expect(upstream.heard.length).toBeGreaterThan(tries + 7);

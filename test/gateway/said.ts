@@ -1,6 +1,6 @@
 import type { Message, MessageInput, PartInput } from "../../src/index.ts";
 
-/** What a message says, as one text: who, the words, and the calls, whatever form it came in. */
+/** A message as one text in any format: role, text and calls. */
 export function textsIn(message: Message | MessageInput): string {
   const role = message.role === "tool" ? "user" : message.role;
   const own = "text" in message && message.text !== undefined ? [message.text] : [];

@@ -5,7 +5,7 @@ import { startGateway } from "../support/gateway.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { working } from "./long-session.ts";
 
-/** Summaries that only the provider can read, as its own compaction leaves them. */
+/** Encrypted summaries of the provider's own compaction. */
 const SEALED = [
   ["compaction", 600],
   ["compaction", 72_000],

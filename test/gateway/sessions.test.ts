@@ -9,7 +9,7 @@ import { textsIn } from "./said.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
-/** Answers with the number of the request, so that no two replies are the same. */
+/** Replies with the number of the request, so that no two replies are the same. */
 const numbered: Answering = (heard, response, index) =>
   says(() => ({ text: `Reply number ${index + 1}.` }))(heard, response, index);
 
@@ -20,7 +20,7 @@ async function world(answering: Answering = numbered, config = {}) {
 
 const mainLine = (gateway: TestGateway) => onlyLine(gateway, "main");
 
-/** How often each message is in the log. */
+/** All messages in the log of a thread. */
 async function logOfThread(gateway: TestGateway, id: string | undefined): Promise<readonly string[]> {
   return (await logOf(await gateway.kernel.session(id))).map(({ message }) => textsIn(message));
 }

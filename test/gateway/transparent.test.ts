@@ -7,13 +7,13 @@ import { beginStream, eventsOf, says, startUpstream, type Upstream, wireApi } fr
 const MESSAGES = "/v1/messages";
 const PASS = { policy: "none" };
 
-/** A gateway that changes nothing before an upstream that answers in a few words. */
+/** A pass-through gateway in front of an upstream with short replies. */
 async function passing(upstream?: Upstream) {
   const behind = upstream ?? (await startUpstream());
   return { upstream: behind, gateway: await startGateway({ upstream: behind.url, config: PASS }) };
 }
 
-/** Bodies that survive only if nobody writes them anew. */
+/** Bodies that survive only if they are not reserialized. */
 const ODD_BODIES: Readonly<Record<string, string>> = {
   "unknown fields": `{"model":"claude-sonnet-4-5","max_tokens":9,"x_future":{"deep":[1,{"a":null}]},"messages":[{"role":"user","content":"a","x_new":true}],"zz":[]}`,
   "odd spacing": `\n{ "model" :\t"claude-sonnet-4-5" ,\r\n "max_tokens": 9,  "messages" : [ { "role":"user" , "content" :  "a" } ]\n}\n`,
@@ -285,7 +285,7 @@ describe("a gateway with edits off", () => {
     const { gateway } = await passing(upstream);
     const answer = await ask(gateway, { path: MESSAGES, body: said("a") });
     expect([answer.status, answer.text]).toEqual([307, "moved"]);
-    // A client that followed it would take its key there.
+    // A client that followed the redirect would send its key there.
     expect(answer.header("location")).toBeUndefined();
     expect(elsewhere.heard).toEqual([]);
   });

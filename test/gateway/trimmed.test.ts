@@ -23,7 +23,7 @@ async function world(config = {}) {
   return { upstream, gateway: await startGateway({ upstream: upstream.url, config }) };
 }
 
-/** Everything in the log of a gateway's only session, in a fixed order. */
+/** The log of a gateway's only session, sorted. */
 async function onlyLog(gateway: TestGateway): Promise<readonly string[]> {
   const threads = await threadsOf(gateway);
   expect(threads.map(({ id }) => id)).toHaveLength(1);
@@ -37,7 +37,7 @@ const trimming: fc.Arbitrary<Trimming> = fc.record({
   cutsMiddle: fc.option(fc.integer({ min: 2, max: 6 }), { nil: undefined }),
 });
 
-/** Few different words, so that a client often says the same again. */
+/** Few different texts, so that a client often repeats itself. */
 const words = fc.constantFrom(
   "Go on.",
   "continue",
@@ -111,7 +111,7 @@ describe("a sliding window", () => {
     const agent = new TrimmingAgent(gateway, "anthropic");
     for (let turn = 0; turn < 5; turn++) {
       await agent.step(`Turn ${turn} of it.`, WINDOW_OF_FOUR);
-      // The very first request once more would be another conversation.
+      // A repetition of the first request would be another conversation.
       if (turn > 0) await agent.again({ newest: 3, keepsFirst: false });
     }
     expect(await onlyLog(gateway)).toEqual([...agent.said].sort());
@@ -130,7 +130,7 @@ describe("a sliding window", () => {
     for (let turn = 0; turn < 20; turn++) {
       const asked = `Turn ${turn} of it: ${output(turn + 100, 6_000)}`;
       await agent.step(asked, { newest: 12, keepsFirst: turn % 2 === 0 });
-      // What the message asks for may be brought back after it.
+      // Content that the message asks for may be paged in after it.
       const newest = upstream.heard.at(-1)?.json.messages.at(-1);
       expect(newest).toMatchObject({ role: "user", content: expect.stringMatching(/^Turn \d+ of it: /) });
       expect(newest.content.startsWith(asked)).toBe(true);

@@ -4,21 +4,21 @@ import type { MessageInput } from "../../src/index.ts";
 import { type AskedCall, TestAgent } from "../support/agent.ts";
 import { textsIn } from "./said.ts";
 
-/** How a client shortens its own history before a request. */
+/** Rules by which a client shortens its own history before a request. */
 export interface Trimming {
-  /** How many of the newest messages it sends at most. */
+  /** Maximum number of newest messages that it sends. */
   readonly newest: number;
   readonly keepsFirst: boolean;
-  /** Once there are more than twice as many messages, so many after the first exchange are forgotten for good. */
+  /** With more than twice as many messages, this many after the first exchange are dropped for good. */
   readonly cutsMiddle?: number | undefined;
 }
 
-/** A message as the elements of the request that say it. */
+/** The request elements of one message. */
 type MessageElements = readonly JsonObject[];
 
-/** A client that sends only some of its conversation, possibly with a reminder that it never keeps. */
+/** A client that sends only part of its conversation, possibly with a reminder that it never keeps. */
 export class TrimmingAgent extends TestAgent {
-  /** Everything that was said in either direction, reminders included. */
+  /** All messages in either direction, including reminders. */
   readonly said: string[] = [];
   readonly #api: ApiName;
   #history: MessageElements[] = [];
@@ -29,7 +29,7 @@ export class TrimmingAgent extends TestAgent {
     this.#api = api;
   }
 
-  /** Answers the model: with the outputs of its tool calls, or else in words. Returns what was sent. */
+  /** Answers the model with the outputs of its tool calls, or with text. Returns the sent elements. */
   async step(words: string, trimming: Trimming, reminder?: string): Promise<readonly JsonObject[]> {
     const calls = this.#calls;
     const outputs = calls.map(({ id }) => `${id} put out: ${words}`);
@@ -44,7 +44,7 @@ export class TrimmingAgent extends TestAgent {
     return sent;
   }
 
-  /** Forgets the last reply and asks for another one. */
+  /** Drops the last reply and requests another one. */
   async again(trimming: Trimming): Promise<void> {
     this.#history.pop();
     this.elements = this.#window(trimming).flat();
@@ -57,13 +57,13 @@ export class TrimmingAgent extends TestAgent {
     if (cutsMiddle !== undefined && this.#history.length > 2 * cutsMiddle + 4) this.#cut(cutsMiddle);
     const [first] = this.#history;
     let from = Math.max(this.#history.length - newest, 0);
-    // No call is parted from its results.
+    // Calls stay together with their results.
     while (this.#isResult(from)) from--;
     const recent = this.#history.slice(from);
     return keepsFirst && first && recent[0] !== first ? [first, ...recent] : recent;
   }
 
-  /** Forgets whole turns after the first one. */
+  /** Drops whole turns after the first one. */
   #cut(count: number): void {
     const turns = this.#history.flatMap((_, place) => (this.#isTurn(place) ? [place] : []));
     const from = turns[1] ?? 0;

@@ -5,7 +5,7 @@ import { lineOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
-/** Calls that are none of functions: what the model says, and what the client answers. */
+/** Calls other than function calls: the model's item and the client's result. */
 const KINDS: Readonly<Record<string, readonly [(id: string) => JsonObject, (text: string) => JsonObject]>> = {
   "a call of a kind nobody knows yet": [
     (id) => ({ type: "future_call", id: `fu_${id}`, call_id: id, plan: "far" }),
@@ -30,7 +30,7 @@ const KINDS: Readonly<Record<string, readonly [(id: string) => JsonObject, (text
 
 const idOf = (item: JsonObject) => item.call_id ?? item.approval_request_id;
 
-/** A provider that answers with the items that are made for each request. */
+/** A provider that replies with generated items. */
 function saying(items: (index: number) => readonly JsonObject[]) {
   return startUpstream((heard, response, index) => {
     const tokens = Math.ceil(heard.body.length / 4);

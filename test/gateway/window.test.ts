@@ -8,7 +8,7 @@ import { expectWholeLog, working, workOn } from "./long-session.ts";
 const WINDOW = 64_000;
 const byBytes = (body: Buffer) => Math.ceil(body.length / 4);
 
-/** A list of upstreams with one that takes everything. */
+/** An upstream list with one entry that accepts everything. */
 function small(baseUrl: string, window?: number) {
   const apis = ["anthropic", "openai-chat", "openai-responses"];
   return [{ name: "small", baseUrl, apis, ...(window !== undefined && { window }) }];
@@ -47,7 +47,7 @@ describe("a long session with a small upstream", () => {
     const agent = await workOn(gateway, { api, turns: 90, characters: 4_000, clientWindow: 200_000 });
     await expectWholeLog(gateway, agent, api);
     expect(upstream.refused()).toBeGreaterThan(0);
-    // What was learned holds: healing is the exception.
+    // The learned limit persists, so healing is rare.
     expect(upstream.refused()).toBeLessThan(6);
   });
 
@@ -277,7 +277,7 @@ describe("what a client is told", () => {
   });
 });
 
-/** A conversation of so many calls of tools, as a client may have kept it. */
+/** A conversation of `calls` tool calls, as a client may have kept it. */
 function talk(calls: number, characters: number) {
   const elements: { role: string; content: unknown }[] = [{ role: "user", content: "Read all of it." }];
   for (let call = 0; call < calls; call++) {

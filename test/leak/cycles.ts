@@ -1,4 +1,4 @@
-// Opens, uses and closes sessions many times, and prints what heap and handles are left over.
+// Opens, uses and closes sessions many times, and prints the leftover heap and handles.
 import { openKernel } from "../../src/index.ts";
 
 const [cycles = "300"] = process.argv.slice(2);

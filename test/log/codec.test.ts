@@ -12,7 +12,7 @@ describe("payloads", () => {
       fc.string({ unit: "grapheme", maxLength: 12_000 }),
       fc.tuple(fc.string({ maxLength: 60 }), fc.nat(1_000)).map(([word, times]) => word.repeat(times)),
     );
-    // JSON never holds a lone surrogate, so neither do these.
+    // JSON never contains a lone surrogate, so neither do these texts.
     fc.assert(
       fc.property(
         text,

@@ -4,7 +4,7 @@ import { LonghaulError } from "../../src/model/errors.ts";
 import type { AppendRequest, EntryStore } from "../../src/store/entry-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
 
-/** A real store whose appends are counted by the group. */
+/** A real store that records the size of each append group. */
 async function countingStore() {
   const store = await openSqliteStore({ path: ":memory:" });
   await store.sessions.open({ id: "s", createdAt: 0 });

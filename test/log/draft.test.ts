@@ -114,7 +114,7 @@ describe("a draft", () => {
     const session = await kernel.session("s");
     const draft = session.draft({ role: "assistant", text: "half" });
     await draft.flush();
-    // Another machine that cannot see our process, and whose clock says that the lease ran out long ago.
+    // Another machine that cannot see this process, and whose clock says that the lease expired long ago.
     const store = await openSqliteStore({ path });
     await store.drafts.write({
       id: draft.id,

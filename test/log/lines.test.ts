@@ -7,7 +7,7 @@ test("an edit that brings an image keeps it while others append in between, and 
   const store = await openSqliteStore({ path: ":memory:" });
   const append = store.entries.append.bind(store.entries);
   let intruders = 3;
-  // Someone else is always a little faster, three times.
+  // A concurrent writer wins three times.
   store.entries.append = async (requests: readonly AppendRequest[]) => {
     if (intruders > 0 && requests.some(({ expectedHead }) => expectedHead !== undefined)) {
       intruders--;

@@ -14,13 +14,13 @@ function pack(lz4: Lz4, input: Uint8Array): Uint8Array {
 
 function comesBack(lz4: Lz4, input: Uint8Array): boolean {
   const packed = pack(lz4, input);
-  // The buffers are shared by all calls: what was packed before must not shine through.
+  // All calls share the buffers: earlier content must not affect the result.
   lz4.input.fill(0x55);
   const unpacked = lz4.unpack(packed, 0, input.length);
   return unpacked !== undefined && Buffer.from(unpacked).equals(input);
 }
 
-/** Bytes with the repetitions that make a compressor work: short runs, copies of earlier stretches, noise, primer words. */
+/** Bytes with the repetitions that exercise a compressor: short runs, copies of earlier ranges, noise, primer words. */
 const repetitive = fc
   .array(
     fc.oneof(

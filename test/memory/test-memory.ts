@@ -16,7 +16,7 @@ export interface Fixture {
   readonly store: Store;
   readonly log: Log;
   readonly memory: Memory;
-  /** Appends a message, in a session that is made if need be, and returns its seq. */
+  /** Appends a message to a session, creating it if needed, and returns its seq. */
   say(
     session: string,
     message: string | MessageInput,
@@ -25,7 +25,7 @@ export interface Fixture {
   redact(session: string, seq: number): Promise<void>;
 }
 
-/** Memory for one test, by words alone unless told otherwise, closed afterwards. */
+/** Memory for one test, without vectors by default, closed afterwards. */
 export async function testMemory(
   parts: Partial<Omit<MemoryParts, "log">> = {},
   path = ":memory:",

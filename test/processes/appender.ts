@@ -1,4 +1,4 @@
-// One of several processes that append to one session at the same time; tells the seqs it was given.
+// One of several processes that append to one session concurrently; prints the assigned seqs.
 import { openKernel } from "../../src/index.ts";
 
 const [path = "", name = "", count = "0"] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// One of several processes that work on one session and fit or compact its window all the while; tells each step it has done.
+// One of several processes that append to one session and fit or compact its window; prints each finished step.
 import { openKernel } from "../../src/index.ts";
 import { SMALL, step } from "../window/live/history.ts";
 

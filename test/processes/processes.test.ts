@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { startChild } from "../support/child.ts";
 import { diskKernel, textOf } from "../support/kernel.ts";
 
-/** Lets `writers` processes append `count` messages each to one session at once, and checks the log against their words. */
+/**
+ * Starts `writers` processes that append `count` messages each to one session, and checks the log against their output.
+ */
 async function appendTogether(writers: number, count: number): Promise<void> {
   const { kernel, path } = await diskKernel();
   const session = await kernel.session("shared");

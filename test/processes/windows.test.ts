@@ -24,7 +24,10 @@ async function makeSession(path: string): Promise<void> {
   await kernel.close();
 }
 
-/** The window fits, is whole, the same for everyone, begins with the first request; every summary can be taken back. */
+/**
+ * Checks that the window fits, is complete, is the same for everyone and begins with the first request, and that every
+ * summary can be reverted.
+ */
 async function expectSound(session: Session): Promise<void> {
   const fitted = await session.window(OPTIONS).fit();
   expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
@@ -39,7 +42,7 @@ async function expectSound(session: Session): Promise<void> {
   expect((await session.window(OPTIONS).fit()).tokens).toBeLessThanOrEqual(fitted.limits.most);
 }
 
-/** Every result has its call before it. */
+/** Checks that every result has its call before it. */
 function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {

@@ -14,7 +14,7 @@ function failing(isRetryable: boolean, retryAfterMs?: number): ProviderError {
   });
 }
 
-/** A provider that throws what it is given, one after the other, and then answers. */
+/** A provider that throws the given errors in order, and then replies. */
 function scripted(...failures: readonly Error[]): Provider & { calls: number } {
   const provider = {
     id: "test/model",

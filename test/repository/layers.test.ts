@@ -5,7 +5,10 @@ import { describe, expect, test } from "vitest";
 
 const src = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** The layers from the ground up; a file may import from its own layer and from those below. Same number, same height. */
+/**
+ * The layers from bottom to top; a file may import from its own layer and from lower ones. Equal
+ * numbers are on the same level.
+ */
 const HEIGHT: Readonly<Record<string, number>> = {
   base: -1,
   model: 0,
@@ -28,14 +31,14 @@ const HEIGHT: Readonly<Record<string, number>> = {
   gateway: 11,
   mcp: 11,
   web: 11,
-  // The program starts the servers, so it stands above them.
+  // The program starts the servers, so it is above them.
   cli: 12,
   testing: 10,
 };
 
-/** Implementations of ports: only what opens the kernel names them, besides their own files. */
+/** Implementations of ports, which only open-kernel and their own files may import. */
 const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
-/** Adapters of the AI SDK read its usage and its errors as the provider on the AI SDK does. */
+/** Adapters that parse the AI SDK's usage and errors like the provider on the AI SDK. */
 const ADAPTERS = ["ai/call.ts", "memory/embed/ai-sdk.ts"];
 
 interface Import {

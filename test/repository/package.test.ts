@@ -8,7 +8,7 @@ import { testFolder } from "../support/folder.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** A folder in which the name longhaul leads here, as after an install. */
+/** A folder in which `longhaul` resolves to this repository, as after an install. */
 function projectWithLonghaul(): string {
   const folder = testFolder();
   mkdirSync(join(folder, "node_modules"));

@@ -23,7 +23,7 @@ const REPLY = JSON.stringify({
   usage: { input_tokens: 1, output_tokens: 1 },
 });
 
-/** A provider that answers in chunks of one byte once it has read the request. */
+/** A provider that replies in chunks of one byte once it has read the request. */
 async function crumbling(): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().on("end", async () => {
@@ -47,7 +47,7 @@ async function crumbling(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A gateway in a process of its own, whose memory can be looked at. */
+/** A gateway in its own process, whose memory can be measured. */
 async function serve(args: readonly string[] = []) {
   const upstream = await crumbling();
   const options = ["--port", "0", "--store", testFolder(), "--log", "error", "--upstream", upstream];
@@ -66,8 +66,8 @@ async function serve(args: readonly string[] = []) {
 }
 
 /**
- * Sends a body in chunks of `size` bytes, each a chunk of HTTP's own; resolves with the status of the answer, or with 0 if
- * the connection was reset first: a server that refuses what is still being written cannot make sure that its answer arrives.
+ * Sends a body in HTTP chunks of `size` bytes; resolves with the response status, or with 0 if the connection was reset
+ * first: a server that refuses a body still being sent cannot guarantee that its response arrives.
  */
 async function sendChunks(url: string, body: Buffer, size: number): Promise<number> {
   const { hostname, port, host } = new URL(url);
@@ -124,7 +124,7 @@ describe.skipIf(!isLinux)("memory", () => {
     expect([400, 0]).toContain(await sendChunks(url, bodyOf(2 * MB), 1));
     expect(await sendChunks(url, bodyOf(10 * MB), 128)).toBe(200);
     expect(await sendChunks(url, bodyOf(100_000), 8)).toBe(200);
-    // A Buffer for each chunk took 320 bytes a byte: 640 MB for the first of these alone.
+    // A Buffer per chunk took 320 bytes per byte: 640 MB for the first of these alone.
     expect(memory("VmHWM") - before).toBeLessThan(150 * MB);
   });
 
@@ -133,7 +133,7 @@ describe.skipIf(!isLinux)("memory", () => {
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
     expect(await post(url, bodyOf(1_000), { "x-crumbs": "1" })).toBe(200);
-    // Kept as they came, the chunks took 600 MB.
+    // Unmerged chunks took 600 MB.
     expect(memory("VmHWM") - before).toBeLessThan(300 * MB);
   });
 
@@ -145,7 +145,7 @@ describe.skipIf(!isLinux)("memory", () => {
     const answers = Array.from({ length: 8 }, (_, one) => post(url, large, { "x-api-key": `key-${one}` }));
     expect(await post(url, bodyOf(1_000, "small"))).toBe(200);
     expect(await Promise.all(answers)).toEqual(Array(8).fill(200));
-    // It took 2 GB.
+    // This used to take 2 GB.
     expect(memory("VmHWM") - before).toBeLessThan(1_000 * MB);
   });
 });

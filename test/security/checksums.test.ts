@@ -90,7 +90,7 @@ describe("a flipped bit in the database file", () => {
   }, 120_000);
 });
 
-/** 1 if a reader or a check tells of damage; throws if another text is read without a word. */
+/** Returns 1 if a reader or a check reports damage; throws if a changed text is read silently. */
 async function isNoticed(path: string, said: ReadonlyMap<number, string>): Promise<number> {
   try {
     await using kernel = await openKernel({ path });

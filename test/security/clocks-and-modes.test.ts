@@ -117,7 +117,7 @@ describe("a clock that jumps", () => {
 
 describe("a process that has ended and whose parent does not care", () => {
   test.skipIf(!isLinux)("is dead", async () => {
-    // The shell never asks what became of its child: a zombie.
+    // The shell never waits for its child, which becomes a zombie.
     const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], {
       stdio: ["ignore", "pipe", "ignore"],
     });

@@ -18,7 +18,7 @@ import { testFolder } from "../support/folder.ts";
 
 const KEY = "sk-ant-REAL-KEY-of-the-user-0123456789";
 
-/** A working folder, a home and a store of a user. */
+/** A user's working folder, home and store. */
 function places() {
   const [cwd, home] = [testFolder(), testFolder()];
   const store = join(home, ".longhaul");
@@ -26,7 +26,7 @@ function places() {
   return { cwd, home, store };
 }
 
-/** A server that notes which keys and texts reach it. */
+/** A server that records the keys and texts it receives. */
 async function listener() {
   const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
   const server = createServer(async (request, response) => {
@@ -118,7 +118,7 @@ describe("a configuration planted in the working folder", () => {
         try {
           loaded = loadConfig(request).config;
         } catch (error) {
-          // Only a file that the user trusts can keep the gateway from starting.
+          // Only a trusted file can keep the gateway from starting.
           expect(isTrusted && isLonghaulError(error, "CONFIG_INVALID"), String(error)).toBe(true);
           return;
         }
@@ -157,7 +157,7 @@ describe("a configuration planted in the working folder", () => {
     expect(path).toBeUndefined();
     expect(project.notices[0]).toContain(join(store, "longhaul.json"));
     expect(userFolder({ ...user, store })).toBe(user.store);
-    // The home folder and "/" hold every store, and are no project.
+    // The home folder and "/" contain every store, and are not projects.
     expect(userFolder({ ...user, cwd: user.home })).toBe(user.store);
     expect(userFolder({ ...user, cwd: "/", store: "/data/store" })).toBe("/data/store");
   });
@@ -274,7 +274,7 @@ describe("the user's own configuration", () => {
     for (const key of ["upstreams", "tokens", "allowedOrigins", "allowedHosts", "redact"])
       expect(told.join("\n")).toContain(`${key} has changed and stays as it was`);
 
-    // A token that is withdrawn must not go on working, but the last one's end would let everyone in.
+    // A withdrawn token must stop working, but removing the last one would admit everyone.
     await saved({ ...first, tokens: tokens.slice(0, 1), allowedOrigins: [] }, "changed: tokens");
     expect(live.current().tokens).toEqual(tokens.slice(0, 1));
     expect(live.current().allowedOrigins).toEqual([]);

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 
 const SEQS_PER_SESSION = 2 ** 30;
 
-/** Changes the payload of one entry of a store that is closed. */
+/** Changes the payload of one entry of a closed store. */
 export function damageEntry(
   path: string,
   session: string,

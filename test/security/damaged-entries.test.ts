@@ -11,7 +11,7 @@ import { damageBlob, damageEntry } from "./damage.ts";
 const WRITER = WRITERS.find(({ name }) => name === "markdown") as Writer;
 const LARGE = "large tool output\n".repeat(8_000);
 
-/** A store whose session "s" says 1 to 6, with a large result as 4. */
+/** A store whose session "s" has six messages; the fourth is a large tool result. */
 async function store(): Promise<{ path: string; digest: string }> {
   const path = testFolder();
   await using kernel = await openKernel({ path });
@@ -178,7 +178,7 @@ describe("damaged pages of the database", () => {
     }
     const file = join(path, "log.db");
     const bytes = readFileSync(file);
-    // A leaf of the entries, somewhere in the middle: its type byte and cell pointers are overwritten.
+    // Overwrites the type byte and cell pointers of a leaf page in the middle of the entries.
     const leaves = leavesOf(bytes);
     const leaf = leaves[leaves.length >> 1] as number;
     bytes.fill(0xaa, leaf, leaf + 64);
@@ -207,7 +207,7 @@ describe("damaged pages of the database", () => {
   });
 });
 
-/** Places of leaf pages of tables with several cells, in pages of 1 KB. */
+/** Offsets of table leaf pages with several cells, with 1 KB pages. */
 function leavesOf(bytes: Buffer): number[] {
   const found: number[] = [];
   for (let at = 3 * 1024; at < bytes.length; at += 1024)

@@ -12,7 +12,7 @@ const asked = (content: string) => ({
   messages: [{ role: "user", content }],
 });
 
-/** Asks for a path as another user of the machine; resolves with the status. */
+/** Requests a path as another user of the machine; resolves with the status. */
 function askAs(uid: number, url: string): Promise<string> {
   const { host, hostname, port } = new URL(url);
   const script = `

@@ -19,7 +19,7 @@ async function restart(gateway: TestGateway, upstream: Upstream): Promise<TestGa
   return startGateway({ upstream: upstream.url, path: gateway.path });
 }
 
-/** Says what an agent has said before and something new, to another gateway. */
+/** An agent with the same conversation on another gateway. */
 function moved(agent: TestAgent, gateway: TestGateway, api: (typeof APIS)[number]): TestAgent {
   const next = new TestAgent(gateway, api);
   next.elements.push(...agent.elements);

@@ -47,7 +47,7 @@ describe("a store opened for reading", () => {
         const writer = await openKernel({ path: elsewhere });
         await say(await writer.session("s"), "one", "two turquoise");
         if (!hasJournal) await writer.close();
-        // As after a crash: the journal is there, and what SQLite keeps beside it is not.
+        // As after a crash: the journal exists, but not SQLite's shared-memory file.
         cpSync(elsewhere, path, { recursive: true, filter: (name) => !name.endsWith("-shm") });
         await writer.close();
         disk.setReadOnly(true);

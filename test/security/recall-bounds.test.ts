@@ -9,7 +9,7 @@ import { diskKernel, testKernel } from "../support/kernel.ts";
 
 const MESSAGES = 6_000;
 
-/** A store with many messages that are not indexed; the first says "turquoise". */
+/** A store with many unindexed messages; the first contains "turquoise". */
 async function unindexedStore(): Promise<string> {
   const path = testFolder();
   await using kernel = await openKernel({ path });

@@ -6,7 +6,7 @@ import { startUpstream } from "../support/upstream.ts";
 
 const [ALICE, BOB, ADMIN] = [newToken(), newToken(), newToken()];
 
-/** A gateway with three tokens before a provider whose key it holds. */
+/** A gateway with three tokens in front of a provider whose key it holds. */
 async function shared(isKeyed = true) {
   let count = 0;
   const upstream = await startUpstream((_, response) => {
@@ -49,7 +49,7 @@ async function shared(isKeyed = true) {
   return { upstream, as, respond };
 }
 
-/** Ways to what another token keeps at the provider, without and with an id. */
+/** Requests for another token's data at the provider, without and with an id. */
 const WAYS: readonly (readonly [method: string, path: string])[] = [
   ["GET", "/v1/responses/resp_1"],
   ["DELETE", "/v1/responses/resp_1"],

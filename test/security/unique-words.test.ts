@@ -4,7 +4,7 @@ import { testKernel } from "../support/kernel.ts";
 
 const hex = (seed: string) => createHash("sha512").update(seed).digest("hex");
 
-/** What people and programs look for by a word of its own. */
+/** Unique identifiers that people and programs search for. */
 const FORMS: readonly ((seed: string) => string)[] = [
   (seed) => hex(seed).slice(0, 7),
   (seed) => hex(seed).slice(0, 40),

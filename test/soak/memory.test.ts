@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 
 const SCRIPT = fileURLToPath(new URL("mixed-work.ts", import.meta.url));
 const rounds = Math.ceil(600 * Number(process.env.LONGHAUL_SOAK ?? 1));
-/** Growth per 10,000 requests that counts as none: caches fill, and the allocator keeps what it has. */
+/** Growth per 10,000 requests that counts as none: caches fill, and the allocator keeps its pages. */
 const MOST_MB = { heapUsed: 8, external: 2, rss: 60 } as const;
 
-/** Fewer only warm up compiled code and caches. */
+/** Fewer requests only warm up compiled code and caches. */
 const LEAST_REQUESTS = 8_000;
 
 type Sample = Readonly<Record<"requests" | "rss" | "heapUsed" | "external" | "openSessions", number>>;
@@ -34,7 +34,7 @@ test(`memory does not grow under ${rounds} rounds of mixed work`, async () => {
   expect(samples.at(-1)?.openSessions).toBeLessThanOrEqual((settled[0]?.openSessions ?? 0) + 10);
 });
 
-/** Slope of the line through the samples, per request; the median of all pairs, so that one collection more or less is nothing. */
+/** Slope of the samples per request: the median over all pairs, so that a single garbage collection does not matter. */
 function slopeOf(samples: readonly Sample[], name: "heapUsed" | "external" | "rss"): number {
   const slopes: number[] = [];
   for (const [index, one] of samples.entries())

@@ -1,4 +1,4 @@
-// Does all kinds of work in one process, round after round, and prints what memory it takes as JSON, a line a sample.
+// Does all kinds of work in one process in rounds, and prints its memory as JSON, one line per sample.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request as openRequest } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ import { openKernel } from "../../src/index.ts";
 const [rounds = "100", samples = "20"] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "longhaul-soak-"));
 
-/** A provider that answers in a stream, at once. */
+/** A provider that streams its replies at once. */
 const provider = createServer((request, response) => {
   request.resume().on("end", () => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -86,7 +86,7 @@ function ask(messages: readonly object[], isAborted: boolean): Promise<void> {
   });
 }
 
-/** A client's conversation of a few turns; one of five is left in the middle of a reply. */
+/** A client's conversation of a few turns; one in five is abandoned in the middle of a reply. */
 async function converse(round: number, client: number): Promise<void> {
   const messages: object[] = [];
   for (let turn = 0; turn < 4; turn++) {
@@ -99,7 +99,7 @@ async function converse(round: number, client: number): Promise<void> {
   }
 }
 
-/** What a program does with sessions of its own. */
+/** Work of a program with its own sessions. */
 async function work(round: number): Promise<void> {
   await using session = await kernel.session(`work ${round % 50}`);
   for (let n = 0; n < 8; n++)

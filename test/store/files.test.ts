@@ -127,7 +127,7 @@ describe("opening", () => {
   });
 
   test("refuses a folder without permission", async (context) => {
-    // Root may write anywhere, so the check runs as another user where it can.
+    // Root may write anywhere, so the check runs as another user if possible.
     const path = testFolder();
     chmodSync(path, 0o555);
     if (process.getuid?.() !== 0) {
@@ -165,7 +165,7 @@ describe("what is deleted", () => {
         .filter(({ file }) => file.isFile())
         .map((found) => readFileSync(found.path)),
     );
-  // Short words in no order stay literal when packed, so that they can be looked for on disk.
+  // Short random words stay literal when compressed, so that they can be searched for on disk.
   const secret = "qZ7-vK2xW9pLmT4";
 
   test("by redaction is gone from the disk, drafts of it included", async () => {
@@ -213,7 +213,7 @@ describe("what is deleted", () => {
     const kernel = await openKernel({ path });
     await say(await kernel.session("s"), secret);
     await kernel.close();
-    // What a crash right after the session lost its id leaves.
+    // The state after a crash right after the session lost its id.
     const db = new DatabaseSync(join(path, "log.db"));
     db.exec("UPDATE sessions SET id = NULL");
     db.close();

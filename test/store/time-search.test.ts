@@ -33,7 +33,7 @@ describe("the search by time", () => {
       return looked;
     };
     expect(looks((seq) => 1e12 + seq * 700 + (seq % 11), 1e12 + 123_456 * 700)).toBeLessThanOrEqual(15);
-    // A pause of a year in the middle, a burst of half a million entries in one second, and growth without any measure.
+    // A pause of a year in the middle, a burst of half a million entries within a second, and exponential growth.
     expect(looks((seq) => 1e12 + seq + (seq > 600_000 ? 3e10 : 0), 1e12 + 400_000)).toBeLessThanOrEqual(40);
     expect(
       looks((seq) => (seq < 500_000 ? 1e12 + seq / 500 : 1e12 + seq * 1_000), 1e12 + 777),

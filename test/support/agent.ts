@@ -1,23 +1,23 @@
 import type { ApiName, JsonObject } from "../../src/gateway/api/api.ts";
 import { type Answer, ask, type Question } from "./gateway.ts";
 
-/** A call of a tool that a model asked for. */
+/** A tool call requested by a model. */
 export interface AskedCall {
   readonly id: string;
   readonly name: string;
 }
 
-/** A reply as a client keeps it. */
+/** A reply as a client stores it. */
 export interface KeptReply {
   readonly elements: readonly JsonObject[];
   readonly text: string;
   readonly calls: readonly AskedCall[];
-  /** Input tokens that the client was told of, those of caches included. */
+  /** Input tokens reported to the client, including cached ones. */
   readonly inputTokens: number;
   readonly responseId: string | undefined;
 }
 
-/** How a client of one API speaks. */
+/** The client side of one API. */
 interface Dialect {
   readonly path: string;
   readonly list: string;
@@ -32,7 +32,7 @@ export class TestAgent {
   elements: JsonObject[] = [];
   readonly fields: Record<string, unknown> = {};
   readonly headers: Record<string, string> = {};
-  /** Where it sends its requests. */
+  /** Target of its requests. */
   gateway: { readonly url: string };
   readonly #dialect: Dialect;
 
@@ -41,41 +41,41 @@ export class TestAgent {
     this.#dialect = DIALECTS[api];
   }
 
-  /** What its next request says. */
+  /** The body of its next request. */
   body(): JsonObject {
     const { list, fields } = this.#dialect;
     return { ...fields, ...this.fields, [list]: this.elements };
   }
 
-  /** Sends the conversation as it is. */
+  /** Sends the conversation unchanged. */
   send(question: Partial<Question> = {}): Promise<Answer> {
     const { path } = this.#dialect;
     return ask(this.gateway, { path, body: this.body(), headers: this.headers, ...question });
   }
 
-  /** Says something and keeps the reply. */
+  /** Sends a user message and stores the reply. */
   async say(text: string): Promise<KeptReply> {
     this.elements.push(...this.words(text));
     return this.next();
   }
 
-  /** Hands over what tools have put out and keeps the reply. */
+  /** Sends tool outputs and stores the reply. */
   async hand(calls: readonly AskedCall[], ...outputs: readonly string[]): Promise<KeptReply> {
     this.elements.push(...this.results(calls, outputs));
     return this.next();
   }
 
-  /** Words of the user as its API has them. */
+  /** A user message in the format of its API. */
   words(text: string): readonly JsonObject[] {
     return [this.#dialect.user(text)];
   }
 
-  /** Outputs of tools as its API has them. */
+  /** Tool outputs in the format of its API. */
   results(calls: readonly AskedCall[], outputs: readonly string[]): readonly JsonObject[] {
     return this.#dialect.results(calls, outputs);
   }
 
-  /** Asks with the conversation as it is and keeps the reply. */
+  /** Sends the conversation unchanged and stores the reply. */
   async next(): Promise<KeptReply> {
     const answer = await this.send();
     if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`);
@@ -85,13 +85,13 @@ export class TestAgent {
     return reply;
   }
 
-  /** A reply as the client keeps it. */
+  /** Parses a reply as the client stores it. */
   read(text: string): KeptReply {
     return this.#dialect.read(eventsIn(text));
   }
 }
 
-/** The data of the events of a stream. */
+/** The data of a stream's events. */
 export function eventsIn(text: string): readonly JsonObject[] {
   return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
 }
@@ -200,7 +200,7 @@ const DIALECTS: Readonly<Record<ApiName, Dialect>> = {
   "openai-responses": responses,
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: events of three APIs, of which each client reads what it needs.
+// biome-ignore lint/suspicious/noExplicitAny: events of three APIs; each client reads the fields it needs.
 type Wire = any;
 
 function sumOf(usage: Readonly<Record<string, number>>): number {

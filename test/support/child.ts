@@ -7,15 +7,15 @@ import { onTestFinished } from "vitest";
 /** A child process that runs one of our TypeScript files, killed with the test at the latest. */
 export interface Child {
   readonly process: ChildProcess;
-  /** Lines it prints, as they come. */
+  /** Printed lines as they arrive. */
   readonly lines: AsyncIterableIterator<string>;
-  /** What it has written to its error stream so far. */
+  /** Standard error so far. */
   errors(): string;
   /** Its exit code, or the signal that ended it. */
   ended(): Promise<number | string>;
 }
 
-/** Starts a script of this folder's neighbours with arguments. */
+/** Starts a script with arguments. */
 export function startChild(script: URL, args: readonly string[]): Child {
   const child = spawn(process.execPath, [fileURLToPath(script), ...args], {
     stdio: ["pipe", "pipe", "pipe"],

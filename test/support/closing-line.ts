@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Ends the output with one plain line, "N passed, N failed, N skipped", for whoever reads it by machine. */
+/** Ends the output with one plain line, "N passed, N failed, N skipped", for machine readers. */
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const count = { passed: 0, failed: 0, skipped: 0 };

@@ -7,27 +7,27 @@ import { type Gateway, type GatewayConfig, loadConfig, openGateway } from "../..
 import { type Entry, type Kernel, openKernel, type Session, type SessionRecord } from "../../src/index.ts";
 import { testFolder } from "./folder.ts";
 
-/** What a gateway of a test is made of. */
+/** Options of a test's gateway. */
 export interface TestGatewayOptions {
-  /** One address that takes everything, or a list as the configuration has it. */
+  /** One address that accepts everything, or a list as in the configuration. */
   readonly upstream: string | readonly object[];
-  /** Other settings, as the configuration file has them. */
+  /** Other settings, as in the configuration file. */
   readonly config?: { readonly limits?: object; readonly [setting: string]: unknown };
-  /** The folder of the store; one of its own when absent. */
+  /** The folder of the store; a new one by default. */
   readonly path?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** How long the store waits for a lock. */
   readonly busyTimeoutMs?: number;
 }
 
-/** A gateway that listens in this process, over a store on disk. */
+/** A gateway that listens in this process, on a store on disk. */
 export interface TestGateway {
   readonly url: string;
   readonly port: number;
   readonly path: string;
   readonly kernel: Kernel;
   readonly gateway: Gateway;
-  /** The lines of its log, parsed. */
+  /** The parsed lines of its log. */
   readonly logged: readonly { readonly event: string; readonly [field: string]: unknown }[];
   /** Closes gateway and store. Idempotent. */
   close(): Promise<void>;
@@ -64,22 +64,21 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   };
 }
 
-/** A request as it is to stand on the wire. */
+/** A request as sent over the wire. */
 export interface Question {
   readonly method?: string;
   readonly path: string;
   /** An object is sent as JSON. */
   readonly body?: Buffer | string | object | undefined;
-  /** Name, value, name, value; in place of the usual ones. Host and length are added where they are missing. */
+  /** Name, value, name, value; replaces the usual headers. Host and length are added if missing. */
   readonly rawHeaders?: readonly string[];
-  /** Besides the usual ones. */
+  /** In addition to the usual headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Told of each piece of the answer as it comes. */
+  /** Called with each piece of the response as it arrives. */
   readonly onBytes?: (bytes: Buffer, answer: IncomingMessage) => void;
 }
 
-/** What came back. */
 export interface Answer {
   readonly status: number;
   readonly statusMessage: string;
@@ -87,15 +86,15 @@ export interface Answer {
   readonly header: (name: string) => string | undefined;
   readonly body: Buffer;
   readonly text: string;
-  /** False if the connection ended before the answer did. */
+  /** False if the connection ended before the response did. */
   readonly isWhole: boolean;
-  /** Statuses that came before the answer's own. */
+  /** Informational statuses before the final one. */
   readonly informed: readonly number[];
 }
 
 const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
 
-/** Asks over plain HTTP. Rejects only if no answer begins. */
+/** Sends a request over plain HTTP. Rejects only if no response begins. */
 export function ask({ url }: Pick<TestGateway, "url">, question: Question): Promise<Answer> {
   const { method = "POST", path, signal, onBytes } = question;
   const { hostname, port, host } = new URL(url);
@@ -159,19 +158,19 @@ function headersOf({ rawHeaders, headers = {} }: Question, host: string, body: B
   return sent;
 }
 
-/** Headers without those of the given names, in lower case. */
+/** Headers without those of the given lower-case names. */
 export function without(rawHeaders: readonly string[], names: readonly string[]): string[] {
   const isLeft = (_: string, index: number) =>
     !names.includes((rawHeaders[index - (index % 2)] as string).toLowerCase());
   return rawHeaders.filter(isLeft);
 }
 
-/** Resolves when no request is under way any more: what came is written down then. */
+/** Resolves when no request is in flight, at which point everything is logged. */
 export async function quiet({ gateway }: Pick<TestGateway, "gateway">): Promise<void> {
   while (gateway.status().inFlight > 0) await sleep(5);
 }
 
-/** The sessions of a gateway's store that are threads, or those of one kind, newest first. */
+/** The threads in a gateway's store, or those of one kind, newest first. */
 export async function threadsOf(gateway: TestGateway, kind?: string): Promise<readonly SessionRecord[]> {
   await quiet(gateway);
   const all = await gateway.kernel.sessions({ limit: 1_000 });
@@ -181,7 +180,7 @@ export async function threadsOf(gateway: TestGateway, kind?: string): Promise<re
   });
 }
 
-/** All messages of a session's log, on whatever line they are. */
+/** All messages of a session's log, on any line. */
 export async function logOf(session: Session): Promise<readonly Extract<Entry, { kind: "message" }>[]> {
   const found: Extract<Entry, { kind: "message" }>[] = [];
   for (let from = 1; ; ) {

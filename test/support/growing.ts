@@ -4,14 +4,14 @@ import type { Item, RecordItem } from "../../src/formats/item.ts";
 import type { Json } from "../../src/index.ts";
 import { readAll } from "./items.ts";
 
-/** The records of items as an importer would have them: each once, in its last version. */
+/** The records of items as an importer sees them: each once, in its last version. */
 export function lastVersions(items: readonly Item[]): ReadonlyMap<string, RecordItem> {
   const records = new Map<string, RecordItem>();
   for (const item of items) if (item.type === "record") records.set(item.id, item);
   return records;
 }
 
-/** Writes a file piece by piece and reads it after each, going on where the last reading stopped. */
+/** Writes a file piece by piece and reads it after each, continuing where the last read stopped. */
 export async function readGrowing(
   path: string,
   text: string,
@@ -31,7 +31,7 @@ export async function readGrowing(
   return items;
 }
 
-/** The places behind each line of a text. */
+/** The byte offsets after each line of a text. */
 export function lineEnds(text: string): readonly number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(/\n/g)) ends.push(Buffer.byteLength(text.slice(0, match.index + 1)));

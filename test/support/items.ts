@@ -3,7 +3,7 @@ import type { Format, Source } from "../../src/formats/format.ts";
 import type { Item, ProblemItem } from "../../src/formats/item.ts";
 import { Input, type InputOptions } from "../../src/formats/reading/input.ts";
 
-/** What reading one source yields. */
+/** The items of one source. */
 export interface ReadSource {
   readonly source: Source;
   readonly items: readonly Item[];
@@ -19,7 +19,7 @@ export async function sourcesAt(
   return found;
 }
 
-/** Problems met while looking for sources. */
+/** Problems found while searching for sources. */
 export async function findingProblems(
   paths: readonly string[],
   formats: readonly Format[],

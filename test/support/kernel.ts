@@ -9,7 +9,7 @@ import {
 } from "../../src/index.ts";
 import { testFolder } from "./folder.ts";
 
-/** A kernel for one test, in memory unless told otherwise, closed afterwards. */
+/** A kernel for one test, in memory by default, closed afterwards. */
 export async function testKernel(options: KernelOptions = { path: ":memory:" }): Promise<Kernel> {
   const kernel = await openKernel(options);
   onTestFinished(() => kernel.close());
@@ -22,19 +22,18 @@ export async function diskKernel(options: KernelOptions = {}): Promise<{ kernel:
   return { kernel: await testKernel({ ...options, path }), path };
 }
 
-/** What a message says, as one string. */
+/** The text of an entry. */
 export function textOf(entry: Entry | undefined): string {
   if (entry?.kind === "notice") return entry.text;
   if (entry?.kind !== "message") return `(${entry?.kind ?? "nothing"})`;
   return entry.message.parts.map((part) => ("text" in part ? part.text : `[${part.type}]`)).join("");
 }
 
-/** The texts of a page. */
 export function texts(page: Page): string[] {
   return page.entries.map(textOf);
 }
 
-/** Appends plain user messages one after the other. */
+/** Appends plain user messages one by one. */
 export async function say(session: Session, ...words: string[]): Promise<Entry[]> {
   const said: Entry[] = [];
   for (const text of words) said.push(await session.append({ role: "user", text }));

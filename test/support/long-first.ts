@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that run longest: begun last, they would run alone while the other core rests. */
+/** The slowest files: started last, they would run alone while the other core idles. */
 const LONG = [
   "test/crash/crash.test.ts",
   "test/formats/fuzz.test.ts",
@@ -9,7 +9,7 @@ const LONG = [
   "test/task/model.test.ts",
 ];
 
-/** Runs the longest files first. */
+/** Runs the slowest files first. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {

@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A disk of a few megabytes of its own. */
+/** A separate disk of a few megabytes. */
 export interface SmallDisk {
   readonly path: string;
-  /** From now on nothing can be written, or again. */
+  /** Makes the disk read-only or writable. */
   setReadOnly(isReadOnly: boolean): void;
   remove(): void;
 }
 
-/** Mounts a tmpfs where the machine allows it; undefined elsewhere. */
+/** Mounts a tmpfs if the machine allows it; otherwise returns undefined. */
 export function mountSmallDisk(sizeBytes: number): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), "longhaul-disk-"));
   try {

@@ -2,7 +2,7 @@ import type { Format } from "../../src/formats/format.ts";
 import type { Item } from "../../src/formats/item.ts";
 import { decodeLines } from "../../src/formats/reading/decode-lines.ts";
 
-/** A format whose lines are items already: to test what becomes of items without a format in between. */
+/** A format whose lines are items already, to test the handling of items without a real format. */
 export const toyFormat: Format = {
   name: "pi",
   title: "Toy",

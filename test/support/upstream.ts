@@ -10,33 +10,33 @@ import { openaiChat } from "./wire-server/openai-chat.ts";
 import { openaiResponses } from "./wire-server/openai-responses.ts";
 import { perform } from "./wire-server/perform.ts";
 
-/** A request as it reached the upstream, byte for byte. */
+/** A request as received by the upstream, byte for byte. */
 export interface Heard {
   readonly method: string;
   readonly url: string;
   readonly rawHeaders: readonly string[];
   readonly header: (name: string) => string | undefined;
   readonly body: Buffer;
-  /** The body, parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it has to.
+  /** The parsed body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields.
   readonly json: any;
   readonly socket: Socket;
-  /** Resolves when the connection is done with it: true if the answer was sent to its end. */
+  /** Resolves when the exchange is over: true if the response was sent completely. */
   readonly closed: Promise<boolean>;
 }
 
 /** Answers one request; `index` counts from 0. */
 export type Answering = (heard: Heard, response: ServerResponse, index: number) => void;
 
-/** A provider that does what a test says, and keeps what it was sent. */
+/** A provider that follows a test's script and records its requests. */
 export interface Upstream {
   readonly url: string;
   readonly heard: readonly Heard[];
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly connections: () => number;
-  /** Answers in another way from now on. */
+  /** Changes the replies from now on. */
   answer(answering: Answering): void;
-  /** Resolves with a request as soon as so many have come. */
+  /** Resolves with the `count`-th request. */
   received(count: number): Promise<Heard>;
   /** Stops listening and drops every connection. */
   close(): Promise<void>;
@@ -115,18 +115,18 @@ function unpacked(body: Buffer, encoding: string | undefined): Buffer {
   return unpack ? unpack(body) : body;
 }
 
-/** How the API of a path speaks. */
+/** The API of a path. */
 export function wireApi(url: string): WireApi {
   const path = url.split("?")[0] as string;
   return [anthropic, openaiChat, openaiResponses].find(({ matches }) => matches(path)) ?? anthropic;
 }
 
-/** Behaves as a script of the wire server says. */
+/** Performs a scripted behavior of the wire server. */
 export function behave(heard: Heard, response: ServerResponse, behaviour: Behaviour): void {
   perform(behaviour, wireApi(heard.url), { path: heard.url, body: heard.json }, response);
 }
 
-/** Answers every request with the same words, or with what is made of it. */
+/** Gives the same reply to every request, or one computed from it. */
 export function says(reply: string | ((heard: Heard, index: number) => Reply)): Answering {
   return (heard, response, index) =>
     behave(heard, response, {
@@ -135,18 +135,18 @@ export function says(reply: string | ((heard: Heard, index: number) => Reply)): 
     });
 }
 
-/** The events of a reply as they go over the wire. */
+/** The events of a reply as sent over the wire. */
 export function eventsOf(heard: Heard, reply: Reply): readonly string[] {
   return wireApi(heard.url).events(reply, { path: heard.url, body: heard.json }).map(formatEvent);
 }
 
-/** One event as it goes over the wire. */
+/** One event as sent over the wire. */
 export function formatEvent({ event, data }: WireEvent): string {
   const text = typeof data === "string" ? data : JSON.stringify(data);
   return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
 }
 
-/** Begins a stream of events. */
+/** Starts an event stream. */
 export function beginStream(response: ServerResponse): ServerResponse {
   return response.writeHead(200, { "content-type": "text/event-stream" });
 }

@@ -5,23 +5,23 @@ import type { Tasks } from "../../src/task/tasks.ts";
 import type { TestSession } from "./host.ts";
 import { notesOf } from "./world.ts";
 
-/** What agents of these tests get. */
+/** Context of these tests' agents. */
 export type Context = AgentContext<TestSession>;
 
-/** Says something and returns. */
+/** An agent that writes output and returns. */
 export async function* greet(context: Context) {
   yield { type: "output" as const, text: "hello" };
   yield { type: "message" as const, message: { role: "assistant" as const, text: `I got ${context.input}` } };
   return { said: 1 };
 }
 
-/** Resolves when the task "t" has said something of a type. */
+/** Resolves when the task "t" has written a note of a type. */
 export async function until(store: Store, type: string): Promise<void> {
   const words = () => notesOf(store, "t", "t").catch((): string[] => []);
   await expect.poll(words, { interval: 3 }).toContain(type);
 }
 
-/** Says one thing and then waits for its signal. */
+/** An agent that yields one result and then waits for its signal. */
 export async function* patient({ signal }: Context) {
   yield { type: "result" as const, value: "half" };
   await new Promise((resolve) => signal.addEventListener("abort", resolve));

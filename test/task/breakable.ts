@@ -1,14 +1,14 @@
 import { type ErrorCode, LonghaulError } from "../../src/model/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 
-/** A call to a store: which part of it, which method, and with what. */
+/** A call to a store: its part, method and arguments. */
 export interface StoreCall {
   readonly part: string;
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-/** A store whose calls fail with a code where `codeOf` names one. */
+/** A store whose calls fail with the code that `codeOf` returns, if any. */
 export function breakable(store: Store, codeOf: (call: StoreCall) => ErrorCode | undefined): Store {
   const wrap = <Part extends object>(part: string, whole: Part): Part =>
     new Proxy(whole, {

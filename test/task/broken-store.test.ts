@@ -57,7 +57,7 @@ test("a store that breaks while tasks are let go at the end keeps nobody: the ot
   await store.close();
 });
 
-/** Fails the first calls that are meant, and tells how many were. */
+/** Fails the first `times` matching calls, and counts them. */
 function failing(times: number, code: ErrorCode, isMeant: (call: StoreCall) => boolean) {
   const failed = { count: 0 };
   const codeOf = (call: StoreCall) => {
@@ -144,7 +144,7 @@ test("a clean-up that fails while an earlier one of the same task goes on is war
   }
   await host.tasks.start(slow, null, { id: "t" });
   await until(store, "step");
-  // Somebody else has taken it over, and died: this process lets go of it, which takes a while.
+  // Another process has taken the task over and died: this process drops the task, which takes a while.
   const { epoch } = await host.tasks.status("t");
   const taken = { owner: remoteOwner(), epoch: epoch + 1 };
   await store.tasks.change({ id: "t", expect: { epoch }, set: taken });

@@ -5,7 +5,7 @@ import type { TestSession } from "./host.ts";
 import { gate, notesOf, testHost } from "./world.ts";
 
 describe("moving to the background", () => {
-  /** Counts to five with a checkpoint each; its iterators and their clean-up are told. */
+  /** An agent that counts to five with a checkpoint each; records its iterators and their cleanup. */
   const counter = (told: string[], step: () => Promise<void>): Agent<TestSession> => ({
     name: "counter",
     canResume: true,
@@ -24,7 +24,9 @@ describe("moving to the background", () => {
     },
   });
 
-  /** Runs the counter as "t" and moves it to the background behind its first checkpoint; what its caller hears. */
+  /**
+   * Runs the counter as "t", moves it to the background after its first checkpoint, and returns its caller's result.
+   */
   async function detachCounter({ tasks, store }: Awaited<ReturnType<typeof testHost>>, told: string[] = []) {
     const go = gate();
     let steps = 0;

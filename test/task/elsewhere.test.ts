@@ -44,7 +44,7 @@ describe("from another process", () => {
     expect(await other.tasks.recover()).toMatchObject({ lost: 0 });
     expect((await task.status()).state).toBe("running");
     now += 2_000;
-    // A look that had begun before may be shared.
+    // Twice, because the first call may share a sweep that had already begun.
     await other.tasks.recover();
     await other.tasks.recover();
     expect(await task.status()).toMatchObject({ state: "failed", outcome: { reason: "lost" } });
@@ -77,7 +77,7 @@ describe("from another process", () => {
     const { tasks, store } = await testHost();
     await tasks.start("nobody", null, { id: "t" });
     const waiting = expect(tasks.wait("t")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
-    // By then it has seen the task, and listens.
+    // By then it has seen the task and is listening.
     for (let reads = 0; reads < 5; reads++) await tasks.status("t");
     await store.sessions.delete("t");
     await waiting;

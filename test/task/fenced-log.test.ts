@@ -10,7 +10,7 @@ async function testKernel(path = ":memory:"): Promise<Kernel> {
   return kernel;
 }
 
-/** An agent that hands its session out and waits until it is let go. */
+/** An agent that exposes its session and waits until it is released. */
 function lender(canResume = false) {
   const lent = gate<Session>();
   const leave = gate();
@@ -87,7 +87,7 @@ describe("the session that an agent is given", () => {
     await kernel.tasks.start(agent, null, { id: "t" });
     const session = await lent;
     await session.append({ role: "user", text: "mine" });
-    // What another process does that takes this one for dead.
+    // Simulates another process that takes this one for dead.
     const other = await testKernel(path);
     const { openSqliteStore } = await import("../../src/store/sqlite/index.ts");
     const store = await openSqliteStore({ path });

@@ -8,10 +8,10 @@ import type { Store } from "../../src/store/store.ts";
 import type { TaskOptions } from "../../src/task/options.ts";
 import { Tasks } from "../../src/task/tasks.ts";
 
-/** What agents of these tests get as a session: its name. */
+/** The session type of these tests' agents: just an id. */
 export type TestSession = { readonly id: string };
 
-/** A supervisor on a store, with all it needs. */
+/** A supervisor on a store, with its dependencies. */
 export interface Host {
   readonly tasks: Tasks<TestSession>;
   readonly log: Log;
@@ -22,10 +22,10 @@ export interface Host {
 
 let owners = 0;
 
-/** A name of an owner on another machine, so that only its lease says whether it lives. */
+/** An owner on another machine, so that only its lease shows whether it is alive. */
 export const remoteOwner = () => `elsewhere|1|${++owners}`;
 
-/** A supervisor of its own on a store. */
+/** Creates a supervisor on a store. */
 export function makeHost(
   store: Store,
   options: TaskOptions & {

@@ -73,7 +73,7 @@ describe("limits", () => {
     await tasks.recover();
     expect((await task.status()).state).toBe("running");
     asleepMs = 3_600_000;
-    // A look that had begun before may be shared.
+    // Twice, because the first call may share a sweep that had already begun.
     await tasks.recover();
     await tasks.recover();
     expect((await task.wait()).outcome?.reason).toBe("deadline");

@@ -7,7 +7,7 @@ import { schedules } from "./model/operations.ts";
 import { World } from "./model/world.ts";
 
 const SCHEDULES = Number(process.env.LONGHAUL_SCHEDULES ?? 5_000);
-/** A store is shared by some schedules, which know nothing of each other. */
+/** Independent schedules that share a store. */
 const PER_STORE = 250;
 
 test(`tasks keep their promises in ${SCHEDULES} schedules of starts, moves, kills, crashes, sleeps and ends`, async () => {
@@ -30,7 +30,7 @@ test(`tasks keep their promises in ${SCHEDULES} schedules of starts, moves, kill
       await world.end();
       for (const { power, closing } of world.hosts) if (power.isOn) await closing;
     } catch (error) {
-      // What a failed schedule left must not be taken up by the next one, which may be a shorter form of it.
+      // The next schedule, which may be a shrunk form of the failed one, must not take up its tasks.
       await renew();
       throw error;
     } finally {

@@ -4,7 +4,7 @@ import type { AgentEvent } from "../../src/task/agent.ts";
 import { Shell } from "../../src/task/shell.ts";
 import { systemTimer } from "../../src/task/timer.ts";
 
-/** A shell that drives events which come when they are told to, and what it has taken. */
+/** A shell whose events arrive when told to, with the events it has consumed. */
 function driven() {
   const shell = new Shell(1, new Census(), systemTimer, { returnMs: 100, closeMs: 100 });
   const asked: PromiseWithResolvers<IteratorResult<AgentEvent, unknown>>[] = [];

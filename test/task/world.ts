@@ -7,7 +7,7 @@ import type { TaskOptions } from "../../src/task/options.ts";
 import { readRange } from "../../src/view/range.ts";
 import { type Host, makeHost } from "./host.ts";
 
-/** A supervisor on a store in memory, closed with the test. */
+/** A supervisor with an in-memory store, closed with the test. */
 export async function testHost(options: TaskOptions = {}): Promise<Host & { readonly store: Store }> {
   const store = await openSqliteStore({ path: ":memory:" });
   const host = makeHost(store, options);
@@ -18,7 +18,7 @@ export async function testHost(options: TaskOptions = {}): Promise<Host & { read
   return { ...host, store };
 }
 
-/** The notes of a task in a session, in words. */
+/** The notes of a task in a session, in short form. */
 export async function notesOf(store: Store, session: string, task: string): Promise<string[]> {
   return (await taskEntries(store, session, task)).map(({ note }) =>
     note.type === "moved" ? `${note.from}>${note.to}` : note.type,
@@ -36,13 +36,13 @@ export async function taskEntries(store: Store, session: string, task: string): 
   }
 }
 
-/** The notices of a task that lie in a session. */
+/** The notices of a task in a session. */
 export async function noticesIn(store: Store, session: string, task: string): Promise<TaskNotice[]> {
   const entries = await taskEntries(store, session, task);
   return entries.flatMap(({ note }) => (note.type === "notice" ? [note.notice] : []));
 }
 
-/** A promise that is settled from outside. */
+/** A promise that is resolved from outside. */
 export function gate<T = void>(): { readonly opened: Promise<T>; open(value: T): void } {
   const { promise, resolve } = Promise.withResolvers<T>();
   return { opened: promise, open: resolve };

@@ -1,4 +1,4 @@
-// Waits for one entry that another process appends, with nothing else to keep it alive.
+// Waits for one entry of another process, with nothing else to keep it alive.
 import { openKernel, textOfMessage } from "../../src/index.ts";
 
 const [path = ""] = process.argv.slice(2);

@@ -11,7 +11,7 @@ const said = (role: Message["role"], text: string): Message => ({ role, parts: [
 const MARK = "ENVIRONMENT_";
 const environment = (turn: number) => said("system", `${MARK}${turn}: the user works in project_${turn}.`);
 
-/** The messages with a system message after every few of them that leaves no call without its result. */
+/** The messages with system messages inserted where they separate no call from its result. */
 function withSystem(messages: readonly Message[]): readonly Message[] {
   return messages.flatMap((message, index) =>
     message.role === "user" ? [message, environment(index)] : [message],

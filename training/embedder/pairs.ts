@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-/** Two texts that mean nearly the same, or of which one answers the other. */
+/** Two texts with nearly the same meaning, or a question and its answer. */
 export interface Pair {
   readonly a: string;
   readonly b: string;
@@ -11,10 +11,10 @@ export interface Pair {
   readonly source: string;
 }
 
-/** The held-out pairs: never trained on. */
+/** The held-out pairs, which are never trained on. */
 export const HELD_OUT = "heldout.jsonl.gz";
 
-/** Reads the pairs of one file of JSON lines, packed with gzip or not. */
+/** Reads the pairs of a JSON Lines file, compressed with gzip or not. */
 export function readPairs(path: string): Pair[] {
   const bytes = readFileSync(path);
   const text = (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
@@ -24,7 +24,7 @@ export function readPairs(path: string): Pair[] {
     .map((line) => JSON.parse(line) as Pair);
 }
 
-/** The files of pairs to learn from in a folder, in a fixed order. */
+/** The files of training pairs in a folder, in a fixed order. */
 export function trainingFiles(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => /\.jsonl(\.gz)?$/.test(name) && name !== HELD_OUT)

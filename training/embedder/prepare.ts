@@ -1,6 +1,6 @@
 /**
- * Turns the training pairs into token numbers, with the tokenizer of the product, for train.py.
- * node training/embedder/prepare.ts <folder of pairs> <folder to write> [<more pairs.jsonl> …]
+ * Converts the training pairs to token numbers for train.py, with the product's tokenizer.
+ * node training/embedder/prepare.ts <folder of pairs> <output folder> [<more pairs.jsonl> …]
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ if (from === undefined || to === undefined)
   throw new Error("usage: prepare.ts <pairs> <target> [<more pairs> …]");
 mkdirSync(to, { recursive: true });
 
-/** Documentation of repositories that a benchmark of this project takes its questions from. */
+/** Repositories that a benchmark of this project takes its questions from. */
 const LEFT_OUT = new Set(["django/django", "scikit-learn/scikit-learn", "sympy/sympy"]);
 const isHeldOut = (path: string) => path.includes("heldout");
 const pairs = [...trainingFiles(from), ...more.filter((path) => !isHeldOut(path))]
@@ -45,7 +45,7 @@ writePairs("heldout", heldOut);
 writeFileSync(join(to, "facts.json"), JSON.stringify({ words: words.length, pieces: PIECES }));
 console.log(`${pairs.length} pairs, ${heldOut.length} held out, ${words.length} words, ${PIECES} pieces`);
 
-/** For each word the row of the word vectors it starts from, or -1. */
+/** For each word, the row of its initial word vector, or -1. */
 function startRows(): Int32Array {
   const rowOf = new Map(known.map((word, row) => [word, row]));
   return Int32Array.from(words, (word) => rowOf.get(word) ?? -1);

@@ -1,4 +1,4 @@
-"""Soft term match: each token of the question looks for its nearest token in the text, and the rare ones count most."""
+"""Soft term match: each token of the question matches its nearest token in the text, and rare tokens count most."""
 
 import torch
 
@@ -7,7 +7,7 @@ LONGEST_TEXT = 64
 
 
 def term_weights(frequency, rows, device):
-    """How much a token counts in a question: its information, none for the commonest words and for pieces of words."""
+    """Weight of a token in a question: its information content; zero for the most common words and for word pieces."""
     weight = torch.zeros(rows, device=device)
     share = torch.as_tensor(frequency, dtype=torch.float32, device=device)
     weight[: len(share)] = torch.where(share > 1.5e-3, torch.zeros_like(share), -torch.log(share.clamp(min=1e-7)))
@@ -15,7 +15,7 @@ def term_weights(frequency, rows, device):
 
 
 def padded(texts, chosen, longest, random=False):
-    """Token numbers of some texts as a table of `longest` columns, -1 where a text is shorter."""
+    """Token numbers of texts as a table of `longest` columns, padded with -1."""
     lengths = texts.lengths[chosen]
     offset = torch.zeros_like(lengths)
     if random:
@@ -28,7 +28,7 @@ def padded(texts, chosen, longest, random=False):
 
 
 def soft_scores(table, weights, questions, texts):
-    """Every question against every text: weighted mean of the best cosine of each of the question's tokens."""
+    """Scores every question against every text: the weighted mean of each question token's best cosine."""
     unit = torch.nn.functional.normalize
     q = unit(table[questions.clamp(min=0)], dim=-1)
     t = unit(table[texts.clamp(min=0)], dim=-1) * (texts >= 0)[..., None]
@@ -53,7 +53,7 @@ def soft_loss(table, weights, texts, pairs, temperature):
 
 
 def soft_ranks(texts, table, weights, chosen):
-    """Rank (from 0) of each chosen pair's side b by soft term match among the different sides b of the chosen pairs."""
+    """Rank (from 0) of each chosen pair's side b by soft term match among the distinct sides b of the chosen pairs."""
     marks = texts.marks[2 * chosen + 1]
     unique, inverse = torch.unique(marks, return_inverse=True)
     first = torch.full((len(unique),), len(chosen), device=marks.device)

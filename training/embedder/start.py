@@ -1,4 +1,4 @@
-"""The table training starts from: word vectors where there are any, the company a token keeps where there are none."""
+"""The initial table: word vectors where available, else the average context of a token."""
 
 import gzip
 import json
@@ -21,14 +21,14 @@ def facts(folder):
 
 
 def word_frequencies(start_rows, counts):
-    """Share of each token in running text: from its rank among the word vectors (Zipf), else from the pairs."""
+    """Frequency of each token in running text: from its rank among the word vectors (Zipf), else from the pairs."""
     seen = counts / max(1, counts.sum())
     ranked = np.where(start_rows >= 0, 0.07 / (np.maximum(start_rows, 0) + 3), 0)
     return np.where(start_rows >= 0, np.maximum(ranked, seen * 0.3), np.maximum(seen, 1e-7))
 
 
 def without_common_directions(vectors, weights):
-    """Removes the mean and the strongest directions, which say how common a word is rather than what it means."""
+    """Removes the mean and the strongest directions, which encode how common a word is rather than its meaning."""
     mean = (vectors * weights[:, None]).sum(0) / weights.sum()
     vectors = vectors - mean
     _, _, directions = np.linalg.svd(vectors * np.sqrt(weights)[:, None], full_matrices=False)
@@ -38,7 +38,7 @@ def without_common_directions(vectors, weights):
 
 
 def start_table(folder, word_vectors, seed=7, dimensions=DIMENSIONS):
-    """Rows for all words and pieces, float32. The length of a row is its weight in a text."""
+    """Rows for all words and pieces, float32. The norm of a row is its weight in a text."""
     random = np.random.default_rng(seed)
     known = facts(folder)
     rows, counts = numbers(folder, "start-rows"), numbers(folder, "word-counts")
@@ -87,7 +87,7 @@ def company(folder, table, weight, missing):
 
 
 def quantise(table):
-    """Rows as int8 and a factor each; the largest row's factor is the largest there is."""
+    """Rows as int8 with one factor each; the largest row gets the maximum factor."""
     peak = np.abs(table).max(axis=1)
     rows = np.round(table / np.maximum(peak, 1e-12)[:, None] * 127).astype(np.int8)
     factors = np.round(peak / peak.max() * 65535).astype(np.uint16)

@@ -1,4 +1,4 @@
-"""Texts as token numbers on the device, and the sums of their rows."""
+"""Texts as token numbers on the device, and sums of their rows."""
 
 import gzip
 from pathlib import Path
@@ -10,7 +10,7 @@ from start import numbers
 
 
 class Texts:
-    """Pairs of texts of one file; text 2·i is side a of pair i, text 2·i + 1 side b."""
+    """The text pairs of one file; text 2·i is side a of pair i, text 2·i + 1 side b."""
 
     def __init__(self, folder, name, rows, device):
         tokens = numbers(folder, f"{name}-tokens").astype(np.int64)
@@ -37,7 +37,7 @@ class Texts:
         return self.starts[texts][owner] + inside, owner, inside, lengths
 
     def embed(self, table, texts, shares, keep=None):
-        """Unit vectors of texts; `keep` says which of the gathered tokens count."""
+        """Unit vectors of texts; `keep` selects the gathered tokens that count."""
         positions, owner, inside, lengths = self.gather(texts)
         share = shares[self.repeats[positions].clamp(max=len(shares) - 1)]
         if keep is not None:
@@ -50,7 +50,7 @@ class Texts:
 
 
 def occurrence(tokens, lengths, rows):
-    """For each token of each text how often it has occurred in it before."""
+    """For each token of each text, its number of earlier occurrences in the text."""
     text_of = torch.arange(len(lengths), device=tokens.device).repeat_interleave(lengths)
     key = text_of * rows + tokens
     order = torch.argsort(key, stable=True)
@@ -65,7 +65,7 @@ def occurrence(tokens, lengths, rows):
 
 
 def ranks(texts, vectors_a, vectors_b, chosen):
-    """Rank (from 0) of each chosen pair's side b among the different sides b of the chosen pairs."""
+    """Rank (from 0) of each chosen pair's side b among the distinct sides b of the chosen pairs."""
     marks = texts.marks[2 * chosen + 1]
     unique, inverse = torch.unique(marks, return_inverse=True)
     first = torch.full((len(unique),), len(chosen), device=marks.device)

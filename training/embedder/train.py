@@ -1,9 +1,10 @@
 """
-Trains the table of the static embedder by contrast: of all texts in a batch, a text's partner is to be the nearest.
+Trains the table of the static embedder contrastively: of all texts in a batch, a text's partner should be the nearest.
 
 python3 training/embedder/train.py <prepared folder> <word vectors.npy> <target folder> [<settings.json>]
 
-settings.json: a list of objects, each with a name and what differs from DEFAULTS; without it the shipped settings run.
+settings.json: a list of objects, each with a name and its differences from DEFAULTS; without it
+the shipped settings run.
 """
 
 import json
@@ -20,30 +21,31 @@ from soft import soft_loss, term_weights
 from start import numbers, quantise, start_table, word_frequencies
 from texts import Texts
 
-# The settings the shipped weights were made with; README.md says what else was tried.
+# The settings of the shipped weights; README.md describes the alternatives tried.
 DEFAULTS = {
     "name": "static",
     "seed": 7,
     "epochs": 8,
     "batch": 2048,
-    "block": 512,  # pairs of one source that come together
-    "near": 64,  # pairs that look alike and come together, in every other epoch; 0: never
+    "block": 512,  # pairs of one source per block
+    "near": 64,  # similar pairs per block, in every other epoch; 0: never
     "temperature": 0.08,
-    "rate": 0.05,  # of each row's own change
+    "rate": 0.05,  # learning rate of each row's own change
     "shared": 512,  # width of the network that moves all rows; 0: none
     "shared_rate": 1e-3,
-    "halves": 0.4,  # weight of telling the second half of a text by its first
+    "halves": 0.4,  # weight of predicting a text's second half from its first
     "soft": 0.3,  # weight of soft term match
     "soft_pairs": 512,
     "soft_temperature": 0.05,
-    "shares": [1, 0.7, 0.6, 0.5],  # what the first, second … occurrence of a token counts
+    "shares": [1, 0.7, 0.6, 0.5],  # weight of the first, second … occurrence of a token
     "kind_shares": {"kind-of/en": 0.4, "kin/en": 0.4, "related/en": 0.4},
-    "exclude": [],  # sources left out, to measure on what was not learnt from
+    "exclude": [],  # sources left out, to evaluate on unseen sources
 }
 
 
 class Table(torch.nn.Module):
-    """Rows = weight · (start + a network of start) + own change, so that words never met move with the others."""
+    """Rows = weight · (start + a network of start) + own change, so that words outside the training
+    set move with the others."""
 
     def __init__(self, start, width):
         super().__init__()
@@ -65,7 +67,7 @@ class Table(torch.nn.Module):
 
 
 def contrast(a, b, marks_a, marks_b, temperature):
-    """Symmetric InfoNCE; equal texts are no negatives of each other."""
+    """Symmetric InfoNCE; equal texts are not negatives of each other."""
     same = (marks_a[:, None] == marks_a) | (marks_b[:, None] == marks_b)
     same.fill_diagonal_(False)
     scores = (a @ b.T / temperature).masked_fill(same, -1e4)
@@ -80,7 +82,7 @@ def pair_loss(texts, table, pairs, shares, settings):
 
 
 def halves_loss(texts, table, pairs, shares, settings):
-    """The two halves of one text belong together: what occurs together gets alike."""
+    """The two halves of a text form a pair, so that tokens that occur together become similar."""
     chosen = 2 * pairs + torch.randint(0, 2, pairs.shape, device=pairs.device)
     chosen = chosen[texts.lengths[chosen] >= 12]
     cut = torch.rand(len(chosen), device=chosen.device) * 0.4 + 0.3

@@ -16,14 +16,14 @@ interface Question {
   readonly budgets: readonly number[];
 }
 
-/** Shares of references that were kept, in percent. */
+/** Percentages of references that were kept. */
 interface Kept {
   readonly identifiers: number;
   readonly lines: number;
 }
 
 interface Answer {
-  /** CPU for 100,000 tokens, call by call. */
+  /** CPU per 100,000 tokens, call by call. */
   readonly cpuMs: readonly number[];
   readonly summaries: number;
   readonly budgets: readonly {
@@ -34,7 +34,10 @@ interface Answer {
   }[];
 }
 
-/** Where conversations are cut: what stands before is summarised, the replies behind are what it is held against. */
+/**
+ * Positions at which conversations are cut: messages before the cut are summarized, and the replies
+ * after it are the reference.
+ */
 const CUTS = [0.4, 0.6, 0.8];
 const REPLIES = 10;
 const MEASURED_TOKENS = 100_000;
@@ -58,7 +61,7 @@ class Score {
   }
 }
 
-/** Summarises real conversations up to a point and looks what the agent's next replies find in the summaries. */
+/** Summarizes real conversations up to a cut and checks which references of the next replies the summaries contain. */
 export const summariseAll: ChildTask<Question, Answer> = async function summariseAll({
   data,
   every,
@@ -120,7 +123,7 @@ function usedBehind(
   return new Set(used.filter((reference) => offered.has(reference)));
 }
 
-/** CPU for 100,000 tokens of the beginning of a conversation; the first call warms up. */
+/** CPU per 100,000 tokens at the beginning of a conversation; the first call warms up. */
 function timesOf(conversation: readonly SaidMessage[]): readonly number[] {
   let tokens = 0;
   const beginning = conversation.filter(({ message }) => {
@@ -142,7 +145,7 @@ function asMessage(text: string): Message {
   return { role: "user", parts: [{ type: "text", text }] };
 }
 
-/** Extractive summaries of real sessions: what they cost, and what they keep beside truncation of the same size. */
+/** Extractive summaries of real sessions: their cost, and their content compared with truncation to the same size. */
 export const extractive: Measurement = {
   name: "extractive",
   async *run(bench) {

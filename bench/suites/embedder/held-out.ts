@@ -51,7 +51,7 @@ function dot(left: Float32Array, right: Float32Array): number {
   return sum;
 }
 
-/** How often the packaged embedder finds the partner of a held-out text, beside plain BM25. */
+/** Recall of the bundled embedder on held-out pairs, compared with plain BM25. */
 export const heldOut: Measurement = {
   name: "held-out",
   async *run(bench) {

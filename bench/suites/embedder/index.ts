@@ -2,5 +2,5 @@ import type { Suite } from "../../suite.ts";
 import { heldOut } from "./held-out.ts";
 import { speed } from "./speed.ts";
 
-/** The embedder that comes with the package: how fast it is and what it finds. */
+/** Speed and quality of the bundled embedder. */
 export const embedder: Suite = { measurements: [speed, heldOut] };

@@ -1,12 +1,12 @@
 import { analyse } from "../../../src/memory/text/analyse.ts";
 
-/** Two texts that belong together, as the held-out file has them. */
+/** Two related texts of the held-out file. */
 export interface HeldOutPair {
   readonly a: string;
   readonly b: string;
 }
 
-/** The places (from 0) that each pair's own text takes among all different texts, given every text's score. */
+/** The rank (from 0) of each pair's own text among all distinct texts, by score. */
 export function placesOf(
   pairs: readonly HeldOutPair[],
   scorer: (texts: readonly string[]) => (question: string) => ArrayLike<number>,
@@ -23,7 +23,7 @@ export function placesOf(
   });
 }
 
-/** Plain BM25 over the words of the product's own text search; a text without a common word is not found. */
+/** Plain BM25 with the product's own text analysis; texts without a common word are not found. */
 export function textSearch(texts: readonly string[]): (question: string) => Float64Array {
   const postings = new Map<string, Map<number, number>>();
   const lengths = texts.map((text, number) => {

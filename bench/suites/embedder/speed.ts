@@ -19,7 +19,7 @@ export const measureLoad: ChildTask<null, number> = async function measureLoad()
   return cpuMs(() => void loadStaticEmbedder());
 };
 
-/** Texts for each second of CPU time, with and without the sums. */
+/** Texts per CPU second, fully embedded and only tokenized. */
 export const measureRates: ChildTask<{ texts: number; rounds: number }, Rates> = async function measureRates(
   { texts, rounds },
   { corpusFolder },
@@ -55,7 +55,7 @@ function cpuMs(work: () => void): number {
   return (user + system) / 1_000;
 }
 
-/** How fast the packaged embedder loads and embeds, by CPU time on one core. */
+/** Load and embedding speed of the bundled embedder, in CPU time on one core. */
 export const speed: Measurement = {
   name: "speed",
   async *run(bench) {

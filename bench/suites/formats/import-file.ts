@@ -7,7 +7,7 @@ import type { ChildTask } from "../../child-job.ts";
 import { folderBytes } from "../../measure/folder-bytes.ts";
 import { collectGarbage, currentMemory, peakRssBytes } from "../../measure/memory.ts";
 
-/** What importing one file took. */
+/** Figures of one file's import. */
 export interface ImportFigures {
   readonly bytes: number;
   readonly wallMs: number;
@@ -17,11 +17,11 @@ export interface ImportFigures {
   readonly storeBytes: number;
   readonly messages: number;
   readonly copiedBytes: number;
-  /** Importing the same file again, when nothing is new. */
+  /** Time of importing the unchanged file again. */
   readonly againMs: number;
 }
 
-/** Imports a file into a fresh store. */
+/** Imports a file into a new store. */
 export const importFile: ChildTask<string, ImportFigures> = async function importFile(path, { folder }) {
   const store = join(folder, "store");
   const startRssBytes = currentMemory().rssBytes;
@@ -47,7 +47,7 @@ export const importFile: ChildTask<string, ImportFigures> = async function impor
   };
 };
 
-/** Reads the lines of a file and parses each: what nothing that understands JSONL can be faster than. */
+/** Reads and parses the lines of a file: the lower bound for any JSONL reader. */
 export const parseFile: ChildTask<string, { readonly cpuMs: number }> = async function parseFile(path) {
   collectGarbage();
   const started = process.cpuUsage();

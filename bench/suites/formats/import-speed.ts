@@ -8,18 +8,18 @@ import { importFile, parseFile } from "./import-file.ts";
 import { writeSession } from "./synthetic.ts";
 
 const TASKS = new URL("import-file.ts", import.meta.url).href;
-/** As the command line runs: V8 keeps up to 100 MB of room for young objects otherwise, whatever they are. */
+/** Same flags as the command line: V8 otherwise keeps up to 100 MB for young objects. */
 const CLI_FLAGS = ["--max-semi-space-size=8"];
 const FULL_BYTES = 2_000_000_000;
 const QUICK_BYTES = 60_000_000;
 
-/** Megabytes a second must be at least this. */
+/** Minimum megabytes per second. */
 const atLeast = (limit: number): Goal => ({
   text: `>= ${limit} MB/s`,
   isMet: (value) => value >= limit,
 });
 
-/** One synthetic session of 2 GB: how fast it comes in, and in how much memory. */
+/** Speed and memory of importing one synthetic session of 2 GB. */
 export const importSpeed: Measurement = {
   name: "import",
   async *run(bench) {

@@ -2,5 +2,5 @@ import type { Suite } from "../../suite.ts";
 import { importSpeed } from "./import-speed.ts";
 import { real } from "./real.ts";
 
-/** Histories of other agents. */
+/** Import of other agents' histories. */
 export const formats: Suite = { measurements: [importSpeed, real] };

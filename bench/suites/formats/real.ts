@@ -17,7 +17,7 @@ interface RealFigures {
   readonly cpuMs: number;
 }
 
-/** Imports a folder of real transcripts into a fresh store. */
+/** Imports a folder of real transcripts into a new store. */
 export const importFolder: ChildTask<string, RealFigures> = async function importFolder(path, { folder }) {
   const store = join(folder, "store");
   await using kernel = await openKernel({ path: store });
@@ -33,7 +33,7 @@ export const importFolder: ChildTask<string, RealFigures> = async function impor
   };
 };
 
-/** Real transcripts, by format: what of them were copies, and what they take in the store. */
+/** Real transcripts by format: their share of copies, and their size in the store. */
 export const real: Measurement = {
   name: "real",
   async *run(bench) {

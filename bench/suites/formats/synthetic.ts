@@ -4,7 +4,9 @@ import { Random } from "../../random.ts";
 
 const START = Date.UTC(2026, 0, 1);
 
-/** Writes a Claude Code session of about `bytes`, shaped like real ones: prompts, thinking, tool calls, results, copies. */
+/**
+ * Writes a Claude Code session of about `bytes`, shaped like real ones: prompts, thinking, tool calls, results, copies.
+ */
 export function writeSession(path: string, corpus: Corpus, bytes: number): void {
   const file = openSync(path, "w");
   try {
@@ -22,7 +24,7 @@ export function writeSession(path: string, corpus: Corpus, bytes: number): void 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Makes turn after turn of one conversation; each holds a prompt and some rounds of reading and editing. */
+/** Generates turns of one conversation; each has a prompt and several rounds of reading and editing. */
 class SyntheticSession {
   readonly #corpus: Corpus;
   readonly #random = new Random(1);

@@ -1,10 +1,10 @@
 import { Agent, createServer, type IncomingMessage, request as openRequest, type Server } from "node:http";
 import { KEEP_ALIVE_MS } from "./upstream.ts";
 
-/** How a bare proxy hands a request on: while it comes, or once it is whole, as whoever edits it must. */
+/** Forwarding mode: "piped" streams the request; "whole" waits for all of it, as any proxy that edits requests must. */
 export type Handing = "piped" | "whole";
 
-/** A proxy that does nothing else: the least that anything in between can cost. */
+/** A proxy that only forwards: the lower bound for any proxy. */
 export function bareProxy(upstream: string, handing: Handing): Server {
   const { hostname, port } = new URL(upstream);
   const agent = new Agent({ keepAlive: true, maxSockets: 1_024 });

@@ -1,6 +1,6 @@
 import { Agent, request as openRequest } from "node:http";
 
-/** What came back to a client. */
+/** Response received by a client. */
 export interface Received {
   readonly status: number;
   readonly bytes: number;
@@ -9,13 +9,13 @@ export interface Received {
   readonly ms: number;
 }
 
-/** A client with connections that it keeps. */
+/** A client with keep-alive connections. */
 export interface Client {
   ask(url: string, body: Buffer, headers?: Readonly<Record<string, string>>): Promise<Received>;
   close(): void;
 }
 
-/** Opens a client with so many connections to a host at most. */
+/** Opens a client with a maximum number of connections per host. */
 export function openClient(connections: number): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections });
   return {
@@ -51,7 +51,7 @@ export function openClient(connections: number): Client {
   };
 }
 
-/** What came back, if it is a whole answer; else an error that says what came. */
+/** Returns a successful response; throws an error with its content otherwise. */
 export function expectWhole(received: Received): Received {
   if (received.status === 200) return received;
   throw new Error(`status ${received.status}: ${received.text().slice(0, 300)}`);

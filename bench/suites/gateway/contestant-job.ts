@@ -1,6 +1,6 @@
 import type { Handing } from "./bare-proxy.ts";
 
-/** What stands between client and upstream. */
+/** A server between client and upstream. */
 export type ContestantJob =
   | { readonly type: "bare"; readonly handing: Handing; readonly upstream: string }
   | {
@@ -8,21 +8,21 @@ export type ContestantJob =
       readonly upstream: string;
       /** An empty folder for its store. */
       readonly folder: string;
-      /** Settings besides the upstream, as the configuration file has them. */
+      /** Settings other than the upstream, as in the configuration file. */
       readonly config?: object;
-      /** The window that the upstream is said to enforce. */
+      /** The window that the upstream declares to enforce. */
       readonly window?: number;
     };
 
-/** What a contestant's process has used, and holds. */
+/** Resources used by a contestant's process. */
 export interface Used {
   readonly cpuMs: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
 }
 
-/** What a contestant is asked; "settled" first gives back all memory that can be given back. */
+/** A question to a contestant; "settled" first releases as much memory as possible. */
 export type Question = "used" | "settled" | "close";
 
-/** What a contestant says, first of all its address. */
+/** Reply of a contestant; the first one is its address. */
 export type Told = { readonly url: string } | { readonly used: Used } | { readonly error: string };

@@ -48,7 +48,7 @@ type Ours = Pick<typeof import("../../../src/gateway/index.ts"), "loadConfig" | 
   Pick<typeof import("../../../src/index.ts"), "openKernel"> &
   Pick<typeof import("../../../src/cli/serving/tend-heap.ts"), "tendHeap">;
 
-/** As it is shipped: what reads TypeScript takes 40 MB. Not loaded by a bare proxy, whose process holds nothing of ours. */
+/** Loads the built code, because the TypeScript loader takes 40 MB. The process of a bare proxy does not load it. */
 async function loadOurs(): Promise<Ours> {
   const load = (path: string) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
   const { loadConfig, openGateway } = await load("gateway/index.js");
@@ -57,7 +57,7 @@ async function loadOurs(): Promise<Ours> {
   return { loadConfig, openGateway, openKernel, tendHeap };
 }
 
-/** The gateway as `longhaul serve` runs it, its log written and thrown away. */
+/** The gateway as `longhaul serve` runs it, with its log output discarded. */
 async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promise<Running> {
   const { loadConfig, openGateway, openKernel, tendHeap } = await loadOurs();
   const { upstream, folder, config: settings, window } = job;

@@ -3,14 +3,14 @@ import { fileURLToPath } from "node:url";
 import type { ContestantJob, Question, Told, Used } from "./contestant-job.ts";
 
 const MAIN = fileURLToPath(new URL("contestant-main.ts", import.meta.url));
-/** As `npm start` runs the gateway. */
+/** Same flags as `npm start`. */
 const NODE_FLAGS = ["--expose-gc", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=8"];
 
-/** Something between client and upstream, in a process of its own. */
+/** A server between client and upstream, in its own process. */
 export interface Contestant {
   readonly url: string;
   used(): Promise<Used>;
-  /** The same, once all memory was given back that can be. */
+  /** Like `used`, after releasing as much memory as possible. */
   settled(): Promise<Used>;
   close(): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import type { Corpus } from "../../corpus.ts";
 import type { Turn } from "./reply.ts";
 
-/** How a conversation begins. */
+/** Start of a conversation. */
 export interface Beginning {
-  /** Numbers of different conversations give different texts. */
+  /** Different seeds give different texts. */
   readonly seed: number;
   readonly model?: string;
   readonly systemBytes: number;
   readonly tools: number;
-  /** What the user asks for first. */
+  /** The user's first message. */
   readonly task: string;
 }
 
@@ -16,7 +16,9 @@ const TOOL_BYTES = 800;
 const MARK = { type: "ephemeral" };
 const MARK_TEXT = `,"cache_control":${JSON.stringify(MARK)}`;
 
-/** A conversation of an agent that reads file after file, as its client keeps it: all of it goes out with each request. */
+/**
+ * A conversation of an agent that reads one file after another, as its client keeps it: each request sends all of it.
+ */
 export class Conversation {
   readonly #corpus: Corpus;
   readonly #head: string;
@@ -38,12 +40,12 @@ export class Conversation {
     this.#elements = [JSON.stringify({ role: "user", content: [{ type: "text", text: task }] })];
   }
 
-  /** The messages, each as it is written. */
+  /** The messages in serialized form. */
   get elements(): readonly string[] {
     return this.#elements;
   }
 
-  /** Takes in what the model said, and a result of so many bytes for its call. */
+  /** Adds the model's turn, and a result of `resultBytes` for its call. */
   answered(turn: Turn, resultBytes: number, mark = ""): void {
     const { id, text, path } = turn;
     const call = { type: "tool_use", id, name: "Read", input: { file_path: path } };
@@ -54,7 +56,7 @@ export class Conversation {
     );
   }
 
-  /** The request as it goes out; like most clients this one has a cache marker on its last message. */
+  /** The request body; like most clients, this one puts a cache marker on its last message. */
   body(elements: readonly string[] = this.#elements): Buffer {
     const last = elements.at(-1) as string;
     const marked = `${last.slice(0, -"}]}".length)}${MARK_TEXT}}]}`;
@@ -69,7 +71,7 @@ export class Conversation {
   }
 }
 
-/** A request without its cache markers, which move from request to request and mean nothing to the cache. */
+/** A request without its cache markers, which move between requests and do not affect the cache. */
 export function withoutMarkers(body: string): string {
   return body.replaceAll(MARK_TEXT, "");
 }

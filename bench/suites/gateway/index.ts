@@ -5,5 +5,5 @@ import { sessions } from "./sessions.ts";
 import { stream } from "./stream.ts";
 import { throughput } from "./throughput.ts";
 
-/** The gateway: what it adds to requests, holds for sessions and saves, beside a proxy that does nothing. */
+/** The gateway's overhead, memory and savings, compared with a proxy that only forwards. */
 export const gateway: Suite = { measurements: [overhead, throughput, stream, sessions, longSession] };

@@ -15,20 +15,20 @@ import { windowChart } from "./window-chart.ts";
 
 interface Load {
   readonly turns: number;
-  /** Tokens that the upstream takes at most. */
+  /** Maximum tokens of the upstream. */
   readonly limit: number;
-  /** False if the gateway believes in a window of 200,000 tokens until the upstream refuses more. */
+  /** False if the gateway assumes a window of 200,000 tokens until the upstream refuses more. */
   readonly isTold: boolean;
 }
 
 interface Lived {
-  /** Turns that were not answered because the upstream refused the prompt. */
+  /** Turns without a reply because the upstream refused the prompt. */
   readonly overflows: number;
-  /** Refusals of the upstream, of which the client saw nothing but those above. */
+  /** Refusals of the upstream; the client sees only those counted in `overflows`. */
   readonly refusals: number;
-  /** Tokens of the prompts that were answered, as the upstream counts them. */
+  /** Tokens of the answered prompts, as counted by the upstream. */
   readonly window: readonly number[];
-  /** Cost of all prompts in tokens at the input price: through the gateway, whole, and cut to what fits. */
+  /** Cost of all prompts in tokens at the input price: through the gateway, whole, and truncated to fit. */
   readonly paid: number;
   readonly paidWhole: number;
   readonly paidCut: number;
@@ -109,7 +109,7 @@ function promptOf(body: Buffer): Buffer {
   return Buffer.from(withoutMarkers(body.toString("utf8")));
 }
 
-/** Plain truncation: the first message, and of the others as many of the newest as fit. */
+/** Plain truncation: the first message, and as many of the newest ones as fit. */
 function cutBody(conversation: Conversation, tokens: number): Buffer {
   const { elements } = conversation;
   const [first = ""] = elements;
@@ -151,7 +151,7 @@ function* rowsOf(id: string, { turns }: Load, lived: Lived): Generator<Row> {
   yield toRow({ id: `${id}.cpu`, value: lived.cpuMs / turns, unit: "ms a turn" });
 }
 
-/** A session of 2,000 turns on a window of 64,000 tokens: that it never overflows, what it costs, how the window moves. */
+/** A session of 2,000 turns on a window of 64,000 tokens: overflows, cost, and size of the window over time. */
 export const longSession: Measurement = {
   name: "long session",
   async *run(bench: Bench) {

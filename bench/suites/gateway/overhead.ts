@@ -17,32 +17,32 @@ import { openUpstream } from "./upstream.ts";
 interface Load {
   readonly requests: number;
   readonly warmUp: number;
-  /** Bytes of the conversation when it begins, and of each result that comes to it. */
+  /** Bytes of the initial conversation, and of each added result. */
   readonly beginBytes: number;
   readonly resultBytes: number;
 }
 
-/** What one contestant took. */
+/** Times of one contestant. */
 interface Taken {
-  /** Of a conversation that it had not seen before. */
+  /** For a conversation it had not seen before. */
   readonly firstMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly cpuMs: number;
-  /** Of the very same request once more, as when a client tries again. */
+  /** For a repetition of the same request, as when a client retries. */
   readonly againMs: number;
 }
 
 type Name = "bare" | "whole" | "none" | "default" | "edited";
 
-/** Models take longer to answer; what is done behind an answer is done by then. */
+/** Real models take longer to answer, so work after a reply is done before the next request. */
 const PAUSE_MS = 10;
-/** How often the last request is asked again; from 100 times on it is a circle. */
+/** Repetitions of the last request; 100 or more would count as a loop. */
 const AGAIN = 60;
 const LARGE_WINDOW = 1_000_000;
 const SMALL_WINDOW = 128_000;
 
-/** One long conversation, each of its requests through every contestant in turn. */
+/** One long conversation, with each request sent through every contestant in turn. */
 export async function askThroughAll(load: Load, place: ChildPlace): Promise<Record<Name, Taken>> {
   const upstream = await openUpstream(({ headers }) =>
     streamed(turnOf(String(headers["x-bench-turn"])), usageOf(Number(headers["content-length"]))),
@@ -104,7 +104,7 @@ function jobsOf(upstream: string, folder: string): Record<Name, ContestantJob> {
     mkdirSync(own);
     return { type: "gateway", upstream, folder: own, config };
   };
-  // Where nothing is to be saved, the whole conversation is sent.
+  // With free cache reads nothing can be saved, so the whole conversation is sent.
   const prices = { input: 5, output: 25, cacheWrite: 6.25, cacheRead: 0 };
   return {
     bare: { type: "bare", handing: "piped", upstream },
@@ -155,7 +155,7 @@ function* rowsOf(name: Exclude<Name, "bare">, taken: Taken, bare: Taken): Genera
   });
 }
 
-/** What the gateway adds to requests of 200,000 tokens (600 KB to 1 MB), whose answers are streamed. */
+/** The gateway's overhead on requests of 200,000 tokens (600 KB to 1 MB) with streamed replies. */
 export const overhead: Measurement = {
   name: "overhead",
   async *run(bench: Bench) {

@@ -1,14 +1,14 @@
-/** Prices of prompt tokens as shares of the input price: Anthropic's, for five minutes. */
+/** Prices of prompt tokens relative to the input price: Anthropic's five-minute cache. */
 const WRITE = 1.25;
 const READ = 0.1;
 
-/** What one prompt was to the cache. */
+/** Cache use of one prompt. */
 export interface CachedPrompt {
   readonly readTokens: number;
   readonly writtenTokens: number;
 }
 
-/** How a provider sees prompts: it counts them in a simple way of its own, and caches what the one before began with. */
+/** A simulated provider cache: counts tokens by bytes, and caches the prefix shared with the previous prompt. */
 export class PromptCache {
   readonly #bytesPerToken: number;
   #last = Buffer.alloc(0);
@@ -18,7 +18,7 @@ export class PromptCache {
     this.#bytesPerToken = bytesPerToken;
   }
 
-  /** What all prompts so far have cost, in tokens at the input price. */
+  /** Cost of all prompts so far, in tokens at the input price. */
   get paidTokens(): number {
     return this.#paid;
   }
@@ -27,7 +27,7 @@ export class PromptCache {
     return Math.ceil(prompt.length / this.#bytesPerToken);
   }
 
-  /** Takes a prompt whose beginning may be in the cache, and caches all of it. */
+  /** Counts cached and new tokens of a prompt, then caches all of it. */
   take(prompt: Buffer): CachedPrompt {
     const tokens = this.countTokens(prompt);
     const readTokens = Math.floor(sameBytes(this.#last, prompt) / this.#bytesPerToken);
@@ -38,7 +38,7 @@ export class PromptCache {
   }
 }
 
-/** Length of the common beginning, found by halving. */
+/** Length of the common prefix, by bisection. */
 function sameBytes(one: Buffer, other: Buffer): number {
   let same = 0;
   let beyond = Math.min(one.length, other.length) + 1;

@@ -1,13 +1,13 @@
 import type { Answer } from "./upstream.ts";
 
-/** What a prompt used, as Anthropic reports it. */
+/** Usage of a prompt in Anthropic's format. */
 export interface PromptUsage {
   readonly input_tokens: number;
   readonly cache_creation_input_tokens: number;
   readonly cache_read_input_tokens: number;
 }
 
-/** A prompt of so many bytes of which all but the end was in the cache. */
+/** Usage of a prompt of that size, cached except for its end. */
 export function usageOf(bytes: number): PromptUsage {
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   const written = Math.min(tokens, 500);
@@ -18,17 +18,17 @@ export function usageOf(bytes: number): PromptUsage {
   };
 }
 
-/** As a provider of these benches counts. */
+/** Token density assumed by the simulated providers. */
 export const BYTES_PER_TOKEN = 3.7;
 
-/** What the model says in a turn: some words, and a call of a tool. */
+/** The model's reply in a turn: text and a tool call. */
 export interface Turn {
   readonly id: string;
   readonly text: string;
   readonly path: string;
 }
 
-/** What the model says in a turn of that name; always the same. */
+/** The reply of a named turn; deterministic. */
 export function turnOf(name: string): Turn {
   return { id: `toolu_${name}`, text: `Reading the next file for ${name}.`, path: `/repo/src/${name}.ts` };
 }
@@ -65,7 +65,7 @@ export function streamed({ id, text, path }: Turn, usage: PromptUsage): Answer {
   return { status: 200, type: "text/event-stream", chunks: [Buffer.from(events.map(eventText).join(""))] };
 }
 
-/** A stream of one long text in small pieces, in writes of so many events. */
+/** A stream of one long text in small events, several per write. */
 export function longStream(events: number, eventsPerWrite: number): Answer {
   const [start, open] = streamed(turnOf("long"), usageOf(4_000)).chunks.join("").split("\n\n");
   const delta = { type: "text_delta", text: 'a few words, "quoted" and\nbroken ' };
@@ -87,7 +87,7 @@ export function longStream(events: number, eventsPerWrite: number): Answer {
   };
 }
 
-/** The refusal of a prompt that does not fit, in Anthropic's words. */
+/** The error reply for a prompt that is too long, in Anthropic's format. */
 export function overflow(tokens: number, limit: number): Answer {
   const message = `prompt is too long: ${tokens} tokens > ${limit} maximum`;
   const body = { type: "error", error: { type: "invalid_request_error", message } };

@@ -21,9 +21,9 @@ interface Held {
   readonly start: Used;
   readonly end: Used;
   readonly settled: Used;
-  /** Requests and answers that held a word of another session. */
+  /** Requests and replies with a word of another session. */
   readonly mixed: number;
-  /** Requests that had lost words of their own. */
+  /** All requests, and those that have lost content of their own. */
   readonly requests: number;
   readonly edited: number;
 }
@@ -31,8 +31,8 @@ interface Held {
 const MARK = /mark-\d+-of/g;
 
 /**
- * Many sessions at once, every one waiting for its next turn at the same time. One half says whose session a request is;
- * the other half is of users with a key each, who all begin with the same words.
+ * Many concurrent sessions that all wait for their next turn at the same time. Half of them name their session; the
+ * other half belong to users with separate keys who begin with the same words.
  */
 export async function talkAtOnce(load: Load, place: ChildPlace): Promise<Held> {
   let mixed = 0;
@@ -48,7 +48,7 @@ export async function talkAtOnce(load: Load, place: ChildPlace): Promise<Held> {
     const said = turnOf(turn);
     return streamed({ ...said, text: `${own} ${said.text}` }, usageOf(bytes.length));
   });
-  // The window is small, so that it is edited towards the end: what stands in place of others is looked at, too.
+  // The window is small, so that it is edited towards the end and replaced content is checked too.
   const config = { models: { bench: { window: 12_000 } } };
   const gateway = await openContestant({
     type: "gateway",
@@ -71,7 +71,7 @@ export async function talkAtOnce(load: Load, place: ChildPlace): Promise<Held> {
   return { start, end, settled, mixed: mixed + sum, requests, edited };
 }
 
-/** Talks for a whole session; returns how many answers were not its own. */
+/** Runs a whole session; returns the number of replies of other sessions. */
 async function talk(
   { turns, resultBytes }: Load,
   client: Client,
@@ -104,7 +104,7 @@ function isMixed(text: string, own: string): boolean {
   return false;
 }
 
-/** What the gateway holds for 1,000 sessions of 20 turns that run at once, and whether a word of one reaches another. */
+/** Memory of the gateway for 1,000 concurrent sessions of 20 turns, and whether content leaks between sessions. */
 export const sessions: Measurement = {
   name: "sessions",
   async *run(bench: Bench) {

@@ -30,7 +30,7 @@ interface Relayed {
 /** Providers send a few events at a time. */
 const EVENTS_PER_WRITE = 8;
 
-/** One long answer after the other, through every contestant in turn. */
+/** Sends long replies through every contestant in turn. */
 export async function relayStreams(
   { rounds, events }: Load,
   place: ChildPlace,
@@ -93,7 +93,7 @@ function* rowsOf({ events }: Load, { bare, ...others }: Record<Name, Relayed>): 
   }
 }
 
-/** How fast a streamed answer passes, and what each of its events costs. */
+/** Throughput of a streamed reply, and the cost per event. */
 export const stream: Measurement = {
   name: "stream",
   async *run(bench: Bench) {

@@ -13,7 +13,7 @@ import { Conversation } from "./conversation.ts";
 import { streamed, turnOf, usageOf } from "./reply.ts";
 import { openUpstream } from "./upstream.ts";
 
-/** The requests of one connection: conversations of so many turns, one after the other. */
+/** The requests of one connection: consecutive conversations of `turns` turns. */
 interface Load {
   readonly connections: number;
   readonly rounds: number;
@@ -31,7 +31,7 @@ interface Rate {
   readonly perCpuSecond: number;
 }
 
-/** Many connections at once, each with conversations of its own. */
+/** Many concurrent connections, each with its own conversations. */
 export async function askAtOnce(load: Load, place: ChildPlace): Promise<Record<Name, Rate>> {
   const upstream = await openUpstream(({ headers }) =>
     streamed(turnOf(String(headers["x-bench-turn"])), usageOf(Number(headers["content-length"]))),
@@ -104,7 +104,7 @@ interface Scripted {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** All requests of a conversation, made beforehand. */
+/** All requests of a conversation, built in advance. */
 function scriptOf(
   { turns, systemBytes, tools, resultBytes }: Load,
   corpus: Corpus,
@@ -143,7 +143,7 @@ function* rowsOf(size: string, rates: Record<Name, Rate>): Generator<Row> {
   }
 }
 
-/** Requests a second at 64 connections: small ones (2 to 6 KB) and such as coding agents send (25 to 75 KB). */
+/** Requests per second at 64 connections: small ones (2 to 6 KB) and typical ones of coding agents (25 to 75 KB). */
 export const throughput: Measurement = {
   name: "throughput",
   async *run(bench: Bench) {

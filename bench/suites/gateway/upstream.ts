@@ -1,17 +1,17 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as it reached the upstream. */
+/** A request as received by the upstream. */
 export interface Heard {
   readonly headers: IncomingHttpHeaders;
   readonly body: () => Buffer;
 }
 
-/** What an upstream answers. */
+/** Reply of an upstream. */
 export interface Answer {
   readonly status: number;
   readonly type: string;
-  /** Written one after the other, no faster than they are taken. */
+  /** Written in order, with backpressure. */
   readonly chunks: readonly Buffer[];
 }
 
@@ -21,10 +21,10 @@ export interface Upstream {
   close(): void;
 }
 
-/** Connections of contestants rest while others have their turn. */
+/** Connections of a contestant stay idle while others have their turn. */
 export const KEEP_ALIVE_MS = 10 * 60_000;
 
-/** Opens a provider that answers each request as soon as it is whole. */
+/** Opens a provider that replies to each request as soon as it is complete. */
 export async function openUpstream(answer: (heard: Heard) => Answer): Promise<Upstream> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 const WIDTH = 60;
 
-/** Draws how large the window was at every so many turns, one line each, next to the limit. */
+/** Draws the size of the window relative to the limit, one line per `every` turns. */
 export function windowChart(tokens: readonly number[], limit: number, every: number): readonly string[] {
   const lines = tokens.flatMap((count, turn) => {
     if (turn % every !== 0) return [];

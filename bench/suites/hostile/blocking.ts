@@ -15,11 +15,11 @@ interface Slowest {
   readonly msPerMb: number;
 }
 
-/** Longest that a megabyte of any text may hold up everyone. */
+/** Maximum time that a megabyte of any text may block the thread. */
 const MAX_MS_PER_MB = 50;
 const SHOWN = 3;
 
-/** Milliseconds of the thread's own time for each million characters, the slowest texts first. */
+/** Thread CPU milliseconds per million characters, slowest texts first. */
 export async function slowestTexts({ subject, characters, rounds }: Input): Promise<readonly Slowest[]> {
   const work = SUBJECTS[subject];
   if (!work) throw new Error(`There is no subject ${subject}.`);

@@ -12,7 +12,7 @@ import { identifiersOf } from "../../../src/window/extract/identifiers.ts";
 import { overflowOf } from "../../../src/window/limits/overflow.ts";
 import { estimateText } from "../../../src/window/tokens/estimate-text.ts";
 
-/** Work that runs on the one thread, by name. */
+/** Functions that run on the main thread, by name. */
 export const SUBJECTS: Readonly<Record<string, (text: string) => unknown>> = {
   redaction: redactSecrets,
   tokens: estimateText,
@@ -21,7 +21,7 @@ export const SUBJECTS: Readonly<Record<string, (text: string) => unknown>> = {
   extraction: sentencesOf,
   "recall, chunks": (text) => chunks(text),
   "recall, terms": analyse,
-  // Traits are read from chunks; those of code are the longest.
+  // Traits are computed per chunk; code has the longest chunks.
   "recall, traits": (text) => {
     for (const { from, to } of chunks(text, CODE_CHUNK)) traitsOf(text.slice(from, to));
   },

@@ -1,7 +1,7 @@
-/** A text that is made to be slow to read. */
+/** A text designed to be slow to process. */
 export interface HostileText {
   readonly name: string;
-  /** A text of about so many characters. */
+  /** Creates a text of about `characters` characters. */
   make(characters: number): string;
 }
 
@@ -27,7 +27,7 @@ function randomWord(next: (below: number) => number, length: number): string {
   return word;
 }
 
-/** Texts that patterns, splitters and counters find hard: long runs, beginnings without ends, and very many matches. */
+/** Hard inputs for patterns, splitters and counters: long runs, beginnings without ends, and very many matches. */
 export const HOSTILE_TEXTS: readonly HostileText[] = [
   repeated("key beginnings", "-----BEGIN PRIVATE KEY-----\n"),
   repeated("key beginnings, base64", `-----BEGIN PRIVATE KEY-----\n${"QUJD".repeat(16)}\n`),

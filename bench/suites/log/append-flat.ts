@@ -3,7 +3,7 @@ import type { Measurement } from "../../suite.ts";
 import { largeGrowth } from "./growth.ts";
 import { counted, sizesOf } from "./sizes.ts";
 
-/** An append at the end of a very long session beside one near its start. */
+/** Appends at the end of a very long session, compared with those near its start. */
 export const appendFlat: Measurement = {
   name: "append.p99.flat",
   async *run(bench) {

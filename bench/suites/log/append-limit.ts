@@ -16,7 +16,7 @@ import { warmUpLength } from "./warm-up.ts";
 interface Plan {
   readonly rounds: number;
   readonly perRound: number;
-  /** Appends that are under way at once. */
+  /** Number of concurrent appends. */
   readonly groupSize: number;
   readonly warmUp: number;
 }
@@ -28,7 +28,7 @@ interface Arena {
   readonly encoded: BareLoop;
 }
 
-/** Appends a second, by longhaul and by bare loops with and without the encoding, in alternating rounds. */
+/** Appends per second of longhaul and of bare loops with and without encoding, in alternating rounds. */
 export async function raceBareLoop({ rounds, perRound, groupSize, warmUp }: Plan, place: ChildPlace) {
   const corpus = openCorpus(place.corpusFolder);
   const throwaway = await openArena(place.folder, "warm-up");
@@ -83,7 +83,7 @@ async function appendAll(
   }
 }
 
-/** A comparison of different work would mean nothing. */
+/** The comparison is valid only if all stores contain the same rows. */
 function requireSameRows(folders: readonly string[]): void {
   const sums = folders.map((folder) => {
     const database = new DatabaseSync(join(folder, LOG_FILE), { readOnly: true });
@@ -114,10 +114,10 @@ function measurement(id: string, beside: string, groupSize: number, share: numbe
   };
 }
 
-/** Awaited single appends beside the limit. */
+/** Awaited single appends compared with the limit. */
 export const appendSingle = measurement("append.single", "bare insert loop, same rows", 1, 0.7);
 
-/** Appends of which 32 are under way at once, beside the limit. */
+/** 32 concurrent appends compared with the limit. */
 export const appendConcurrent = measurement(
   "append.concurrent",
   "bare insert loop, 32 a transaction",

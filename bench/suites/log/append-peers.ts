@@ -25,7 +25,7 @@ interface Pace {
   readonly perSecond: number;
 }
 
-/** How fast contestants take awaited single appends, in alternating rounds on a conversation each. */
+/** Speed of awaited single appends, in alternating rounds on one conversation per contestant. */
 export async function race(plan: Plan, place: ChildPlace): Promise<Record<string, Pace>> {
   const corpus = openCorpus(place.corpusFolder);
   const conversations: Conversation[] = [];
@@ -67,7 +67,7 @@ function raceOf(bench: Bench, names: readonly string[], rounds: number, perRound
   return bench.child(names.join(" and "), import.meta.url, race, plan);
 }
 
-/** longhaul and pi in one race; other peers are compared with longhaul's pace in it. */
+/** longhaul and pi in one race; other peers are compared with longhaul's result in it. */
 function raceWithPi(bench: Bench): Promise<Record<string, Pace>> {
   const run = (names: readonly string[]) => raceOf(bench, names, 5, bench.isQuick ? 800 : 10_000);
   return bench.once(
@@ -76,7 +76,7 @@ function raceWithPi(bench: Bench): Promise<Record<string, Pace>> {
   );
 }
 
-/** The typical awaited append beside pi's, which writes a line to a file and does not sync it. */
+/** Median of an awaited append compared with pi's, which writes a line to a file without syncing it. */
 export const appendBesidePi: Measurement = {
   name: "append.single.p50",
   async *run(bench) {
@@ -92,7 +92,7 @@ export const appendBesidePi: Measurement = {
   },
 };
 
-/** Awaited appends a second of each of the other peers; those whose cost grows with every message get few. */
+/** Awaited appends per second of the other peers; those whose cost grows with every message get fewer. */
 async function* otherPeers(bench: Bench) {
   const { small } = sizesOf(bench);
   const grown = await bench.beside("mastra", () => smallGrowth(bench, "mastra"));
@@ -107,7 +107,7 @@ async function* otherPeers(bench: Bench) {
   }
 }
 
-/** Awaited appends a second beside the other peers: the ratio says how many times faster. */
+/** Awaited appends per second compared with the other peers: the ratio is the speedup. */
 export const appendBesidePeers: Measurement = {
   name: "append.rate",
   async *run(bench) {

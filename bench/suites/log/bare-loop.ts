@@ -11,8 +11,8 @@ import { LOG_FILE } from "./longhaul.ts";
 const SESSION_NUMBER = 1;
 
 /**
- * The limit: a bare loop of prepared `node:sqlite` statements that makes the very rows longhaul makes. The connection
- * comes from longhaul itself, so that table, pragmas and durability can never differ.
+ * The limit: a bare loop of prepared `node:sqlite` statements that writes the same rows as longhaul. It uses longhaul's
+ * own connection, so that table, pragmas and durability never differ.
  */
 export class BareLoop {
   readonly #database: Database;
@@ -28,14 +28,14 @@ export class BareLoop {
     this.#commit = database.prepare("COMMIT");
   }
 
-  /** Opens a store of its own in a folder. */
+  /** Opens its own store in a folder. */
   static async open(folder: string): Promise<BareLoop> {
     return new BareLoop(
       await connect(join(folder, LOG_FILE), { durability: "process", busyTimeoutMs: 30_000 }),
     );
   }
 
-  /** Inserts rows, `groupSize` of them in a transaction; `encode` makes each row's payload in the loop. */
+  /** Inserts rows, `groupSize` per transaction; `encode` builds each row's payload inside the loop. */
   insert<Item>(items: readonly Item[], groupSize: number, encode: (item: Item) => Uint8Array): void {
     const kind = kindNumber("message");
     for (let at = 0; at < items.length; at += groupSize) {
@@ -54,7 +54,7 @@ export class BareLoop {
   }
 }
 
-/** The payload longhaul makes of a message. */
+/** The payload that longhaul writes for a message. */
 export function encodeMessage({ role, text }: BenchMessage): Uint8Array {
   const body = { kind: "message", message: { role, parts: [{ type: "text", text }] } } as const;
   return encodePayload(writeBody(body), body.kind);

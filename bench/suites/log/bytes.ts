@@ -14,16 +14,18 @@ interface Plan {
   readonly count: number;
 }
 
-/** Bytes for a byte of payload. */
+/** Bytes per byte of payload. */
 interface Bytes {
-  /** Null where the system does not count what is written. */
+  /** Null where the system does not count written bytes. */
   readonly written: number | null;
   readonly onDisk: number;
 }
 
 const GROUP = 32;
 
-/** Bytes written and kept by awaited single appends, and by groups of appends. Nothing is timed, so nothing warms up. */
+/**
+ * Bytes written and stored by awaited single appends, and by groups of appends. No warm-up, because nothing is timed.
+ */
 export async function countBytes({ name, count }: Plan, place: ChildPlace) {
   const corpus = openCorpus(place.corpusFolder);
   const run = (mode: string, groupSize: number) =>
@@ -31,7 +33,7 @@ export async function countBytes({ name, count }: Plan, place: ChildPlace) {
   return { single: await run("single", 1), group32: await run("group32", GROUP) };
 }
 
-/** Counts everything from before the first opening until after the last byte of closing. */
+/** Counts everything from before opening until after closing. */
 async function countRun(
   contestant: Contestant,
   corpus: Corpus,
@@ -55,7 +57,7 @@ async function countRun(
   };
 }
 
-/** Peers without a call for several messages get one after the other. */
+/** Peers without a batch call get the messages one by one. */
 async function appendGroup(conversation: Conversation, group: readonly BenchMessage[]): Promise<void> {
   if (group.length > 1 && conversation.appendMany) return conversation.appendMany(group);
   for (const message of group) await conversation.append(message);
@@ -74,7 +76,7 @@ const MODES = [
   { mode: "group32", goal: atMost(1.4, "") },
 ] as const;
 
-/** Bytes that reach the disk for a byte of payload, written and kept. */
+/** Bytes written to and stored on disk per byte of payload. */
 export const bytes: Measurement = {
   name: "bytes",
   async *run(bench) {

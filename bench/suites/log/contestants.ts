@@ -5,7 +5,7 @@ import { pi } from "../../peers/pi.ts";
 import { wholeArray } from "../../peers/whole-array.ts";
 import { longhaul } from "./longhaul.ts";
 
-/** Keeps nothing: what the bench itself costs, because it makes and encodes the same data. */
+/** Stores nothing: measures the bench itself, which generates and encodes the same data. */
 const nothing: Contestant = {
   name: "nothing",
   open: async () => ({
@@ -18,7 +18,7 @@ const nothing: Contestant = {
 
 const CONTESTANTS = [longhaul, pi, mastra, langgraph, wholeArray, nothing] as const;
 
-/** Who takes part, by the name that children are given. */
+/** The contestant of a name. */
 export function contestantOf(name: string): Contestant {
   const contestant = CONTESTANTS.find((one) => one.name === name);
   if (!contestant) throw new Error(`No contestant is called ${name}.`);

@@ -8,7 +8,7 @@ import { atMost, type Row, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
 import { SESSION_ID } from "./longhaul.ts";
 
-/** What is left behind by cycles of opening, using and closing. */
+/** Resources left over by cycles of opening, using and closing. */
 interface Kept {
   readonly heapBytes: number;
   readonly rssBytes: number;
@@ -21,7 +21,7 @@ const MAX_WARM_UP = 100;
 const CACHE_BATCHES = 5;
 const BLOB_BYTES = 100_000;
 
-/** Opens, uses and closes one session again and again on one kernel. */
+/** Opens, uses and closes one session repeatedly on one kernel. */
 export async function cycleSessions(
   { cycles }: { readonly cycles: number },
   place: ChildPlace,
@@ -33,13 +33,13 @@ export async function cycleSessions(
     const session = await kernel.session(SESSION_ID);
     await use(kernel, session, corpus, cycle);
   });
-  // The kernel itself is still open, as it should be.
+  // The kernel itself is still open.
   const unclosed = unclosedIn(kernel) - 1;
   await kernel.close();
   return { ...kept, unclosed };
 }
 
-/** Opens, uses and closes whole kernels again and again. */
+/** Opens, uses and closes whole kernels repeatedly. */
 export async function cycleKernels(
   { cycles }: { readonly cycles: number },
   place: ChildPlace,
@@ -55,7 +55,7 @@ export async function cycleKernels(
   return { ...kept, unclosed };
 }
 
-/** SQLite keeps a few megabytes of pages, which thousands of cycles would fill little by little. */
+/** Fills SQLite's page cache of a few megabytes, which cycles would otherwise fill gradually. */
 async function fillPageCache(kernel: Kernel, corpus: Corpus): Promise<void> {
   await using session = await kernel.session(SESSION_ID);
   for (let batch = 0; batch < CACHE_BATCHES; batch++) {
@@ -68,7 +68,7 @@ async function keptBy(
   run: (cycle: number) => Promise<void>,
 ): Promise<Omit<Kept, "unclosed">> {
   const warmUp = Math.min(cycles, MAX_WARM_UP);
-  // Some cycles before: code that is compiled late, and caches that fill once, are not kept by a cycle.
+  // Warm-up cycles: late compilation and one-time caches are not leaks.
   for (let cycle = 0; cycle < warmUp; cycle++) await run(cycle);
   const before = await settledMemory();
   const handlesBefore = process.getActiveResourcesInfo().length;
@@ -112,7 +112,7 @@ async function* rowsOf(id: string, run: () => Promise<Kept>): AsyncGenerator<Row
   yield toRow({ id: `${id}.unclosed`, value: kept.unclosed, unit: "objects", goal: atMost(0, "") });
 }
 
-/** What cycles of opening, using and closing leave behind. */
+/** Resources left over by cycles of opening, using and closing. */
 export const cycles: Measurement = {
   name: "cycles",
   async *run(bench: Bench) {

@@ -11,20 +11,20 @@ import { warmUp, warmUpLength } from "./warm-up.ts";
 interface Plan {
   readonly name: string;
   readonly folder: string;
-  /** Lengths at which to look at memory, ascending; the last one is where growth ends. */
+  /** Lengths at which memory is read, ascending; growth ends at the last one. */
   readonly marks: readonly number[];
-  /** Where the first of two windows begins in which appends are timed; the other one ends with growth. */
+  /** Start of the first of two windows of timed appends; the second ends with the growth. */
   readonly timedFrom?: number;
   /** Appends to a throwaway conversation before the first window. */
   readonly warmUpCount: number;
 }
 
-/** What was seen while a conversation grew, by its length. */
+/** Observations by length of a growing conversation. */
 export interface Growth {
-  /** The conversation, left on disk for other measurements until the bench ends. */
+  /** The conversation, kept on disk for other measurements until the bench ends. */
   readonly folder: string;
   readonly memory: Readonly<Record<number, MemoryReading>>;
-  /** RSS as it was before the forced collections, with the room that V8 had made for young objects. */
+  /** RSS before the forced collections, including V8's young generation. */
   readonly busyRssBytes: Readonly<Record<number, number>>;
   readonly appendsPerSecond: number;
   /** 99th percentile of an append in both windows. */
@@ -32,10 +32,10 @@ export interface Growth {
 }
 
 const WINDOW = 5_000;
-/** A window's figure is the median of its parts', so that one bad moment of the machine does not decide it. */
+/** A window's figure is the median of its parts, so that one slow moment of the machine does not decide it. */
 const WINDOW_PARTS = 5;
 
-/** Lets a conversation grow by awaited single appends, and watches memory and the time of an append. */
+/** Grows a conversation by awaited single appends and records memory and append times. */
 export async function watchGrowth(
   { name, folder, marks, timedFrom, warmUpCount }: Plan,
   place: ChildPlace,
@@ -44,7 +44,7 @@ export async function watchGrowth(
   const contestant = contestantOf(name);
   if (warmUpCount > 0) await warmUp(contestant, corpus, place.folder, warmUpCount);
   const last = marks.at(-1) ?? 0;
-  // Both windows' room is there from the start, so that it is not taken for growth.
+  // Both windows are allocated up front, so that they do not count as growth.
   const early = new Window(timedFrom ?? 0);
   const late = new Window(last - WINDOW);
   const memory: Record<number, MemoryReading> = {};
@@ -55,7 +55,7 @@ export async function watchGrowth(
     if (marks.includes(index)) {
       busyRssBytes[index] = currentMemory().rssBytes;
       memory[index] = await settledMemory();
-      // Such a collection also throws away compiled code, which the window that begins here must not pay for.
+      // The forced collection also drops compiled code, which the window starting here must not pay for.
       if (warmUpCount > 0 && index === timedFrom) await warmUp(contestant, corpus, place.folder, warmUpCount);
     }
     const message = corpus.message(index);
@@ -81,7 +81,7 @@ export async function watchGrowth(
   };
 }
 
-/** The times of the appends in one stretch of a conversation. */
+/** Append times in one window of a conversation. */
 class Window {
   readonly #from: number;
   readonly #tookUs = new Float64Array(WINDOW);
@@ -103,14 +103,14 @@ class Window {
   }
 }
 
-/** longhaul's session at its largest; made once a bench, because it takes the longest. */
+/** longhaul's largest session; created once per bench, because it takes the longest. */
 export function largeGrowth(bench: Bench): Promise<Growth> {
   const { start, early, small, large } = sizesOf(bench);
   const warmUpCount = bench.isQuick ? 0 : warmUpLength(bench);
   return grow(bench, { name: "longhaul", marks: [start, small, large], timedFrom: early, warmUpCount });
 }
 
-/** A contestant's conversation at the length at which peers are compared; made once a bench. */
+/** A contestant's conversation at the length at which peers are compared; created once per bench. */
 export function smallGrowth(bench: Bench, name: string): Promise<Growth> {
   const { start, small } = sizesOf(bench);
   return grow(bench, { name, marks: [start, small], warmUpCount: 0 });

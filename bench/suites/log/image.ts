@@ -1,12 +1,12 @@
-/** Size of an image from a phone or a screenshot at full resolution. */
+/** Size of a photo from a phone or of a full-resolution screenshot. */
 export const IMAGE_BYTES = 5_000_000;
 
 const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** Bytes that begin like a PNG and cannot be compressed; the same number always gives the same ones. */
+/** Incompressible bytes with a PNG signature; deterministic by number. */
 export function makeImage(number: number): Uint8Array {
   const words = new Uint32Array(IMAGE_BYTES / 4);
-  // xorshift32, written out: this runs a thousand million times.
+  // xorshift32, inlined because it runs a billion times.
   let state = (number + 1) * 2_654_435_761;
   for (let index = 0; index < words.length; index++) {
     state ^= state << 13;

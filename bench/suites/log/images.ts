@@ -16,16 +16,16 @@ interface Plan {
   readonly areDistinct: boolean;
 }
 
-/** What it took to keep images. */
+/** Cost of storing images. */
 export interface ImagesKept {
   readonly seconds: number;
   readonly heapGrowthBytes: number;
-  /** The largest RSS of the run, above what there was at its start. */
+  /** The largest RSS of the run, relative to its start. */
   readonly peakGrowthBytes: number;
   readonly onDiskBytes: number;
 }
 
-/** Attaches images, one awaited at a time, each made just before. */
+/** Attaches images, one awaited at a time, each generated just before. */
 export async function keepImages({ name, count, areDistinct }: Plan, place: ChildPlace): Promise<ImagesKept> {
   const folder = join(place.folder, "images");
   const before = await settledMemory();
@@ -34,7 +34,7 @@ export async function keepImages({ name, count, areDistinct }: Plan, place: Chil
   if (!conversation.appendImage) throw new Error(`${name} takes no images.`);
   for (let number = 0; number < count; number++) {
     await conversation.appendImage(makeImage(areDistinct ? number : 0), "image/png");
-    // Otherwise the peak is decided by when V8 finds time to drop the bench's own images.
+    // Otherwise the peak depends on when V8 collects the bench's own images.
     collectGarbage();
   }
   const seconds = (performance.now() - startedMs) / 1_000;
@@ -48,7 +48,7 @@ export async function keepImages({ name, count, areDistinct }: Plan, place: Chil
   };
 }
 
-/** Distinct images kept by a contestant; run once for each name and count. */
+/** Distinct images stored by a contestant; runs once for each name and count. */
 export function keepDistinct(bench: Bench, name: string, count: number): Promise<ImagesKept> {
   const plan = { name, count, areDistinct: true };
   return bench.once(`images ${name} ${count}`, () =>
@@ -56,17 +56,17 @@ export function keepDistinct(bench: Bench, name: string, count: number): Promise
   );
 }
 
-/** How many images the stress test has. */
+/** Number of images in the stress test. */
 export function fewImages({ isQuick }: Bench): number {
   return isQuick ? 40 : 100;
 }
 
-/** The memory a contestant needed for images, beyond what making them takes. */
+/** Memory that a contestant needed for images, without the memory for generating them. */
 export async function netPeakBytes(bench: Bench, kept: ImagesKept, count: number): Promise<number> {
   return kept.peakGrowthBytes - (await keepDistinct(bench, "nothing", count)).peakGrowthBytes;
 }
 
-/** Many different images: memory beyond that of a process which only makes them, and disk. */
+/** Many different images: disk use, and memory compared with a process that only generates them. */
 export const imagesDistinct: Measurement = {
   name: "images.distinct",
   async *run(bench) {
@@ -87,7 +87,7 @@ export const imagesDistinct: Measurement = {
   },
 };
 
-/** The same image again and again. */
+/** The same image many times. */
 export const imagesIdentical: Measurement = {
   name: "images.identical",
   async *run(bench) {
@@ -102,7 +102,7 @@ export const imagesIdentical: Measurement = {
   },
 };
 
-/** Images beside pi, which keeps them as base64 in memory and in its file. */
+/** Images compared with pi, which keeps them as base64 in memory and in its file. */
 export const imagesBesidePi: Measurement = {
   name: "images.pi",
   async *run(bench) {

@@ -2,13 +2,13 @@ import { type Kernel, openKernel, type Session } from "../../../src/index.ts";
 import type { BenchMessage, Contestant, Conversation } from "../../peers/contestant.ts";
 import { Random } from "../../random.ts";
 
-/** The one session of a bench store. */
+/** The single session of a bench store. */
 export const SESSION_ID = "bench";
 
-/** The file of a store that holds its entries. */
+/** The file of a store that contains its entries. */
 export const LOG_FILE = "log.db";
 
-/** longhaul, used as its users would use it. */
+/** longhaul through its public API. */
 export const longhaul: Contestant = {
   name: "longhaul",
   async open(folder) {
@@ -18,8 +18,8 @@ export const longhaul: Contestant = {
 };
 
 /**
- * A clock that moves as in a real conversation: seconds between messages, and now and then a pause of up to hours. The
- * bench itself appends thousands in a second, which would make lookups by time look different from real ones.
+ * A clock that advances as in a real conversation: seconds between messages, and occasional pauses of up to hours. The
+ * bench appends thousands of messages per second, which would make lookups by time unrealistic.
  */
 export class BenchClock {
   readonly #random = new Random(7);

@@ -22,7 +22,7 @@ interface Plan {
 
 const WARM_UP = 3_000;
 
-/** Random lookups a second, by the kernel and by a bare prepared SELECT on a connection of its own. */
+/** Random lookups per second, by the kernel and by a bare prepared SELECT on its own connection. */
 export async function lookUp({ folder, length, rounds, perRound }: Plan) {
   const kernel = await openKernel({ path: folder });
   const session = await kernel.session(SESSION_ID);
@@ -97,8 +97,8 @@ function requireFound(found: unknown): void {
 }
 
 /**
- * Finding entries anywhere in a very long session: beside a SELECT that only fetches the row, beside one whose row is
- * also unpacked into the message that a lookup returns, and, by time, beside bare SELECTs that halve the seqs.
+ * Lookups anywhere in a very long session, compared with a SELECT of the row, with a SELECT plus decoding of the
+ * message, and, by time, with a bisection of seqs by bare SELECTs.
  */
 export const lookup: Measurement = {
   name: "lookup",

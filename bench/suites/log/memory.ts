@@ -4,7 +4,7 @@ import type { Measurement } from "../../suite.ts";
 import { type Growth, largeGrowth, smallGrowth } from "./growth.ts";
 import { counted, sizesOf } from "./sizes.ts";
 
-/** What a session's length costs in memory. */
+/** Memory cost of a session's length. */
 export const memoryAppend: Measurement = {
   name: "memory.append",
   async *run(bench) {
@@ -30,7 +30,7 @@ export const memoryAppend: Measurement = {
       value: megabytes((ours.busyRssBytes[large] ?? 0) - (ours.busyRssBytes[start] ?? 0)),
       unit: unit(large),
     });
-    // In the few messages of a quick run, what peers keep is lost in the noise.
+    // In a quick run's few messages, the peers' memory is within the noise.
     if (bench.isQuick) return;
     for (const peer of ["pi", "mastra"]) {
       const theirs = await bench.beside(peer, () => smallGrowth(bench, peer));

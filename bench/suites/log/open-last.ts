@@ -28,7 +28,7 @@ export async function openLast(
 ): Promise<Opening> {
   const contestant = contestantOf(name);
   await loadCode(name, place);
-  // Not the thorough collection of settledMemory, which would throw away compiled code.
+  // Not the thorough collection of settledMemory, which would drop compiled code.
   collectGarbage();
   await sleep(SETTLE_MS);
   const rssBefore = process.memoryUsage.rss();
@@ -42,7 +42,7 @@ export async function openLast(
   return { tookMs, rssBytes };
 }
 
-/** Loading modules is not what is measured, for nobody. */
+/** Loads the modules in advance, because loading them is not measured. */
 async function loadCode(name: string, place: ChildPlace): Promise<void> {
   const contestant = contestantOf(name);
   const corpus = openCorpus(place.corpusFolder);
@@ -55,7 +55,7 @@ async function loadCode(name: string, place: ChildPlace): Promise<void> {
   await read.close();
 }
 
-/** Opens each conversation several times, in turn, each time in a new process; gives each one's median. */
+/** Opens each conversation several times in turn, each time in a new process; returns the median of each. */
 async function medianOpenings(
   bench: Bench,
   name: string,
@@ -101,7 +101,7 @@ export const openLastPage: Measurement = {
     });
     for (const { peer, multiple, peerTimes } of [
       { peer: "mastra", multiple: 0.333, peerTimes: times },
-      // pi reads its whole file, so that its goal only means something on a long one.
+      // pi reads its whole file, so its goal is meaningful only on a long one.
       { peer: "pi", multiple: bench.isQuick ? undefined : 0.01, peerTimes: 3 },
     ]) {
       const theirs = await bench.beside(peer, async () => {

@@ -11,12 +11,12 @@ interface Plan {
 }
 
 interface Packing {
-  /** How many times smaller zstd makes a message, on average. */
+  /** Average compression ratio of a message with zstd. */
   readonly corpus: number;
   readonly real: number | null;
 }
 
-/** How well the bench's messages pack, and real ones of the same size. */
+/** Compression ratio of the bench's messages, and of real ones of the same size. */
 export async function packMessages({ messages, transcripts }: Plan, place: ChildPlace): Promise<Packing> {
   const corpus = openCorpus(place.corpusFolder);
   const dataFolder = findDataFolder();
@@ -37,7 +37,7 @@ function meanRatio(pieces: Iterable<Buffer>): number {
   return sum / count;
 }
 
-/** Whether the bench's messages are as hard to pack as real ones; shown so that nobody has to believe it. */
+/** Shows that the bench's messages are as hard to compress as real ones. */
 export const payload: Measurement = {
   name: "payload",
   async *run(bench) {

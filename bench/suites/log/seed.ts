@@ -77,7 +77,7 @@ function* rowsOf(what: string, count: number, { seconds, heapBytes, rssBytes }: 
   yield toRow({ id: `seed.${what}.rss`, value: megabytes(rssBytes), unit: "MB growth" });
 }
 
-/** The stress tests that the project began with. A million messages are covered by memory.append. */
+/** The original stress tests of the project. memory.append covers a million messages. */
 export const seed: Measurement = {
   name: "seed",
   async *run(bench: Bench) {

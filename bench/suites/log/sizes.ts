@@ -2,9 +2,9 @@ import type { Bench } from "../../bench.ts";
 
 /** Lengths of the sessions that several measurements share. */
 export interface Sizes {
-  /** Where growth of memory is measured from. */
+  /** Length from which memory growth is measured. */
   readonly start: number;
-  /** Where an append is early in its session; a quick run has no other warm-up than the messages before it. */
+  /** Length of an early append; a quick run has no warm-up other than the messages before it. */
   readonly early: number;
   /** The length at which peers are compared. */
   readonly small: number;
@@ -19,7 +19,7 @@ export function sizesOf({ isQuick }: Bench): Sizes {
     : { start: 1_000, early: 1_000, small: 100_000, large: 1_000_000 };
 }
 
-/** A length as people write it. */
+/** Formats a length for people. */
 export function counted(count: number): string {
   return count.toLocaleString("en");
 }

@@ -4,15 +4,15 @@ import type { Bench } from "../../bench.ts";
 import type { Corpus } from "../../corpus.ts";
 import type { Contestant } from "../../peers/contestant.ts";
 
-/** For those that are slow, or whose cost grows with every message. */
+/** Limits for contestants that are slow or whose cost grows with every message. */
 const AT_MOST: Readonly<Record<string, number>> = { mastra: 500, langgraph: 20, "whole-array": 100 };
 
-/** How many appends it takes until nearly everything is compiled; a quick run makes do with less. */
+/** Appends until nearly all code is compiled; a quick run uses fewer. */
 export function warmUpLength({ isQuick }: Bench): number {
   return isQuick ? 8_000 : 10_000;
 }
 
-/** Appends to a throwaway conversation and reads it, so that the code is loaded and compiled before anything is timed. */
+/** Appends to and reads a throwaway conversation, so that the code is loaded and compiled before timing starts. */
 export async function warmUp(
   contestant: Contestant,
   corpus: Corpus,

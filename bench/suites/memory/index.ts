@@ -2,5 +2,5 @@ import type { Suite } from "../../suite.ts";
 import { recall } from "./recall.ts";
 import { vectors } from "./vectors.ts";
 
-/** Memory: vectors, indexing, recall, bytes. */
+/** Vectors, indexing and recall of memory. */
 export const memory: Suite = { measurements: [vectors, recall] };

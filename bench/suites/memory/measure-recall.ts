@@ -13,40 +13,40 @@ import { percentile } from "../../measure/percentile.ts";
 import { appendMessages, cpuMs, openMemory, questions } from "./open-memory.ts";
 import { PlainHybrid } from "./plain-hybrid.ts";
 
-/** Chunks that each list has. */
+/** Length of each candidate list. */
 const LIMIT = 60;
 
-/** What is to be indexed. */
+/** Input of the indexing measurement. */
 export interface IndexQuestion {
   readonly folder: string;
   readonly messages: number;
 }
 
-/** What indexing took. */
+/** Results of the indexing measurement. */
 export interface IndexAnswer {
   readonly textChunksPerSecond: number;
   readonly embeddedChunksPerSecond: number;
   readonly bytesPerByte: number;
 }
 
-/** What is to be recalled of what was indexed. */
+/** Input of the recall measurement. */
 export interface RecallQuestion extends IndexQuestion {
   readonly recalls: number;
-  /** Whether the plain stack is built and asked too. */
+  /** Whether to build and query the plain stack too. */
   readonly hasPeer: boolean;
 }
 
-/** What was measured; times are CPU milliseconds. */
+/** Results of the recall measurement, in CPU milliseconds. */
 export interface RecallAnswer {
   readonly recall: { readonly p50: number; readonly p99: number };
-  /** The same without ranking; and only the numbers of the chunks found, which is what the plain stack does. */
+  /** Recall without ranking; and search for chunk numbers only, which is all the plain stack does. */
   readonly candidates: { readonly p50: number; readonly p99: number };
   readonly search: { readonly p50: number; readonly p99: number };
   readonly peer: { readonly p50: number } | null;
   readonly rssBytes: number;
 }
 
-/** Indexes messages, by words first, then by meaning. */
+/** Indexes messages, first for text search, then with vectors. */
 export const measureIndexing: ChildTask<IndexQuestion, IndexAnswer> = async function measureIndexing(
   { folder, messages },
   place,
@@ -68,7 +68,7 @@ export const measureIndexing: ChildTask<IndexQuestion, IndexAnswer> = async func
   };
 };
 
-/** Recalls parts of messages in a process of its own, and asks the plain stack the same. */
+/** Recalls parts of messages in a separate process, and queries the plain stack with the same questions. */
 export const measureRecall: ChildTask<RecallQuestion, RecallAnswer> = async function measureRecall(
   { folder, messages, recalls, hasPeer },
   place,

@@ -10,7 +10,7 @@ import { randomIds, systemClock } from "../../../src/model/clock.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import type { Corpus } from "../../corpus.ts";
 
-/** A store with a log, and memory over it with the embedder that comes with us. */
+/** Opens a store with a log, and memory over it with the bundled embedder. */
 export async function openMemory(folder: string) {
   const store = await openSqliteStore({ path: folder });
   const limits = resolveLimits(undefined);
@@ -28,11 +28,11 @@ export async function openMemory(folder: string) {
   return { store, log, memory, embedder, close };
 }
 
-/** Messages of 2 KB make about so many chunks each. */
+/** Approximate number of chunks of a 2 KB message. */
 export const CHUNKS_PER_MESSAGE = 5;
 const MESSAGES_PER_SESSION = 200;
 
-/** Appends messages of the corpus in sessions; returns their UTF-8 bytes. */
+/** Appends messages of the corpus to sessions; returns their UTF-8 size. */
 export async function appendMessages(log: Log, corpus: Corpus, count: number): Promise<number> {
   let bytes = 0;
   for (let from = 0; from < count; from += MESSAGES_PER_SESSION) {
@@ -46,7 +46,7 @@ export async function appendMessages(log: Log, corpus: Corpus, count: number): P
   return bytes;
 }
 
-/** Nine words from the middle of each of some messages: what someone remembers of them. */
+/** Questions of nine words from the middle of messages, as someone might remember them. */
 export function questions(corpus: Corpus, messages: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     const { text } = corpus.message(Math.floor(((index + 0.5) * messages) / count));
@@ -56,7 +56,7 @@ export function questions(corpus: Corpus, messages: number, count: number): stri
   });
 }
 
-/** CPU milliseconds that work takes, of all threads of this process. */
+/** CPU milliseconds of `work`, over all threads of this process. */
 export async function cpuMs(work: () => Promise<unknown> | unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { load } from "sqlite-vec";
 import { paddedDimensions, quantise } from "../../../src/memory/vectors/quantise.ts";
 
-/** What one would build first: sqlite-vec's scan and FTS5's bm25, put together by ranks. */
+/** The obvious baseline: sqlite-vec's scan and FTS5's bm25, merged by rank. */
 export class PlainHybrid {
   readonly #db: DatabaseSync;
   readonly #nearest;

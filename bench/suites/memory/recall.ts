@@ -11,17 +11,17 @@ const atLeast = (limit: number, unit: string): Goal => ({
   isMet: (value) => value >= limit,
 });
 
-/** CPU milliseconds that a recall may take, by chunks. */
+/** Maximum CPU milliseconds of a recall, by number of chunks. */
 const GOALS: Readonly<Record<number, { readonly p50?: number; readonly p99?: number }>> = {
   100000: { p50: 15, p99: 60 },
   1000000: { p50: 60 },
 };
 
 const PEER = "sqlite-vec scan + FTS5, by ranks";
-/** Building the plain stack for more takes longer than all the rest. */
+/** Building a larger plain stack takes longer than everything else. */
 const MOST_FOR_PEER = 100_000;
 
-/** Indexing and recall at several sizes, beside the plain stack in the same run. */
+/** Indexing and recall at several sizes, compared with the plain stack in the same run. */
 export const recall: Measurement = {
   name: "recall",
   async *run(bench) {

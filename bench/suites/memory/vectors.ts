@@ -20,16 +20,16 @@ interface Question {
 interface Answer {
   readonly scanMs: number;
   readonly peerMs: number;
-  /** Share of the ten nearest by exact vectors that the scan finds. */
+  /** Share of the ten nearest exact vectors that the scan finds. */
   readonly kept: number;
 }
 
 const SLAB = 8_192;
 const NEAREST = 10;
-/** Exact vectors are kept for so many chunks only. */
+/** Maximum number of chunks with exact vectors. */
 const MOST_EXACT = 100_000;
 
-/** The nearest vectors by our scan and by sqlite-vec's, over the same bytes. */
+/** Nearest vectors by our scan and by sqlite-vec's, over the same bytes. */
 export const race: ChildTask<Question, Answer> = async function race({ size, queries }, place) {
   const corpus = openCorpus(place.corpusFolder);
   const embedder = loadStaticEmbedder();
@@ -90,7 +90,7 @@ function dot(left: Float32Array, right: Float32Array): number {
 const tenth: Goal = { text: "<= 0.1 of beside", isMet: (_, ratio) => (ratio === null ? null : ratio <= 0.1) };
 const most: Goal = { text: ">= 0.95", isMet: (value) => value >= 0.95 };
 
-/** The vector scan beside sqlite-vec's, and how much of the exact order it keeps. */
+/** The vector scan compared with sqlite-vec's, and its agreement with the exact order. */
 export const vectors: Measurement = {
   name: "vectors",
   async *run(bench) {

@@ -4,7 +4,9 @@ import { type RankedItems, rankItems } from "./rank-items.ts";
 import { type Orders, type RememberedItems, rememberItems } from "./remember-items.ts";
 import { type Score, scoreOrder } from "./scores.ts";
 
-/** One question's scores at one level: of `recall`, of ranking alone with every turn a candidate, and of plain BM25. */
+/**
+ * Scores of one question at one level: of `recall`, of ranking alone with every turn a candidate, and of plain BM25.
+ */
 export interface Asked {
   /** Data set and level: "longmemeval.turn.both". */
   readonly level: string;
@@ -14,7 +16,7 @@ export interface Asked {
   readonly plain: Score;
 }
 
-/** What questions over the same items share. */
+/** Indexes shared by questions over the same items. */
 interface Scope {
   readonly items: readonly Item[];
   readonly remembered: RememberedItems;
@@ -22,7 +24,9 @@ interface Scope {
   readonly plain: (question: string) => Float64Array;
 }
 
-/** Asks questions one after another at the level of turns, and of sessions where `withSessions`; those of one scope must follow each other. */
+/**
+ * Asks questions at turn level, and with `withSessions` also at session level; questions of one scope must be adjacent.
+ */
 export async function askAll(
   questions: readonly Question[],
   level: string,
@@ -71,7 +75,7 @@ function plainOrders({ items, plain }: Scope, question: string): Orders {
   return { turns, sessions: [...new Set(turns.map((id) => items[id]?.session ?? -1))] };
 }
 
-/** The question over what users said only; undefined when no such turn answers it. */
+/** The question over user turns only; undefined if no such turn answers it. */
 export function userTurnsOnly(question: Question): Question | undefined {
   const kept = question.items.flatMap((item, id) => (item.role === "user" ? [id] : []));
   const places = new Map(kept.map((id, place) => [id, place]));

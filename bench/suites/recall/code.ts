@@ -11,7 +11,7 @@ import { createPlainRanker } from "./plain-bm25.ts";
 import { average, meanWithInterval } from "./scores.ts";
 import { type CodeQuestion, readSweBench } from "./swe-bench.ts";
 
-/** Rank of the first file to change, from 1, for each issue; null where it was not found. */
+/** Rank of the first file to change, from 1, for each issue; null if it was not found. */
 interface Ranks {
   readonly repository: string;
   readonly recall: number | null;
@@ -19,7 +19,7 @@ interface Ranks {
   readonly plain: number | null;
 }
 
-/** SWE-bench issues to files by its protocol; `every` leaves issues out. */
+/** Asks SWE-bench issues for files by its protocol; `every` samples the issues. */
 export const askSweBench: ChildTask<{ folder: string; every: number }, readonly Ranks[]> =
   async function askSweBench({ folder, every }, place) {
     const repositories = new IndexedRepositories(place.folder);

@@ -15,7 +15,7 @@ interface Input {
   readonly set?: string;
 }
 
-/** What a child found: one entry for each question and level. */
+/** Result of a child: one entry per question and level. */
 interface Output {
   readonly asked: readonly Asked[];
   readonly notes: readonly string[];

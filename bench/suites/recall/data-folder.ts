@@ -4,7 +4,9 @@ import type { Bench } from "../../bench.ts";
 
 const DEFAULT = join(import.meta.dirname, "../../../../shared/data");
 
-/** The folder of one data set, by `LONGHAUL_DATA` or beside the repository; undefined, and said on stderr, when absent. */
+/**
+ * The folder of a data set, in `LONGHAUL_DATA` or next to the repository; undefined, with a note on stderr, if absent.
+ */
 export function findDataSet(bench: Bench, name: string): string | undefined {
   const folder = join(process.env.LONGHAUL_DATA ?? DEFAULT, name);
   if (existsSync(folder)) return folder;
@@ -14,7 +16,7 @@ export function findDataSet(bench: Bench, name: string): string | undefined {
   return undefined;
 }
 
-/** The sizes of BEAM that are there, smallest first. */
+/** The available sizes of BEAM, smallest first. */
 export function beamSizes(folder: string): string[] {
   const millions = (name: string) => Number.parseFloat(name) * (/m$/i.test(name) ? 1_000 : 1);
   const sizes = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());

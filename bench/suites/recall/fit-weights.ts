@@ -13,36 +13,39 @@ const APART: readonly Feature[] = [
   "eventAsked",
   "numberAsked",
 ];
-/** Differences cost more than common weights, so that what can be shared is. */
+/** Differences are penalized more than common weights, so that weights are shared where possible. */
 const APART_SCALE = 0.7;
 const MAY_BE_NEGATIVE: ReadonlySet<Feature> = new Set(["code", "length"]);
 const SIZE = FEATURES.length + APART.length;
 const APART_COLUMNS = APART.map((feature) => FEATURES.indexOf(feature));
 
-/** How much each data set counts, however many questions it has. */
+/** Weight of each data set, independent of its number of questions. */
 export const SET_WEIGHTS: Readonly<Record<string, number>> = { longmemeval: 2, locomo: 1, "beam-100K": 1 };
 
 const STEPS = 200;
 const RATE = 0.05;
 const DECAY = 1e-3;
 
-/** Weights for each form of conversation, by feature. */
+/** Weights by feature for each form of conversation. */
 export interface FittedWeights {
   readonly assistant: Readonly<Record<Feature, number>>;
   readonly people: Readonly<Record<Feature, number>>;
 }
 
-/** One question's sample, row after row: its features, then for a conversation between people those that may differ, again. */
+/**
+ * One question's sample, row by row: its features, then, for a conversation between people, a second copy of the
+ * features that may differ.
+ */
 interface Prepared {
   readonly values: Float64Array;
   readonly rows: number;
   readonly width: number;
-  /** The first rows are those that answer. */
+  /** The first rows are the answers. */
   readonly gold: number;
   readonly share: number;
 }
 
-/** Makes what answers likelier than what does not: softmax over each question's sample, by Adam, with a little decay. */
+/** Maximizes the likelihood of answers: softmax over each question's sample, optimized by Adam with weight decay. */
 export function fitWeights(examples: readonly Example[]): FittedWeights {
   const counts = new Map<string, number>();
   for (const { set } of examples) counts.set(set, (counts.get(set) ?? 0) + 1);

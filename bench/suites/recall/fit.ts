@@ -8,7 +8,7 @@ import { readLongMemEval } from "./longmemeval.ts";
 import { average, scoreOrder } from "./scores.ts";
 import { buildExamples, type Example } from "./training-set.ts";
 
-/** Fits the weights of `src/memory/rank/weights.ts` and prints what they reach on folds they were not fitted on. */
+/** Fits the weights of `src/memory/rank/weights.ts` and prints their cross-validated scores. */
 const FOLDS = 5;
 const folder = process.env.LONGHAUL_DATA ?? join(import.meta.dirname, "../../../../shared/data");
 
@@ -16,7 +16,7 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Groups of one set are dealt out in turn, so that no scope is on both sides. */
+/** Distributes the groups of a set round-robin, so that no scope is on both sides. */
 function foldsOf(examples: readonly Example[]): number[] {
   const dealt = new Map<string, Map<string, number>>();
   return examples.map(({ set, group }) => {

@@ -5,7 +5,7 @@ import { chunks } from "../../../src/memory/text/chunks.ts";
 import { traitsOf } from "../../../src/memory/text/traits.ts";
 import type { Item } from "./question.ts";
 
-/** What gives vectors to texts, where there is something that does. */
+/** An embedder and its term vectors. */
 export interface Embedding {
   readonly id: string;
   readonly dimensions: number;
@@ -13,13 +13,13 @@ export interface Embedding {
   embed(texts: readonly string[]): Float32Array[];
 }
 
-/** Everything of one scope held in memory; each item is a candidate. */
+/** An in-memory index of one scope; each item is a candidate. */
 export interface InMemoryScope {
   candidates(question: string): Candidate[];
   context(nowMs: number | null): RankContext;
 }
 
-/** Indexes the items of one scope, as the real index would, but without a store. */
+/** Indexes the items of one scope like the real index, but without a store. */
 export function indexItems(items: readonly Item[], embedding: Embedding | null): InMemoryScope {
   const frequencies = new Map<string, number>();
   const sessionLengths = new Map<number, number>();

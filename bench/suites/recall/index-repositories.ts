@@ -3,7 +3,10 @@ import { dirname, join } from "node:path";
 import { type OpenRecall, openRecall } from "./open-recall.ts";
 import type { CodeQuestion } from "./swe-bench.ts";
 
-/** Repositories as folders, indexed as the product does; a later issue of one changes only what differs. */
+/**
+ * Repositories as folders, indexed as the product does; a later issue of the same repository
+ * changes only differing files.
+ */
 export class IndexedRepositories {
   readonly #folder: string;
   readonly #opened = new Map<
@@ -15,7 +18,7 @@ export class IndexedRepositories {
     this.#folder = folder;
   }
 
-  /** Places of the issue's files in the order in which `recall` finds them; others are not in it. */
+  /** Indexes of the issue's files in the order `recall` finds them; files not found are omitted. */
   async recall({ repository, text, files }: CodeQuestion): Promise<number[]> {
     const opened = this.#opened.get(repository) ?? { recall: await openRecall(), written: new Map() };
     this.#opened.set(repository, opened);

@@ -3,5 +3,5 @@ import { code } from "./code.ts";
 import { conversations } from "./conversations.ts";
 import { speed } from "./speed.ts";
 
-/** Finding again what was said, and the file an issue is about. */
+/** Recall of conversations, and of the files that an issue is about. */
 export const recall: Suite = { measurements: [...conversations, code, speed] };

@@ -4,7 +4,7 @@ import type { Embedding } from "./in-memory-scope.ts";
 
 let loaded: Embedding | null | undefined;
 
-/** The embedder that comes with the package, loaded once; null when its weights are not there. */
+/** The bundled embedder, loaded once; null if its weights are missing. */
 export function loadEmbedding(): Embedding | null {
   if (loaded === undefined) loaded = load();
   return loaded;

@@ -17,7 +17,7 @@ interface RawConversation {
 
 const CATEGORIES = ["", "multi-hop", "temporal", "open-domain", "single-hop", "adversarial"] as const;
 
-/** LoCoMo's questions whose evidence can be found, each over the whole conversation it is about. */
+/** LoCoMo's questions whose evidence can be found, each over its whole conversation. */
 export function readLocomo(folder: string): Question[] {
   return readJson<readonly RawConversation[]>(join(folder, "locomo.json")).flatMap(toQuestions);
 }
@@ -56,7 +56,7 @@ function evidencePlaces(evidence: readonly string[], places: ReadonlyMap<string,
   return [...new Set(ids.flatMap((id) => places.get(id) ?? []))];
 }
 
-/** "1:56 pm on 8 May, 2023", taken as UTC. */
+/** Parses "1:56 pm on 8 May, 2023" as UTC. */
 function readDate(text: string): number | null {
   const parts = /^(\d+):(\d+) (am|pm) on (.+)$/.exec(text);
   if (!parts) return null;

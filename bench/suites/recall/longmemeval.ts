@@ -56,7 +56,7 @@ function toQuestion(raw: RawQuestion, sessions: ReadonlyMap<string, RawSession>)
   };
 }
 
-/** "2023/05/30 (Tue) 21:35", taken as UTC. */
+/** Parses "2023/05/30 (Tue) 21:35" as UTC. */
 function readDate(text: string): number | null {
   const parts = /^(\d+)\/(\d+)\/(\d+) \(\w+\) (\d+):(\d+)/.exec(text)?.slice(1).map(Number);
   if (!parts) return null;

@@ -7,16 +7,16 @@ import { randomIds } from "../../../src/model/clock.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import { loadEmbedding } from "./load-embedding.ts";
 
-/** Memory as the product has it, over an empty store in memory. */
+/** The product's memory over an empty in-memory store. */
 export interface OpenRecall {
   readonly log: Log;
   readonly memory: Memory;
-  /** Decides what "now" is. */
+  /** Sets the clock. */
   setNow(ms: number): void;
   close(): Promise<void>;
 }
 
-/** Opens a store, a log and memory over it, with the embedder that comes with us where its weights are there. */
+/** Opens a store, a log and memory over it, with the bundled embedder if its weights exist. */
 export async function openRecall(): Promise<OpenRecall> {
   let nowMs = Date.now();
   const clock = { now: () => nowMs };
@@ -28,7 +28,7 @@ export async function openRecall(): Promise<OpenRecall> {
   const embedding = loadEmbedding();
   const memory = new Memory({
     log,
-    // Here instead of in a worker, so that one is not started for every store.
+    // Runs in this thread, so that no worker is started for every store.
     embedder: embedding
       ? {
           id: embedding.id,

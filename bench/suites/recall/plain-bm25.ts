@@ -1,4 +1,4 @@
-/** Plain Okapi BM25 over whole texts, k1 1.2, b 0.75, plural and past endings cut: what everything is measured beside. */
+/** The baseline: Okapi BM25 over whole texts, k1 1.2, b 0.75, with plural and past endings removed. */
 export function createPlainRanker(texts: readonly string[]): (question: string) => Float64Array {
   const postings = new Map<string, Map<number, number>>();
   const lengths = texts.map((text, index) => {

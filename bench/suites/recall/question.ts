@@ -1,6 +1,6 @@
-/** One thing that was said, as a data set gives it; its place in `Question.items` is its id. */
+/** One turn of a data set; its index in `Question.items` is its id. */
 export interface Item {
-  /** Which session of the question's scope it belongs to. */
+  /** The turn's session within the question's scope. */
   readonly session: number;
   readonly role: "user" | "assistant";
   readonly speaker: string | null;
@@ -17,8 +17,8 @@ export interface Question {
   readonly text: string;
   readonly askedAtMs: number | null;
   readonly items: readonly Item[];
-  /** Places in `items`. */
+  /** Indexes in `items`. */
   readonly gold: readonly number[];
-  /** Sessions that hold the answer, where the data set says so. */
+  /** Sessions that contain the answer, if the data set names them. */
   readonly goldSessions: readonly number[];
 }

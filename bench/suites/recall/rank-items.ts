@@ -5,10 +5,10 @@ import { loadEmbedding } from "./load-embedding.ts";
 import type { Item } from "./question.ts";
 import type { Orders } from "./remember-items.ts";
 
-/** Orders of all items of one scope. */
+/** Ranks all items of one scope. */
 export type RankedItems = (question: string, askedAtMs: number | null) => Orders;
 
-/** Ranking alone, with every item a candidate: what `recall` would find if its index left nothing out. */
+/** Ranking alone, with every item a candidate: the result of `recall` if its index missed nothing. */
 export function rankItems(items: readonly Item[]): RankedItems {
   const scope = indexItems(items, loadEmbedding());
   return (question, askedAtMs) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
-/** The JSON values of a file: one a line, or one for the whole file; a name that ends in `.gz` is unpacked. */
+/** Parses a JSON Lines file, decompressed if its name ends in `.gz`. */
 export function readJsonLines<T>(path: string): T[] {
   return readText(path)
     .split("\n")
@@ -9,7 +9,7 @@ export function readJsonLines<T>(path: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** The one JSON value of a file, unpacked when its name ends in `.gz`. */
+/** Parses a JSON file, decompressed if its name ends in `.gz`. */
 export function readJson<T>(path: string): T {
   return JSON.parse(readText(path)) as T;
 }

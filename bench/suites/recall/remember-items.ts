@@ -4,13 +4,13 @@ import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
 import { openRecall } from "./open-recall.ts";
 import type { Item } from "./question.ts";
 
-/** Places of items, and sessions, best first. */
+/** Indexes of items, and sessions, best first. */
 export interface Orders {
   readonly turns: readonly number[];
   readonly sessions: readonly number[];
 }
 
-/** The items of one scope, said in sessions of a log, and what `recall` finds of them. */
+/** The items of one scope as sessions of a log, with recall over them. */
 export interface RememberedItems {
   recall(question: string, askedAtMs: number | null): Promise<Orders>;
   close(): Promise<void>;
@@ -18,7 +18,7 @@ export interface RememberedItems {
 
 /** More than there are candidates. */
 const ALL_HITS = 1_000;
-/** Where a data set has no dates: the log has a time for everything, a minute apart. */
+/** For data sets without dates: times of the log, a minute apart. */
 const FIRST_MS = Date.UTC(2024, 0, 1);
 const APART_MS = 60_000;
 

@@ -6,7 +6,7 @@ type Measure = (typeof MEASURES)[number];
 
 const least = (value: number): Goal => ({ text: `>= ${value}`, isMet: (found) => found >= value });
 
-/** What the development split is to reach, by level and measure. */
+/** Goals of the development split, by level and measure. */
 const GOALS: Readonly<Record<string, Partial<Record<Measure, number>>>> = {
   "longmemeval.turn.both": { all5: 0.75, all10: 0.88 },
   "longmemeval.session.both": { all5: 0.92, all10: 0.97 },
@@ -14,7 +14,7 @@ const GOALS: Readonly<Record<string, Partial<Record<Measure, number>>>> = {
   "beam-100K.turn": { fraction10: 0.63 },
 };
 
-/** Rows of everything asked at each level: over all questions with their goals, ranking alone, then by category. */
+/** Rows of all levels: over all questions with their goals, ranking alone, then by category. */
 export function* toRows(asked: readonly Asked[], isWhole: boolean): Generator<Row> {
   for (const level of new Set(asked.map((one) => one.level))) {
     const atLevel = asked.filter((one) => one.level === level);
@@ -22,7 +22,7 @@ export function* toRows(asked: readonly Asked[], isWhole: boolean): Generator<Ro
     yield* rowsOf(level, atLevel, MEASURES, isWhole ? goals : {});
     yield* rankingRows(level, atLevel, Object.keys(goals) as Measure[]);
     const categories = [...new Set(atLevel.map((one) => one.category))].sort();
-    // Of a sample, a category has two or three questions.
+    // In a sample, a category has only two or three questions.
     if (categories.length < 2 || !isWhole) continue;
     const shown = MEASURES.filter((measure) => measure !== "ndcg10" && measure !== "fraction50");
     for (const category of categories) {
@@ -36,7 +36,7 @@ export function* toRows(asked: readonly Asked[], isWhole: boolean): Generator<Ro
   }
 }
 
-/** What ranking alone reaches beside `recall`: the difference is what the index leaves out. */
+/** Ranking alone compared with `recall`: the difference is the share that the index misses. */
 function* rankingRows(level: string, asked: readonly Asked[], measures: readonly Measure[]): Generator<Row> {
   for (const measure of measures) {
     yield toRow({

@@ -1,6 +1,6 @@
 import { Random } from "../../random.ts";
 
-/** How well one ranking found what it was to find. */
+/** Scores of one ranking. */
 export interface Score {
   readonly any5: number;
   readonly any10: number;
@@ -12,7 +12,6 @@ export interface Score {
   readonly ndcg10: number;
 }
 
-/** The names of what is scored. */
 export const MEASURES = [
   "any5",
   "any10",
@@ -24,7 +23,7 @@ export const MEASURES = [
   "ndcg10",
 ] as const;
 
-/** Scores one order of ids, best first, against the ids that answer. */
+/** Scores an order of ids, best first, against the ids that answer. */
 export function scoreOrder(order: readonly number[], gold: readonly number[]): Score {
   const wanted = new Set(gold);
   const found = (count: number) => order.slice(0, count).filter((id) => wanted.has(id)).length;
@@ -47,7 +46,7 @@ function gain(hits: readonly boolean[]): number {
   return hits.reduce((sum, isHit, place) => sum + (isHit ? 1 / Math.log2(place + 2) : 0), 0);
 }
 
-/** Mean of one measure, and the interval that holds 95 of 100 means of questions drawn anew. */
+/** Mean of one measure with its 95 % bootstrap interval. */
 export function meanWithInterval(
   values: readonly number[],
   draws = 1_000,
@@ -66,7 +65,7 @@ export function meanWithInterval(
   };
 }
 
-/** Mean of numbers; 0 of none. */
+/** Mean of numbers; 0 for none. */
 export function average(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -13,7 +13,7 @@ const CANDIDATE_COUNT = 300;
 const ROUNDS = 40;
 const QUESTION = "How many weeks ago did I ask you about the broken harbour crane near Lisbon?";
 
-/** Chunks analysed in a CPU second, and CPU milliseconds to rank one question's candidates. */
+/** Chunks analyzed per CPU second, and CPU milliseconds to rank one question's candidates. */
 export const measureSpeed: ChildTask<null, { chunksPerSecond: number; rankMs: number }> =
   async function measureSpeed() {
     const texts = syntheticTexts();
@@ -42,7 +42,7 @@ function cpuMs(work: () => void): number {
   return (user + system) / 1_000;
 }
 
-/** Texts of about 400 characters over a vocabulary whose words grow rare, as those of a language do. */
+/** Texts of about 400 characters over a vocabulary with a natural frequency distribution. */
 function syntheticTexts(): string[] {
   const random = new Random(7);
   const syllables = [
@@ -79,7 +79,7 @@ function syntheticTexts(): string[] {
 const atLeast = (value: number): Goal => ({ text: `>= ${value}`, isMet: (found) => found >= value });
 const atMost = (value: number): Goal => ({ text: `<= ${value}`, isMet: (found) => found <= value });
 
-/** What analysing and ranking cost. */
+/** Cost of analysis and ranking. */
 export const speed: Measurement = {
   name: "speed",
   async *run(bench) {

@@ -14,11 +14,11 @@ export interface CodeQuestion {
   readonly repository: string;
   readonly text: string;
   readonly files: readonly { readonly path: string; readonly text: string }[];
-  /** Places in `files`. */
+  /** Indexes in `files`. */
   readonly gold: readonly number[];
 }
 
-/** SWE-bench issues with every Python file as it was, one at a time, since many share their texts. */
+/** SWE-bench issues with every Python file of their revision, one at a time, because many share their texts. */
 export function* readSweBench(folder: string): Generator<CodeQuestion> {
   const texts = new Map(
     readJsonLines<{ sha: string; text: string }>(join(folder, "blobs.jsonl.gz")).map(({ sha, text }) => [

@@ -4,24 +4,24 @@ import { readQuery } from "../../../src/memory/rank/query.ts";
 import { type Embedding, type InMemoryScope, indexItems } from "./in-memory-scope.ts";
 import type { Item, Question } from "./question.ts";
 
-/** One question as fitting sees it: a row of features for each item. */
+/** A question for fitting: a row of features for each item. */
 export interface Example {
   readonly set: string;
   readonly group: string;
-  /** Whether it is asked over a conversation between people. */
+  /** Whether the conversation is between people. */
   readonly isPeople: boolean;
   readonly rows: number;
-  /** Row after row. */
+  /** Row by row. */
   readonly values: Float32Array;
   readonly gold: readonly number[];
-  /** Rows that fitting compares: what answers, the best by words and vectors, and some of the rest. */
+  /** Rows that fitting compares: answers, the best by words and vectors, and some of the rest. */
   readonly sample: readonly number[];
 }
 
 const BEST = 70;
 const REST = 30;
 
-/** The features of every item for every question; questions of one scope must follow each other. */
+/** The features of every item for every question; questions of one scope must be adjacent. */
 export function buildExamples(questions: readonly Question[], embedding: Embedding | null): Example[] {
   let last: { items: readonly Item[]; scope: InMemoryScope } | undefined;
   return questions.map(({ set, group, text, askedAtMs, items, gold }) => {

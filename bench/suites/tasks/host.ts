@@ -11,7 +11,7 @@ import type { Store } from "../../../src/store/store.ts";
 import type { AgentContext } from "../../../src/task/agent.ts";
 import { Tasks } from "../../../src/task/tasks.ts";
 
-/** A supervisor on a store on disk. */
+/** A supervisor with a store on disk. */
 export interface BenchHost {
   readonly tasks: Tasks<string>;
   readonly census: Census;
@@ -19,7 +19,7 @@ export interface BenchHost {
   close(): Promise<void>;
 }
 
-/** Opens a store in a folder, with a supervisor. */
+/** Opens a store and a supervisor in a folder. */
 export async function openHost(folder: string): Promise<BenchHost> {
   const store = await openSqliteStore({ path: join(folder, "store") });
   const limits = resolveLimits();
@@ -39,7 +39,7 @@ export async function openHost(folder: string): Promise<BenchHost> {
   };
 }
 
-/** A few events and a result. */
+/** An agent with a few events and a result. */
 export async function* busy({ scope, input }: AgentContext<string>) {
   scope.own({ close: () => undefined });
   yield { type: "output" as const, text: `begin ${input}` };

@@ -1,5 +1,5 @@
 import type { Suite } from "../../suite.ts";
 import { overhead } from "./overhead.ts";
 
-/** Tasks: what running an agent as one costs. */
+/** Overhead of running an agent as a task. */
 export const tasks: Suite = { measurements: [overhead] };

@@ -20,7 +20,7 @@ interface Overhead {
 
 const WARM_UP = 1_000;
 
-/** Runs many tasks, so many at a time, and tells what each cost and what all of them left behind. */
+/** Runs many tasks, `parallel` at a time; returns the cost per task and the leftover resources. */
 export async function runTasks({ tasks, parallel }: Load, place: ChildPlace): Promise<Overhead> {
   const host = await openHost(place.folder);
   await runAll(host, Math.max(WARM_UP, parallel), parallel);
@@ -44,7 +44,7 @@ export async function runTasks({ tasks, parallel }: Load, place: ChildPlace): Pr
   };
 }
 
-/** Resolves when all have ended and their notices are out. */
+/** Resolves when all tasks have ended and their notices are sent. */
 async function runAll({ tasks }: BenchHost, count: number, parallel: number): Promise<void> {
   let notices = 0;
   const told = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ function* rowsOf(id: string, { tasks }: Load, found: Overhead): Generator<Row> {
   yield toRow({ id: `${id}.unclosed`, value: found.unclosed, unit: "shells", goal: atMost(0, "") });
 }
 
-/** What a task costs besides its agent's own work: start, a few events, end, notice. */
+/** Cost of a task without its agent's own work: start, a few events, end, notice. */
 export const overhead: Measurement = {
   name: "overhead",
   async *run(bench: Bench) {

@@ -8,28 +8,28 @@ import { atMost, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
 import { type CountedRequest, countedSessions } from "./requests.ts";
 
-/** Errors of requests by family, as shares of the window that was counted. */
+/** Errors of requests by family, as shares of the counted window. */
 interface FamilyAnswer {
   readonly family: string;
   readonly requests: number;
   readonly absolute: number;
   readonly signed: number;
   readonly worst20th: number;
-  /** Of what was new alone, as a share of it. */
+  /** Error of the added content alone, as a share of it. */
   readonly added: number;
-  /** Of the whole window where the report that is known is that of many requests ago. */
+  /** Error of the whole window when the last known report is many requests old. */
   readonly late: number | null;
-  /** Median of what a provider counted for each estimated token of what was new. */
+  /** Median of counted tokens per estimated token of the added content. */
   readonly factor: number;
   readonly factorRequests: number;
   readonly startFactor: number;
 }
 
-/** A gauge counts as taught after so many reports. */
+/** Reports after which a gauge counts as calibrated. */
 const TAUGHT_REPORTS = 3;
-/** What is new must be more than frames and notes to tell a factor. */
+/** Minimum added tokens to derive a factor, so that it is not dominated by framing and notes. */
 const TELLING_TOKENS = 500;
-/** Requests since the report that is known to a late gauge. */
+/** Age of the last report of a late gauge, in requests. */
 const LATE_BY = 20;
 
 interface Seen {
@@ -37,12 +37,12 @@ interface Seen {
   readonly start: number;
   readonly errors: number[];
   readonly late: number[];
-  /** What was new since the report before: how far off it was estimated, and what was counted. */
+  /** Content added since the previous report: estimation error and counted tokens. */
   readonly added: { readonly off: number; readonly counted: number }[];
   readonly ratios: number[];
 }
 
-/** Foretells the size of each window from the reports before it. */
+/** Predicts the size of each window from the reports before it. */
 export const foretell: ChildTask<string, readonly FamilyAnswer[]> = async function foretell(dataFolder) {
   const families = new Map<string, Seen>();
   for await (const requests of countedSessions(dataFolder)) {
@@ -52,7 +52,10 @@ export const foretell: ChildTask<string, readonly FamilyAnswer[]> = async functi
   return [...families.values()].filter(({ errors }) => errors.length > 0).map(answerOf);
 };
 
-/** Requests of one model while the window grows: where it shrank the agent edited it, and a transcript does not say how. */
+/**
+ * Requests of one model while the window grows: where it shrank, the agent edited it in a way the
+ * transcript does not record.
+ */
 function* runsOf(requests: readonly CountedRequest[]): Generator<readonly CountedRequest[]> {
   let run: CountedRequest[] = [];
   for (const request of requests) {
@@ -73,7 +76,7 @@ function foretellRun(
 ): void {
   const model = run[0]?.model ?? "";
   const seen = seenOf(families, model);
-  // What follows an edit begins without a report, but with what was learned.
+  // After an edit there is no report yet, but the calibration is kept.
   const gauges: Gauge[] = [gauge({ calibration: taught.get(model) ?? untaught(startFactor(model)) })];
   for (const [index, { estimated, counted }] of run.entries()) {
     const known = gauges[index] as Gauge;
@@ -126,7 +129,10 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** How far the size of a window is off what providers reported, on real sessions; and how their tokens compare with ours. */
+/**
+ * Error of window sizes compared with providers' reports on real sessions, and providers' tokens
+ * relative to our estimates.
+ */
 export const calibrated: Measurement = {
   name: "calibrated",
   async *run(bench) {

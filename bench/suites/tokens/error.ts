@@ -12,9 +12,9 @@ interface Question {
 
 interface ErrorFound {
   readonly pieces: number;
-  /** Mean over pieces of how far off the estimate is, either way, as a share. */
+  /** Mean absolute error over pieces, as a share. */
   readonly absolute: number;
-  /** Of all pieces together; above 0 is too much. */
+  /** Error of all pieces together; positive is an overestimate. */
   readonly signed: number;
 }
 
@@ -24,7 +24,7 @@ interface Answer {
   readonly quarter: ErrorFound;
 }
 
-/** Holds estimates of pieces of text against exact counts. */
+/** Compares estimates of pieces of text with exact counts. */
 export const compare: ChildTask<Question, readonly Answer[]> = async function compare({ kind, most }) {
   const texts = samplesOf(kind, most);
   const answers: Answer[] = [];
@@ -56,7 +56,7 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** How far estimates are off exact tokenizers, by kind of text, before any report; beside the common rule of thumb. */
+/** Estimation error by kind of text before any report, compared with the common rule of thumb. */
 export const error: Measurement = {
   name: "error",
   async *run(bench) {
@@ -71,7 +71,7 @@ export const error: Measurement = {
           unit: `% of ${estimate.pieces} texts`,
           beside: "characters/4",
           besideValue: 100 * quarter.absolute,
-          // Estimates follow the newer encoding; the older one is there to compare.
+          // Estimates follow the newer encoding; the older one is for comparison.
           goal: tokenizer === "o200k" ? atMost(10, "%") : undefined,
         });
         yield toRow({

@@ -3,5 +3,5 @@ import { calibrated } from "./calibrated.ts";
 import { error } from "./error.ts";
 import { speed } from "./speed.ts";
 
-/** How well and how fast tokens are estimated. */
+/** Accuracy and speed of token estimates. */
 export const tokens: Suite = { measurements: [error, calibrated, speed] };

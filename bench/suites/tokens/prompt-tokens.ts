@@ -1,6 +1,6 @@
 import type { Usage } from "../../../src/index.ts";
 
-/** Tokens of a prompt, wherever they were read from; 0 where a report has none. */
+/** Tokens of a prompt, cached or not; 0 if a report has none. */
 export function promptTokensOf({
   inputTokens = 0,
   cacheReadTokens = 0,

@@ -4,11 +4,11 @@ import { type Entry, type Kernel, openKernel, type SessionId } from "../../../sr
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { promptTokensOf } from "./prompt-tokens.ts";
 
-/** A request of a real session: what we estimate for its messages, and what its provider counted. */
+/** A request of a real session: our estimate of its messages, and the provider's count. */
 export interface CountedRequest {
   readonly format: string;
   readonly model: string;
-  /** Without system prompt and tools, which transcripts do not hold. */
+  /** Without system prompt and tools, which transcripts do not contain. */
   readonly estimated: number;
   readonly counted: number;
 }
@@ -20,7 +20,7 @@ const MOST_SESSIONS = 1_000;
 export async function* countedSessions(dataFolder: string): AsyncGenerator<readonly CountedRequest[]> {
   await using kernel = await openKernel({ path: ":memory:" });
   await importSources(kernel, [join(dataFolder, "transcripts")]);
-  // Not only those that were imported from a file of their own: agents within agents have sessions, too.
+  // Includes sessions of nested agents, which have no file of their own.
   for (const { id } of await kernel.sessions({ limit: MOST_SESSIONS })) {
     const requests = await requestsOf(kernel, id);
     if (requests.length > 0) yield requests;

@@ -6,18 +6,17 @@ import { findDataFolder, realPieces } from "../../real-strings.ts";
 /** Kinds of text that agents read and write. */
 export const KINDS = ["english", "code", "chinese", "json", "transcripts"] as const;
 
-/** One of them. */
 export type Kind = (typeof KINDS)[number];
 
 const PIECE_CHARACTERS = 2_000;
 const LEAST_CHARACTERS = 300;
 const CODE_BLOCK = /^(`{3,}|~{3,})[\s\S]*?^\1/gm;
-/** Chinese says more in fewer characters, and pages of it are shorter. */
+/** Chinese is denser, and pages of it are shorter. */
 const CHINESE_CHARACTERS = 600;
 const TRANSCRIPT_FILES = 40;
 const ALL_FILES = 1_000;
 
-/** Pieces of text of one kind, evenly taken from all there is: what every clone has, and real transcripts where there are some. */
+/** Pieces of text of one kind, sampled evenly from files of every clone and from real transcripts if available. */
 export function samplesOf(kind: Kind, most: number): readonly string[] {
   const pieces = [...PIECES[kind]()];
   const stride = Math.max(1, pieces.length / most);

@@ -14,7 +14,7 @@ interface Question {
 
 interface Answer {
   readonly texts: number;
-  /** Megabytes of UTF-8 a second of CPU time. */
+  /** Megabytes of UTF-8 per CPU second. */
   readonly estimate: number;
   readonly exact: number;
 }
@@ -39,7 +39,7 @@ export const race: ChildTask<Question, Answer> = async function race({ kind, rou
   return { texts: texts.length, estimate: median(estimate), exact: median(exact) };
 };
 
-/** How fast texts are estimated, beside counting them. */
+/** Speed of estimates compared with exact counts. */
 export const speed: Measurement = {
   name: "speed",
   async *run(bench) {

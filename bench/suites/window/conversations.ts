@@ -3,7 +3,7 @@ import { loadConversation } from "../../../src/conversation/load-conversation.ts
 import { importSources } from "../../../src/formats/index.ts";
 import { openKernel, type SaidMessage } from "../../../src/index.ts";
 
-/** Real conversations with at least so many requests, every nth of them; loaded one at a time. */
+/** Real conversations with at least `least` requests, every nth of them; loaded one at a time. */
 export async function* realConversations(
   dataFolder: string,
   { least, every }: { readonly least: number; readonly every: number },

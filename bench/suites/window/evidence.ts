@@ -17,7 +17,7 @@ interface Question {
   readonly settings: readonly EvidenceSetting[];
 }
 
-/** Asks questions at the end of real conversations and looks for the answers in what would be sent. */
+/** Asks questions at the end of real conversations and looks for the answers in the window. */
 export const askAll: ChildTask<Question, readonly EvidenceScore[]> = function askAll({
   folder,
   every,
@@ -32,7 +32,7 @@ export const askAll: ChildTask<Question, readonly EvidenceScore[]> = function as
 const PEERS = ["cline", "roo", "openclaw", "anthropic-clear"];
 const GOALS: Readonly<Record<number, number>> = { 32000: 90, 64000: 93, 128000: 97, 200000: 100 };
 
-/** Whether what answers a question stands in the window, with and without bringing back what has left it. */
+/** Whether the answer to a question is in the window, with and without paging evicted content back in. */
 export const evidence: Measurement = {
   name: "evidence",
   async *run(bench) {

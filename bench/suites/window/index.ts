@@ -3,5 +3,5 @@ import { evidence } from "./evidence.ts";
 import { planning } from "./planning.ts";
 import { policies } from "./policies.ts";
 
-/** What the next call is sent. */
+/** Policies for the context window. */
 export const window: Suite = { measurements: [planning, policies, evidence] };

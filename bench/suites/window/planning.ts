@@ -10,14 +10,14 @@ import type { Measurement } from "../../suite.ts";
 
 interface Question {
   readonly messages: number;
-  /** From here on calls are timed: before, V8 is still learning. */
+  /** First timed call; earlier calls warm up V8. */
   readonly timedFrom: number;
-  /** Lengths at which to look at the heap. */
+  /** Lengths at which the heap is read. */
   readonly marks: readonly number[];
 }
 
 interface Answer {
-  /** CPU of every call and of those that rebuilt the window, and of taking in a message. */
+  /** CPU of every call, of calls that rebuilt the window, and of observing a message. */
   readonly callMs: { readonly median: number; readonly p99: number };
   readonly rebuildMs: { readonly median: number; readonly p99: number; readonly worst: number };
   readonly rebuilds: number;
@@ -27,10 +27,10 @@ interface Answer {
 
 const WINDOW = 200_000;
 const RESULT_MESSAGES = 3;
-/** The provider's cache runs cold once in so many calls. */
+/** The provider's cache expires once in this many calls. */
 const COLD_EVERY = 40;
 
-/** Plans every call of a long session and watches CPU and heap. */
+/** Plans every call of a long session and records CPU and heap. */
 export const planCalls: ChildTask<Question, Answer> = async function planCalls(
   { messages, timedFrom, marks },
   { corpusFolder },
@@ -72,7 +72,7 @@ export const planCalls: ChildTask<Question, Answer> = async function planCalls(
   };
 };
 
-/** An agent at work: calls that name what was read before, and results of some thousand characters. */
+/** Messages of a working agent: calls that refer to earlier reads, and results of a few thousand characters. */
 function messageAt(corpus: Corpus, index: number): Message {
   if (index === 0) return { role: "user", parts: [{ type: "text", text: corpus.message(0).text }] };
   const step = Math.floor((index + 1) / 2);
@@ -101,7 +101,7 @@ function cpuMsOf(work: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** What planning one call costs: CPU of a call in a long session, and heap that does not follow the session's length. */
+/** Cost of planning one call: CPU in a long session, and heap, which must not grow with the session's length. */
 export const planning: Measurement = {
   name: "planning",
   async *run(bench) {

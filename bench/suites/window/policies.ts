@@ -21,7 +21,7 @@ interface Answer {
   readonly dearest: number;
 }
 
-/** Replays real conversations under policies, beside a window without bounds. */
+/** Replays real conversations under policies, compared with an unlimited window. */
 export const replayAll: ChildTask<Question, readonly Answer[]> = async function replayAll(question) {
   const none = POLICIES.find(({ name }) => name === "none") as Policy;
   const chosen = POLICIES.filter(({ name }) => question.policies.includes(name));
@@ -45,7 +45,7 @@ export const replayAll: ChildTask<Question, readonly Answer[]> = async function 
   });
 };
 
-/** What issue and scorer ask of the default policy, by window. */
+/** Goals of the default policy, by window. */
 const GOALS: Readonly<
   Record<number, { readonly cost: number; readonly ids: number; readonly lines: number }>
 > = {
@@ -58,7 +58,7 @@ const GOALS: Readonly<
 const most = (limit: number): Goal => ({ text: `<= ${limit}`, isMet: (value) => value <= limit });
 const least = (limit: number): Goal => ({ text: `>= ${limit} %`, isMet: (value) => value >= limit });
 
-/** Every policy on real sessions: what it costs beside doing nothing, and what it keeps. */
+/** Every policy on real sessions: its cost compared with doing nothing, and the content it keeps. */
 export const policies: Measurement = {
   name: "policies",
   async *run(bench) {

@@ -1,13 +1,13 @@
 import { looksRandom } from "./secret-value.ts";
 
-/** A kind of secret that is known by what stands around it. */
+/** A kind of secret that is recognized by its context. */
 export interface ContextSecret {
   readonly kind: string;
-  /** A text without any of these holds none, so that the pattern need not run. */
+  /** The pattern is skipped for texts that contain none of these. */
   readonly hints: readonly string[];
-  /** Its group "secret" is what is taken out; nothing behind it in the match holds the same text. Every quantifier is bounded. */
+  /** The group "secret" is redacted and must not occur again later in the match. Every quantifier is bounded. */
   readonly pattern: RegExp;
-  /** A last look at what was found. */
+  /** Final check of a match. */
   readonly isSecret?: (secret: string) => boolean;
 }
 
@@ -15,7 +15,7 @@ const isNoTemplate = (secret: string) => !/^[<{[$%*]|\$\{|\$\(|\{\{|\*\*\*|\.\.\
 const DATABASES =
   "postgres(?:ql)?|mysql|mariadb|mongodb|redis|rediss|amqps?|mssql|sqlserver|clickhouse|cassandra|oracle|couchdb|nats|kafka|ldaps?";
 
-/** Secrets by their surroundings. */
+/** Secrets recognized by context. */
 export const CONTEXT_SECRETS: readonly ContextSecret[] = [
   {
     kind: "database-url",

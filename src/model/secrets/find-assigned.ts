@@ -2,24 +2,24 @@ import type { FoundSecret } from "./found-secret.ts";
 import { isNameCode, MAX_NAME, type Style, scanAssignment } from "./scan-assignment.ts";
 import { isSecretValue } from "./secret-value.ts";
 
-/** Words that names of secrets hold. */
+/** Words in names of secrets. */
 const WORD =
   /passw(?:or)?d|passphrase|passwd|pwd|secret|token|(?:api|access|private|auth|encryption|signing|account|master|service|app|deploy|client|license|subscription)[_-]?key|credential|(?<=_)pass(?![a-z])/gi;
 const NAME_BEFORE = 40;
-/** Values within one unbroken run of characters that are looked at; what is assigned hundreds of times there is no secret. */
+/** Values checked within one unbroken run of characters; more assignments than this are not secrets. */
 const MAX_TRIES = 3;
-/** Shortest value of a name that does not speak of a password. */
+/** Minimum length of a value whose name does not mention a password. */
 const MIN_VALUE = 12;
-/** Values up to this length cost no more than the words that name them. */
+/** Values up to this length cost no more to check than their names. */
 const SHORT_VALUE = 32;
 
-/** Finds what is assigned to names that speak of secrets: in environment files, headers, JSON, code, addresses and flags. */
+/** Finds values assigned to secret-like names in environment files, headers, JSON, code, URLs and flags. */
 export function findAssigned(text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
-  /** The end of the run in which the last long value was looked at, and how many were in it. */
+  /** End of the run of the last long value, and the number of values checked in it. */
   let longEnd = 0;
   let tries = 0;
-  /** The end of the name that the last word was found in. */
+  /** End of the name that contains the last word. */
   let nameEnd = 0;
   WORD.lastIndex = 0;
   for (let word = WORD.exec(text); word; word = WORD.exec(text)) {
@@ -63,14 +63,14 @@ function startOfName(text: string, wordAt: number): number {
   return from;
 }
 
-/** How the value of a name that begins here is written. */
+/** The notation of the value whose name starts here. */
 function styleAt(text: string, nameAt: number): Style {
   if (text.startsWith("--", nameAt)) return "flag";
   const before = text.charAt(nameAt - 1);
   return before === "?" || before === "&" ? "query" : "plain";
 }
 
-/** A name up to the end of its word, without the hyphens of a flag and the letter of an escape before it. */
+/** The name up to the end of its word, without a flag's hyphens or the letter of a preceding escape. */
 function nameFrom(text: string, nameAt: number, wordEnd: number): string {
   const name = text.slice(nameAt, wordEnd);
   const isEscape = text.charAt(nameAt - 1) === "\\" && /^[nrt]/.test(name);

@@ -1,19 +1,19 @@
 import type { FoundSecret } from "./found-secret.ts";
 import { PREFIXED_SECRETS } from "./prefixed-secrets.ts";
 
-/** Only words of this length can be secrets; everything else of a text is passed over. */
+/** Shorter words cannot be secrets and are skipped. */
 const MIN_WORD = 16;
-/** Inside a longer word secrets are looked for only at its beginning. */
+/** In longer words, secrets are searched only at the beginning. */
 const MAX_INNER_CHARACTERS = 512;
-/** Places of one word that are tried after a beginning that turned out to be none. */
+/** Positions tried in one word after a false start. */
 const MAX_TRIES = 16;
 
-/** Characters of words: letters, figures, "_", ".", "~" and "-". */
+/** Characters of words: letters, digits, "_", ".", "~" and "-". */
 const IS_WORD = new Uint8Array(128);
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~-")
   IS_WORD[character.charCodeAt(0)] = 1;
 
-/** Finds secrets by how they begin, in time linear in the text. */
+/** Finds secrets by prefix, in time linear in the text. */
 export function findPrefixed(text: string): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   for (let at = 0; at < text.length; ) {
@@ -45,7 +45,7 @@ function secretIn(text: string, from: number, to: number): FoundSecret | undefin
   return undefined;
 }
 
-/** Characters at the beginning of a word that belong to what stands before it: the n of "\n", the 3D of "%3D". */
+/** Characters at the start of a word that belong to an escape before it: the n of "\n", the 3D of "%3D". */
 function escapeBefore(text: string, from: number): number {
   const before = text.charAt(from - 1);
   if (before === "\\") return 1;
@@ -56,14 +56,14 @@ function isSeparator(code: number): boolean {
   return code === 0x2d || code === 0x2e || code === 0x5f || code === 0x7e;
 }
 
-/** A secret at a place; "begins" if something only begins like one. */
+/** The secret at a position; "begins" if only its prefix matches. */
 function secretAt(text: string, at: number): FoundSecret | "begins" | undefined {
   let begins: "begins" | undefined;
   for (const { kind, start, rest } of PREFIXED_SECRETS.get(text.charAt(at)) ?? []) {
     if (!text.startsWith(start, at)) continue;
     rest.lastIndex = at + start.length;
     if (rest.test(text)) return { kind, from: at, to: rest.lastIndex, isCertain: true };
-    // A start of one letter begins half of all words, and its pattern ends soon.
+    // Every other word starts with a one-letter prefix, and its pattern fails quickly.
     if (start.length > 1) begins = "begins";
   }
   return begins;

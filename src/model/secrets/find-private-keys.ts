@@ -3,14 +3,14 @@ import type { FoundSecret } from "./found-secret.ts";
 const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const END = "-----END ";
 const END_LINE = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
-/** Longest key that is looked for: RSA with 16,384 bits has 13 kB. */
+/** Longest key searched for: RSA with 16,384 bits has 13 kB. */
 const MAX_CHARACTERS = 32_768;
 const CONTENT = /^[A-Za-z0-9+/=\s\\:;,.()"'|>-]*$/;
 const BASE64 = /[A-Za-z0-9+/]{8}/;
-/** Shortest line of base64 that what is left of a key can have. */
+/** Shortest base64 line of a truncated key. */
 const MIN_LINE = 32;
 
-/** Finds private keys in PEM form, plain or inside the strings of a program, also where their end was cut off. */
+/** Finds PEM private keys, plain or inside string literals, even if truncated. */
 export function findPrivateKeys(text: string): readonly FoundSecret[] {
   if (!text.includes("PRIVATE KEY")) return [];
   const found: FoundSecret[] = [];
@@ -20,7 +20,7 @@ export function findPrivateKeys(text: string): readonly FoundSecret[] {
     const next = begins.next().value;
     const from = begin.index + begin[0].length;
     if (nextEnd >= 0 && nextEnd < from) nextEnd = text.indexOf(END, from);
-    // Each end belongs to the last beginning before it alone, so that no text is looked at twice.
+    // Each end belongs only to the last beginning before it, so that no text is scanned twice.
     const isOwnEnd = nextEnd >= 0 && (next === undefined || nextEnd < next.index);
     const whole = isOwnEnd ? wholeEnd(text, from, nextEnd) : undefined;
     const to = whole ?? cutEnd(text, from, Math.min(next?.index ?? text.length, from + MAX_CHARACTERS));
@@ -38,7 +38,7 @@ function wholeEnd(text: string, from: number, end: number): number | undefined {
   return isKey ? END_LINE.lastIndex : undefined;
 }
 
-/** The end of what is left of a key whose end was cut off: lines of base64, and what stands between lines. */
+/** The end of a truncated key: base64 lines and the characters between them. */
 function cutEnd(text: string, from: number, limit: number): number | undefined {
   let end: number | undefined;
   for (let at = from; ; ) {
@@ -50,7 +50,7 @@ function cutEnd(text: string, from: number, limit: number): number | undefined {
   }
 }
 
-/** Passes over white space, quotes and escapes as \n. */
+/** Skips white space, quotes and escapes such as \n. */
 function skipBetween(text: string, from: number, limit: number): number {
   let at = from;
   while (at < limit) {

@@ -1,16 +1,16 @@
-/** A piece of a text that is a secret: from `from` up to before `to`. */
+/** A secret in a text; `to` is exclusive. */
 export interface FoundSecret {
   readonly kind: string;
   readonly from: number;
   readonly to: number;
-  /** True if the secret's own form says what it is, false if the words around it do. */
+  /** True if the secret's own format identifies it, false if its context does. */
   readonly isCertain: boolean;
 }
 
-/** How what was taken out begins in the text that is left. */
+/** Start of the placeholder of a redacted secret. */
 export const MARK = "[redacted:";
 
-/** Joins secrets that overlap, under the kind that is surest, else the longest; returns them in the order of the text. */
+/** Merges overlapping secrets, keeping the kind of the certain one, else of the longest; returns them in text order. */
 export function joinOverlapping(found: readonly FoundSecret[]): readonly FoundSecret[] {
   const ordered = [...found].sort((one, other) => one.from - other.from || other.to - one.to);
   const joined: FoundSecret[] = [];

@@ -1,6 +1,6 @@
 import { findSecrets } from "./redact-secrets.ts";
 
-/** The same text with "*" in place of each character of a secret, so that every other place stays where it was. */
+/** Replaces each character of a secret by "*", so that all offsets stay the same. */
 export function maskSecrets(text: string): string {
   let masked = "";
   let at = 0;

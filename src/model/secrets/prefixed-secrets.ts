@@ -1,9 +1,9 @@
-/** A kind of secret that is known by how it begins. */
+/** A kind of secret that is recognized by its prefix. */
 export interface PrefixedSecret {
-  /** What is put in its place: "[redacted:github-token]". */
+  /** Appears in the placeholder: "[redacted:github-token]". */
   readonly kind: string;
   readonly start: string;
-  /** What follows the start, as a sticky pattern. */
+  /** Sticky pattern of the characters after the prefix. */
   readonly rest: RegExp;
 }
 
@@ -11,7 +11,7 @@ const WORD = "[A-Za-z0-9]";
 const URL_SAFE = "[A-Za-z0-9_-]";
 const HEX = "[a-fA-F0-9]";
 
-/** Kind, its beginnings, and the pattern of what follows them. Every pattern is bounded or cannot fail after its longest run. */
+/** Kind, prefixes, and the pattern after them. Every pattern is bounded or cannot fail after its longest run. */
 const TABLE: readonly (readonly [kind: string, starts: readonly string[], rest: string])[] = [
   ["aws-access-key", ["AKIA", "ASIA", "ABIA", "ACCA"], "[A-Z0-9]{16}"],
   ["aws-bedrock-key", ["ABSK"], "[A-Za-z0-9+/]{80,400}={0,2}"],
@@ -99,7 +99,7 @@ const TABLE: readonly (readonly [kind: string, starts: readonly string[], rest: 
   ],
 ];
 
-/** Kinds by the first character of how they begin, longer beginnings first. */
+/** Kinds by the first character of their prefix, longer prefixes first. */
 export const PREFIXED_SECRETS: ReadonlyMap<string, readonly PrefixedSecret[]> = Map.groupBy(
   TABLE.flatMap(([kind, starts, rest]) =>
     starts.map((start) => ({ kind, start, rest: new RegExp(`(?:${rest})(?![A-Za-z0-9])`, "y") })),

@@ -7,17 +7,16 @@ import { type FoundSecret, joinOverlapping, MARK } from "./found-secret.ts";
 /** A text without its secrets. */
 export interface RedactedText {
   readonly text: string;
-  /** The kind of each secret that was taken out. */
+  /** The kind of each redacted secret. */
   readonly found: readonly string[];
 }
 
-/** What is taken out may uncover a secret that stood right beside it; more rounds than this no text needs. */
+/** Redaction may uncover an adjacent secret; no text needs more rounds. */
 const MAX_ROUNDS = 4;
 
 /**
- * Puts "[redacted:kind]" in the place of each secret of a known kind. Takes time linear in the text, and changes nothing in a
- * text that it has been through. Hashes, ids, pictures and code stay as they are; so does a secret of an unknown form that no
- * name gives away.
+ * Replaces each secret of a known kind by "[redacted:kind]". Runs in linear time and is idempotent. Keeps hashes, ids,
+ * pictures and code; also keeps secrets of unknown formats that no name reveals.
  */
 export function redactSecrets(text: string): RedactedText {
   let redacted: RedactedText = { text, found: [] };
@@ -32,7 +31,7 @@ export function redactSecrets(text: string): RedactedText {
   return redacted;
 }
 
-/** The secrets of a text in its order, none overlapping another. */
+/** The secrets of a text in order, without overlaps. */
 export function findSecrets(text: string): readonly FoundSecret[] {
   if (text.length < 12) return [];
   return joinOverlapping([

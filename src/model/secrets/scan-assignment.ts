@@ -1,24 +1,24 @@
-/** Longest rest of a name behind the word that speaks of a secret. */
+/** Maximum length of a name after its secret-like word. */
 export const MAX_NAME = 40;
 const MAX_VALUE = 512;
 const MAX_SPACES = 4;
 
-/** How a value is assigned behind a word of its name. */
+/** An assignment, scanned from the secret-like word of its name. */
 export interface ScannedAssignment {
   /** The rest of the name. */
   readonly rest: string;
   readonly value: string;
-  /** Where the value begins. */
+  /** Start of the value. */
   readonly from: number;
   readonly isQuoted: boolean;
 }
 
-/** How the place before a name says that its value is written. */
+/** Notation of the value, determined by the characters before the name. */
 export type Style = "plain" | "flag" | "query";
 
 /**
- * Reads what is assigned to a name: `_NAME="value"`, `'name': value`, `name => value`, `--name value`, `?name=value&`. Looks at
- * each character once: patterns that may try again are slow on texts that are made for it.
+ * Scans the value assigned to a name: `_NAME="value"`, `'name': value`, `name => value`, `--name value`,
+ * `?name=value&`. Reads each character once, because backtracking patterns are slow on adversarial texts.
  */
 export function scanAssignment(text: string, wordEnd: number, style: Style): ScannedAssignment | undefined {
   let at = wordEnd;
@@ -34,7 +34,7 @@ export function scanAssignment(text: string, wordEnd: number, style: Style): Sca
   return quoted(text, flagged, rest, 0) ?? unquoted(text, flagged, rest, isValueEnd);
 }
 
-/** Passes over what stands between a name and its value: "=", ":", ":=" or "=>", with a quote and spaces before it. */
+/** Skips the separator between name and value: "=", ":", ":=" or "=>", with a preceding quote and spaces. */
 function skipSeparator(text: string, from: number): number | undefined {
   let at = from;
   for (let count = 0; count < 2 && text.charAt(at) === "\\"; count++) at++;
@@ -55,7 +55,7 @@ function valueAt(text: string, from: number, rest: string): ScannedAssignment | 
   );
 }
 
-/** A quoted value; its end need not be there, for texts are cut off. */
+/** A quoted value; the closing quote may be missing in a truncated text. */
 function quoted(text: string, at: number, rest: string, escapes: number): ScannedAssignment | undefined {
   if (!isQuote(text.charAt(at))) return undefined;
   let end = at + 1;
@@ -65,7 +65,7 @@ function quoted(text: string, at: number, rest: string, escapes: number): Scanne
     if (character === "\\" && isQuote(text.charAt(end + 1))) break;
     end++;
   }
-  // Inside a string of a program the closing quote has the escapes of the opening one.
+  // Inside a string literal the closing quote has the same escapes as the opening one.
   while (escapes > 0 && end > at + 1 && text.charAt(end - 1) === "\\") end--;
   if (end === at + 1) return undefined;
   return { rest, value: text.slice(at + 1, end), from: at + 1, isQuoted: true };
@@ -89,7 +89,7 @@ function skipSpaces(text: string, from: number): number {
   return at;
 }
 
-/** Letters, figures, "_" and "-". */
+/** Letters, digits, "_" and "-". */
 export function isNameCode(code: number): boolean {
   if (code >= 0x30 && code <= 0x39) return true;
   return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f || code === 0x2d;

@@ -1,13 +1,13 @@
 import { MARK } from "./found-secret.ts";
 
-/** Names that hold a word for a secret and yet name something else: what it is called, where it lies, how long it lasts. */
+/** Names with a secret-like word that denote something else: an identifier, a location, a lifetime. */
 const OTHER_NAMES =
   /(?:names?|[_-]ids?|Ids?|url|uri|path|file|dir|types?|host|length|limits?|counts?|ttl|expiry|expires|expiration|expiresat|arn|header|prefix|suffix|version|field|label|placeholder|pattern|regex|policy|hash|sha256|digest|fingerprint|budget|usage|size|index|[_-]env|hint|error|message|cost|price|details|required|enabled|status|algorithm|storage|provider|scopes?|tokens|secrets|keys|passwords|credentials)$/i;
 const OTHER_BEGINNINGS =
   /^(?:(?:max|min|num|total|input|output|prompt|completion|cached?|reasoning|next|prev|page|pagination|continuation|cancel|cancellation|sync|start|end|stop|eos|bos|pad|unk|special|delta|sub)[_-]?(?:page[_-]?)?tokens?|public|keyboard)/i;
-/** What is filled in later, and what was taken out. */
+/** Templates and redacted values. */
 const TEMPLATE = /\*\*\*|\.\.\.|…|•|<|>|\$\{|\$\(|\{\{|%\(|%s|\{[a-z_]*\}|xxxx/i;
-/** Words of values that only show the form; a long random value may hold one by chance, or because a manual shows it. */
+/** Words of placeholder values; a long random value may contain one by chance, or because a manual shows it. */
 const SHOWN_ONLY = /your|example|placeholder|change[_-]?me|dummy|redacted|insert|replace|todo|undefined/i;
 const LONG = 32;
 /** Calls, references, templates and other code. */
@@ -15,17 +15,17 @@ const CODE =
   /[(){}[\]$|*&!?`]|^(?:process|os|env|self|this|config|settings|options|props|args|ctx|req|secrets?|import|new|await|null|none|true|false|string|str|bytes|any)\b|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|=>|::|->/i;
 const LOCATION = /^(?:\.{0,2}\/|~\/|[A-Za-z]:\\|[a-z][a-z0-9+.-]*:\/\/|@)/;
 
-/** How an assignment is written. */
+/** An assignment in a text. */
 export interface Assignment {
-  /** The whole name, as it is written. */
+  /** The complete name as written. */
   readonly name: string;
   readonly value: string;
   readonly isQuoted: boolean;
 }
 
-/** Judges whether what is assigned to a name that speaks of a secret is one, and not a placeholder, a type, a path or code. */
+/** Decides whether the value of a secret-like name is a secret rather than a placeholder, type, path or code. */
 export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
-  // What is cheap comes first: texts may hold very many assignments.
+  // Cheap checks first: texts may contain very many assignments.
   if (value.length < 6 || value.startsWith(MARK)) return false;
   const isEnvironment = /^[A-Z][A-Z0-9_]+$/.test(name);
   const isPassword = /pass|pwd/i.test(name);
@@ -39,7 +39,10 @@ export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
   return isPassword && looksChosen(value) && (isQuoted || looksTyped(value));
 }
 
-/** A password with punctuation that is no code: letters and figures, and nothing that calls, refers or compares. */
+/**
+ * Whether a value with punctuation is a password and not code: letters and digits, without calls,
+ * references or comparisons.
+ */
 function looksTyped(value: string): boolean {
   const isCode =
     /^[^A-Za-z0-9]|\w\(|[{}[\]|`]|\$[A-Za-z_{(]|&&|=>|::|->|[=!]=|\?\.|^[A-Za-z_]\w*(?:[!?]?\.[A-Za-z_]\w*)+[!?]*$/.test(
@@ -48,12 +51,12 @@ function looksTyped(value: string): boolean {
   return !isCode && /\d/.test(value) && /[A-Za-z]/.test(value);
 }
 
-/** A password that somebody chose: letters, and something that is none. */
+/** Whether a value looks like a chosen password: letters and other characters. */
 function looksChosen(value: string): boolean {
   return /[A-Za-z]/.test(value) && /[^A-Za-z_\s.:,'"-]/.test(value);
 }
 
-/** Whether a word is unlike words of a language or of a program: letters and figures in a mix that nobody reads. */
+/** Whether a value looks random: a mix of letters and digits unlike natural language or code. */
 export function looksRandom(value: string): boolean {
   let figures = 0;
   let capitals = 0;

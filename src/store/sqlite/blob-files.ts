@@ -8,17 +8,17 @@ import type { BlobWriteOptions } from "../blob-store.ts";
 import { isOwnedByRunningProcess } from "./blob-holds.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** A crashed writer's temporary file is swept after this long. */
+/** Age at which a crashed writer's temporary file is removed. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 
-/** Bytes that lie on disk, complete and synced, but under a temporary name. */
+/** A complete, synced file under a temporary name. */
 export interface StagedFile {
   readonly path: string;
   readonly digest: Digest;
   readonly sizeBytes: number;
 }
 
-/** The blob folder: `ab/cdef…` by digest, and `incoming/` for files still being written. Knows nothing of references. */
+/** The blob folder: `ab/cdef…` by digest, and `incoming/` for files being written. Does not know about references. */
 export class BlobFiles {
   readonly folder: string;
   readonly #incoming: string;
@@ -33,7 +33,7 @@ export class BlobFiles {
     return join(this.folder, digest.slice(0, 2), digest.slice(2));
   }
 
-  /** Writes a stream under a temporary name, hashing on the way, and syncs it. */
+  /** Writes and syncs a stream under a temporary name, hashing it on the way. */
   async stage(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     name: string,
@@ -63,14 +63,14 @@ export class BlobFiles {
     return { path, digest: hash.digest("hex"), sizeBytes };
   }
 
-  /** Gives a staged file its final name. A file of that name is replaced: it may be damaged, and this one is not. */
+  /** Renames a staged file to its final name. Replaces an existing file, which may be damaged. */
   settle(staged: StagedFile): { readonly created: boolean } {
     const created = this.sizeOf(staged.digest) !== staged.sizeBytes;
     mkdirSync(join(this.folder, staged.digest.slice(0, 2)), { recursive: true, mode: 0o700 });
     try {
       renameSync(staged.path, this.pathOf(staged.digest));
     } catch (error) {
-      // Windows does not replace a file that somebody reads.
+      // Windows does not replace a file that is open for reading.
       if (created) throw error;
       unlinkSync(staged.path);
     }
@@ -95,7 +95,7 @@ export class BlobFiles {
     });
     try {
       for (;;) {
-        // A fresh buffer each time: the reader may keep what it was given.
+        // A new buffer each time, because the caller may keep it.
         const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES);
         if (bytesRead === 0) return;
         yield bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
@@ -109,7 +109,7 @@ export class BlobFiles {
     return statSync(this.pathOf(digest), { throwIfNoEntry: false })?.size;
   }
 
-  /** Makes a new name survive a power loss; folders cannot be synced everywhere, which is then left to the system. */
+  /** Makes a new name survive a power loss; ignored where folders cannot be synced. */
   async syncFolder(digest: Digest): Promise<void> {
     const folder = await open(join(this.folder, digest.slice(0, 2)), "r").catch(() => undefined);
     await folder?.sync().catch(() => undefined);
@@ -129,7 +129,7 @@ export class BlobFiles {
     }
   }
 
-  /** Removes temporary files that nobody can still be writing. */
+  /** Removes temporary files of crashed writers. */
   async sweepIncoming(now: number): Promise<number> {
     let swept = 0;
     for (const name of await readdir(this.#incoming)) {

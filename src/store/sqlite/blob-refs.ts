@@ -2,13 +2,13 @@ import type { Digest } from "../../model/blob.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Database } from "./database.ts";
 
-/** A digest as the database keeps it. */
+/** A digest as stored in the database. */
 export function digestBytes(digest: Digest): Uint8Array {
   return Buffer.from(digest, "hex");
 }
 
 /**
- * Who refers to which blob. An owner is an entry's key, or a draft's number made negative. All methods expect to be
+ * References from owners to blobs. An owner is an entry's key, or the negated number of a draft. All methods must be
  * called within a write transaction.
  */
 export class BlobRefs {
@@ -22,7 +22,7 @@ export class BlobRefs {
     };
   }
 
-  /** Throws BLOB_NOT_FOUND unless all are there. */
+  /** Throws BLOB_NOT_FOUND unless all blobs exist. */
   requireAll(digests: readonly Digest[]): void {
     for (const digest of digests) {
       if (this.#statements.exists.get(digestBytes(digest))) continue;

@@ -20,8 +20,8 @@ export interface BlobDeps {
 }
 
 /**
- * Blobs as files, with their references in the database. A file gets or loses its name only inside a write
- * transaction, so that writers and collectors in any process agree on what is there.
+ * Blobs as files, with their references in the database. Files are named and removed only inside a write transaction,
+ * so that writers and collectors of all processes agree.
  */
 export class SqliteBlobs implements BlobStore {
   readonly #db: Database;

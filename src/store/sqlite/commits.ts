@@ -2,7 +2,7 @@ import type { Database } from "./database.ts";
 
 const POLL_MS = 200;
 
-/** Tells listeners about commits: our own at once, other processes' by looking at the data version now and then. */
+/** Notifies listeners of commits: of this process at once, of other processes by polling the data version. */
 export class Commits {
   readonly #db: Database;
   readonly #listeners = new Set<() => void>();
@@ -17,7 +17,7 @@ export class Commits {
     this.#listeners.add(listener);
     if (!this.#timer) {
       this.#seen = this.#db.dataVersion();
-      // Not unref'ed: a process that only waits for others' entries must stay alive as long as it waits.
+      // Not unref'ed: a process that only waits for entries of others must stay alive.
       this.#timer = setInterval(() => this.#poll(), POLL_MS);
     }
     return () => {
@@ -40,7 +40,7 @@ export class Commits {
     try {
       version = this.#db.dataVersion();
     } catch {
-      // Nobody is here to be told; the next look, or the listener's own next read, meets the same trouble.
+      // Polling has no caller to report to; the next poll or the listener's next read will fail the same way.
       return;
     }
     if (version === this.#seen) return;

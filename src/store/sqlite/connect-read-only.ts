@@ -9,18 +9,18 @@ import { Database } from "./database.ts";
 import { asStoreFailure, resultCodeOf } from "./failure.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 
-/** Schemas from this one on have every table that reading needs. */
+/** The first schema version with every table that reading needs. */
 const MIN_READABLE_VERSION = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_CANTOPEN = 14;
 
-/** A database that can only be read, and the end of what was made to read it. */
+/** A read-only database, and the cleanup of temporary files created for it. */
 export interface ReadOnlyDatabase {
   readonly database: Database;
   dispose(): void;
 }
 
-/** Opens the log for reading, also on a disk on which nothing can be written. Writes then fail with STORE_READ_ONLY. */
+/** Opens the log for reading, even on a read-only disk. Writes fail with STORE_READ_ONLY. */
 export async function connectReadOnly(path: string, busyTimeoutMs: number): Promise<ReadOnlyDatabase> {
   let opened: Opened | undefined;
   try {
@@ -51,7 +51,7 @@ function openForReading(path: string): Opened {
     const code = resultCodeOf(error);
     if (code !== SQLITE_CANTOPEN && code !== SQLITE_READONLY) throw error;
   }
-  // SQLite cannot make the files beside the database that a journal needs; without a journal it needs none.
+  // SQLite cannot create the files that a journal needs here; without a journal it needs none.
   const hasJournal = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   return hasJournal ? openCopy(path) : { connection: immutable(path), dispose: () => undefined };
 }
@@ -73,7 +73,7 @@ function immutable(path: string): DatabaseSync {
   return readable(url);
 }
 
-/** What is committed only in the journal must not be missed: both are copied to where SQLite can read them together. */
+/** Copies database and journal to a writable folder, so that commits that exist only in the journal are not missed. */
 function openCopy(path: string): Opened {
   const folder = mkdtempSync(join(tmpdir(), "longhaul-read-"));
   const dispose = () => rmSync(folder, { recursive: true, force: true });
@@ -86,7 +86,7 @@ function openCopy(path: string): Opened {
   }
 }
 
-/** Copies a database and its journal into a folder; returns where the copy is. */
+/** Copies a database and its journal into a folder; returns the path of the copy. */
 export function copyDatabase(path: string, folder: string): string {
   const copy = join(folder, basename(path));
   copyFileSync(path, copy);

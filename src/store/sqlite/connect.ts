@@ -19,27 +19,27 @@ import { MIGRATIONS } from "./migrations/index.ts";
 /** "LHL1": marks the file as ours. */
 export const APPLICATION_ID = 0x4c484c31;
 
-/** Pages of 1 KB: a 2 KB message then costs the fewest bytes written per append (docs/decisions/0003). */
+/** 1 KB pages write the fewest bytes per append of a 2 KB message (docs/decisions/0003). */
 const PAGE_BYTES = 1024;
-/** SQLite's page cache, in KiB: enough for the upper levels of a large tree, the same for every length. */
+/** SQLite's page cache, in KiB: enough for the upper levels of a large tree, for any log length. */
 export const CACHE_KIB = 4096;
-/** The journal is moved into the database at about this size. */
+/** Approximate journal size at which it is checkpointed into the database. */
 const JOURNAL_BYTES = 4 * 1024 * 1024;
-/** How long SQLite itself may sleep on a lock, blocking the thread, before we wait without blocking. */
+/** How long SQLite may block the thread on a lock before we wait asynchronously. */
 export const BLOCKING_WAIT_MS = 50;
 
-/** How a connection is opened. */
+/** Options of a connection. */
 export interface ConnectOptions {
-  /** "process" survives the death of the process, "power" also the loss of power. */
+  /** "process" survives the death of the process, "power" also a power loss. */
   readonly durability: "process" | "power";
   readonly busyTimeoutMs: number;
-  /** The schema; that of the log by default. */
+  /** The log's migrations by default. */
   readonly migrations?: readonly string[];
   readonly pageBytes?: number;
   readonly cacheKib?: number;
 }
 
-/** Opens the database file, making or upgrading it; refuses files that are not ours, damaged or from the future. */
+/** Opens the database file, creating or upgrading it; refuses foreign, damaged and newer files. */
 export async function connect(path: string, options: ConnectOptions): Promise<Database> {
   const inMemory = path === ":memory:";
   const { migrations = MIGRATIONS, pageBytes = PAGE_BYTES, cacheKib = CACHE_KIB } = options;
@@ -50,7 +50,7 @@ export async function connect(path: string, options: ConnectOptions): Promise<Da
     connection = opened;
     opened.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${pageBytes}`);
     const database = new Database(path, opened, options.busyTimeoutMs);
-    // Looked at before anything is changed: what is not ours must stay as it is.
+    // Check the version before any change: foreign files must stay untouched.
     await database.read(() => versionOf(opened, path, migrations.length));
     await database.exec("PRAGMA journal_mode = WAL");
     await database.exec(`
@@ -71,7 +71,7 @@ export async function connect(path: string, options: ConnectOptions): Promise<Da
 
 function prepareFile(path: string): void {
   const folder = dirname(path);
-  // Asked here because SQLite, and mkdir on a read-only disk, would only say that they fail and not why.
+  // Check access here, because SQLite and mkdir on a read-only disk do not report the reason.
   accessSync(nearestExisting(folder), constants.W_OK);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (existsSync(path)) {
@@ -80,12 +80,12 @@ function prepareFile(path: string): void {
     hideFromOthers(path);
     return;
   }
-  // Made by us before SQLite does it, because SQLite would leave the file readable for others.
+  // Create the file before SQLite does, because SQLite would make it readable by others.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
 }
 
-/** Takes a file that others could read from them, if it is ours; SQLite gives its journal the same rights. */
+/** Removes access for other users if the file is ours; SQLite gives its journal the same permissions. */
 function hideFromOthers(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     const found = statSync(file, { throwIfNoEntry: false });
@@ -93,7 +93,7 @@ function hideFromOthers(path: string): void {
     try {
       chmodSync(file, 0o600);
     } catch {
-      // Somebody else's file: who owns it decides.
+      // The file belongs to another user, who decides on its permissions.
     }
   }
 }
@@ -102,7 +102,7 @@ function nearestExisting(folder: string): string {
   return existsSync(folder) || dirname(folder) === folder ? folder : nearestExisting(dirname(folder));
 }
 
-/** STORE_CORRUPT unless the file is empty or begins as SQLite files do. */
+/** Throws STORE_CORRUPT unless the file is empty or has the SQLite header. */
 export function refuseForeignFile(path: string): void {
   const size = statSync(path).size;
   if (size === 0) return;
@@ -117,7 +117,7 @@ export function refuseForeignFile(path: string): void {
     throw storeFailure("STORE_CORRUPT", path);
 }
 
-/** The schema version of a database that is ours or empty; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
+/** The schema version of an empty database or one of ours; throws STORE_FOREIGN or SCHEMA_TOO_NEW. */
 export function versionOf(connection: DatabaseSync, path: string, known: number): number {
   const pragma = (name: string) =>
     Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0] as number;
@@ -147,7 +147,7 @@ async function migrate(
 ): Promise<void> {
   if (versionOf(connection, path, migrations.length) === migrations.length) return;
   await database.transact(() => {
-    // Asked again under the lock: another process may have done it meanwhile.
+    // Check again under the lock: another process may have migrated meanwhile.
     for (const [index, sql] of migrations.entries()) {
       if (index < versionOf(connection, path, migrations.length)) continue;
       connection.exec(

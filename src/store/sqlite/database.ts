@@ -9,8 +9,8 @@ const SQLITE_BUSY = 5;
 export type Row = Record<string, SQLOutputValue>;
 
 /**
- * One connection. Transactions are plain synchronous functions, so they never interleave within the process; other
- * processes are waited for without blocking the event loop for long.
+ * One connection. Transactions are synchronous functions, so they never interleave within the process; waiting for
+ * other processes does not block the event loop for long.
  */
 export class Database {
   readonly path: string;
@@ -38,7 +38,7 @@ export class Database {
     return this.#connection.prepare(sql);
   }
 
-  /** Changes whenever another connection has committed; caches are valid while it stands still. */
+  /** Changes whenever another connection commits; caches are valid while it is unchanged. */
   dataVersion(): number {
     return (this.#dataVersion.get() as { data_version: number }).data_version;
   }
@@ -59,12 +59,12 @@ export class Database {
     });
   }
 
-  /** Runs reads; with several statements use `snapshot`. */
+  /** Runs a single read; use `snapshot` for several statements. */
   read<T>(work: () => T): Promise<T> {
     return this.#patiently(work);
   }
 
-  /** Runs reads that must see one state, and take the lock only once. */
+  /** Runs reads that must see one state, under a single lock. */
   snapshot<T>(work: () => T): Promise<T> {
     return this.#patiently(() => {
       this.#beginRead.run();
@@ -76,7 +76,7 @@ export class Database {
     });
   }
 
-  /** Moves the journal into the database and empties it; false if a reader elsewhere prevented that. */
+  /** Checkpoints the journal into the database and truncates it; returns false if a reader prevented that. */
   async emptyJournal(): Promise<boolean> {
     const deadline = performance.now() + Math.min(this.#busyTimeoutMs, 5_000);
     for (;;) {
@@ -101,7 +101,7 @@ export class Database {
     try {
       this.#rollback.run();
     } catch {
-      // After some failures (disk full, I/O) SQLite has rolled back by itself and there is nothing left to undo.
+      // After some failures (disk full, I/O) SQLite has already rolled back.
     }
   }
 
@@ -113,7 +113,7 @@ export class Database {
         return attempt();
       } catch (error) {
         if (resultCodeOf(error) !== SQLITE_BUSY) throw asStoreFailure(error, this.path);
-        // Not the time of day, which may jump.
+        // Monotonic, because the wall clock may jump.
         const now = performance.now();
         deadline ||= now + this.#busyTimeoutMs;
         if (now >= deadline) throw asStoreFailure(error, this.path);

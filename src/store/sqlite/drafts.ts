@@ -70,14 +70,14 @@ export class Drafts implements DraftStore {
     return this.#db.transact(() => this.deleteWithin(id));
   }
 
-  /** `delete` for a caller that is in a write transaction already. */
+  /** `delete` for callers inside a write transaction. */
   deleteWithin(id: string): boolean {
     const row = this.#statements.delete.get(id) as { number: number } | undefined;
     if (row) this.#refs.removeAll(-row.number);
     return row !== undefined;
   }
 
-  /** Throws DRAFT_FINISHED if there is no such draft. */
+  /** Throws DRAFT_FINISHED if the draft does not exist. */
   require(id: string): void {
     if (this.#statements.find.get(id)) return;
     throw new LonghaulError(

@@ -19,7 +19,7 @@ import { DamagedPageReader, isDamagedPage, toStored } from "./read-around-damage
 import type { SessionCache } from "./session-cache.ts";
 import { searchByTime } from "./time-search.ts";
 
-/** What the entries need of the rest of the store. */
+/** Dependencies of `SqliteEntries`. */
 export interface EntryParts {
   readonly cache: SessionCache;
   readonly writer: EntryWriter;
@@ -70,7 +70,10 @@ export class SqliteEntries implements EntryStore {
     }
   }
 
-  /** Looks under the number we remember; only a miss can mean that the session was deleted and made anew elsewhere. */
+  /**
+   * Looks up under the cached session number; only a miss can mean that another process deleted
+   * and recreated the session.
+   */
   #hitOrRefresh<T>(session: SessionId, look: (number: number) => T | undefined): T | undefined {
     const { cache } = this.#parts;
     const known = cache.find(session);
@@ -165,7 +168,7 @@ export class SqliteEntries implements EntryStore {
     return { ...freed, scrubbed: await this.#db.emptyJournal() };
   }
 
-  /** One prepared statement for each order and set of kinds; there are few. */
+  /** Caches one prepared statement per order and set of kinds; there are few. */
   #readStatement({ order, kinds }: EntryQuery): ReturnType<Database["prepare"]> {
     const name = `${order} ${kinds?.join() ?? "*"}`;
     let statement = this.#readStatements.get(name);

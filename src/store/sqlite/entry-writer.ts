@@ -17,7 +17,7 @@ const SQLITE_CONSTRAINT = 19;
 /** A session whose last entry is dated this far ahead of the clock was written under a wrong clock. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
-/** What an append touches besides the entries table. */
+/** Tables other than entries that an append writes to. */
 export interface EntryNeighbours {
   readonly cache: SessionCache;
   readonly sessions: SqliteSessions;
@@ -30,16 +30,16 @@ export interface EntryNeighbours {
 }
 
 /**
- * Carries out appends within a write transaction. The head of a session comes from memory and is not checked before it
- * is used: if another process has appended since, the key is taken; if it has deleted the session, the guard of the
- * first insert finds no row. Either shows before anything is written, and is mended by one look at the table.
+ * Executes appends within a write transaction. The cached head of a session is used unchecked: if another process has
+ * appended, the key is taken; if it has deleted the session, the guard of the first insert matches no row. Both are
+ * detected before anything is written, and one read of the table corrects the cache.
  */
 export class EntryWriter {
   readonly #near: EntryNeighbours;
   readonly #insert;
   readonly #insertGuarded;
   readonly #setLine;
-  /** The session whose state has proved right in this transaction; it cannot change while we hold the lock. */
+  /** The session whose cached state was confirmed in this transaction; it cannot change while the lock is held. */
   #proven: SessionState | undefined;
 
   constructor(db: Database, near: EntryNeighbours) {
@@ -51,12 +51,12 @@ export class EntryWriter {
     this.#setLine = db.prepare("UPDATE sessions SET line_seq = ? WHERE number = ?");
   }
 
-  /** To be called at the start of each transaction. */
+  /** Must be called at the start of each transaction. */
   begin(): void {
     this.#proven = undefined;
   }
 
-  /** All that can be refused is checked before the first write, so that a refused request leaves no trace. */
+  /** Checks every reason for refusal before the first write, so that a refused request changes nothing. */
   append(request: AppendRequest): AppendOutcome {
     try {
       this.#checkParts(request);
@@ -88,7 +88,7 @@ export class EntryWriter {
   #stateFor(request: AppendRequest): SessionState {
     const { cache, sessions } = this.#near;
     const { session, expectedHead, create } = request;
-    // To refuse by what may be out of date would be wrong.
+    // A refusal must not be based on a stale cache.
     if (expectedHead !== undefined || create) cache.refresh();
     const state = cache.find(session);
     const headSeq = state?.seq ?? 0;
@@ -105,7 +105,7 @@ export class EntryWriter {
     return cache.find(session) ?? sessionNotFound(session);
   }
 
-  /** Writes the request; undefined, with nothing written, if the state was out of date. */
+  /** Writes the request; returns undefined, with nothing written, if the cached state was stale. */
   #write(request: AppendRequest, state: SessionState): Appended | undefined {
     const firstSeq = state.seq + 1;
     const ats: number[] = [];

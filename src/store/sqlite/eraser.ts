@@ -8,7 +8,9 @@ import { kindNumber } from "./kinds.ts";
 
 const ROWS_PER_STEP = 2_000;
 
-/** Takes content off the disk: rows are overwritten with zeros (secure_delete), blob files that nothing refers to go. */
+/**
+ * Erases content from disk: rows are overwritten with zeros (secure_delete), and unreferenced blob files are deleted.
+ */
 export class Eraser {
   readonly #db: Database;
   readonly #files: BlobFiles;
@@ -45,7 +47,7 @@ export class Eraser {
     };
   }
 
-  /** Removes a session that has lost its id, in steps that let others write in between. */
+  /** Erases a session that has lost its id, in steps between which others can write. */
   async eraseSession(number: number): Promise<Freed> {
     let freed = NOTHING_FREED;
     for (let from = entryKey(number, 0); ; ) {
@@ -76,13 +78,13 @@ export class Eraser {
     }
   }
 
-  /** Finishes deletions that a crash cut short. */
+  /** Finishes deletions that a crash interrupted. */
   async finishDeletions(): Promise<void> {
     for (const row of await this.#db.read(() => this.#statements.unfinished.all()))
       await this.eraseSession(row.number as number);
   }
 
-  /** Within a transaction: puts tombstones in place of entries. */
+  /** Within a transaction: replaces entries by tombstones. */
   redact(tombstones: readonly { readonly key: number; readonly payload: Uint8Array }[]): Freed {
     const redacted = kindNumber("redacted");
     let freed = NOTHING_FREED;
@@ -96,7 +98,7 @@ export class Eraser {
     return freed;
   }
 
-  /** Within a transaction: removes those of the blobs that nothing refers to and nobody holds. */
+  /** Within a transaction: deletes those of the blobs that have no references and no holds. */
   eraseBlobs(digests: readonly Uint8Array[]): Freed {
     let blobs = 0;
     let blobBytes = 0;
@@ -110,7 +112,7 @@ export class Eraser {
     return { ...NOTHING_FREED, blobs, blobBytes };
   }
 
-  /** Within a transaction: removes files that a crash left without a row. */
+  /** Within a transaction: deletes files that a crash left without a row. */
   eraseStrayFiles(digests: readonly Digest[]): Freed {
     let blobs = 0;
     let blobBytes = 0;

@@ -1,6 +1,6 @@
 import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
 
-/** SQLite's primary result codes that we give a meaning of our own. */
+/** Maps SQLite's primary result codes to our error codes. */
 const CODE_BY_RESULT: Readonly<Record<number, ErrorCode>> = {
   1: "STORE_CORRUPT", // ERROR: a table or column is missing
   3: "STORE_READ_ONLY", // PERM
@@ -34,13 +34,13 @@ const MESSAGES: Partial<Record<ErrorCode, (where: string) => string>> = {
   STORE_IO: (where) => `The operating system failed to read or write ${where}; check the disk and the path.`,
 };
 
-/** SQLite's primary result code of an error, if it is one of SQLite's. */
+/** SQLite's primary result code of an error; undefined for other errors. */
 export function resultCodeOf(error: unknown): number | undefined {
   const errcode = (error as { errcode?: unknown } | null)?.errcode;
   return typeof errcode === "number" ? errcode & 0xff : undefined;
 }
 
-/** Gives an error from SQLite or the file system its documented code; others pass unchanged. */
+/** Converts an error of SQLite or the file system to its documented code; returns others unchanged. */
 export function asStoreFailure(error: unknown, where: string): unknown {
   if (error instanceof LonghaulError) return error;
   const errno = (error as NodeJS.ErrnoException | null)?.code;
@@ -55,7 +55,7 @@ export function asStoreFailure(error: unknown, where: string): unknown {
   return storeFailure(code, where, error);
 }
 
-/** The error of one code about one place. */
+/** The error of a code about a path. */
 export function storeFailure(code: ErrorCode, where: string, cause?: unknown): LonghaulError {
   const reason = cause instanceof Error ? ` (${cause.message})` : "";
   return new LonghaulError(code, `${MESSAGES[code]?.(where) ?? `${where} failed.`}${reason}`, {

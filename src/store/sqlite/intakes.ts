@@ -71,7 +71,7 @@ export class Intakes implements IntakeStore {
     });
   }
 
-  /** Within a transaction: the number of the intake; throws INTAKE_CONFLICT unless it stands at `stamp`. */
+  /** Within a transaction: the number of the intake; throws INTAKE_CONFLICT unless its stamp is `stamp`. */
   require(name: string, stamp: number): number {
     const row = this.#statements.byName.get(name);
     if (row?.stamp === stamp) return row.number as number;
@@ -82,7 +82,7 @@ export class Intakes implements IntakeStore {
     );
   }
 
-  /** Within a transaction: notes the records of an append whose first entry is at `firstSeq`. */
+  /** Within a transaction: stores the records of an append whose first entry is at `firstSeq`. */
   take(intake: number, append: IntakeAppend, firstSeq: number): void {
     this.#advance(intake, append);
     for (const [index, record] of append.records.entries()) {

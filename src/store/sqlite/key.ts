@@ -1,9 +1,8 @@
 import { LonghaulError } from "../../model/errors.ts";
 
 /**
- * An entry's key packs session number and seq into one integer that JavaScript holds exactly: 23 bits of session
- * number, 30 bits of seq. So the primary key alone finds an entry, ranges of one session are contiguous, and no other
- * index has to be written by an append.
+ * An entry's key packs session number (23 bits) and seq (30 bits) into one integer that JavaScript represents exactly.
+ * The primary key alone finds an entry, ranges of one session are contiguous, and an append writes no other index.
  */
 const SEQS_PER_SESSION = 2 ** 30;
 
@@ -12,17 +11,16 @@ export const MAX_SEQ = SEQS_PER_SESSION - 1;
 
 const MAX_SESSION_NUMBER = 2 ** 23 - 1;
 
-/** The key of an entry; `seq` 0 is below all entries of the session. */
+/** The key of an entry; `seq` 0 sorts before all entries of the session. */
 export function entryKey(sessionNumber: number, seq: number): number {
   return sessionNumber * SEQS_PER_SESSION + seq;
 }
 
-/** The seq in a key. */
 export function seqOfKey(key: number): number {
   return key % SEQS_PER_SESSION;
 }
 
-/** Throws SESSION_LIMIT for a session number that keys cannot hold. */
+/** Throws SESSION_LIMIT for a session number that does not fit in a key. */
 export function checkSessionNumber(sessionNumber: number): number {
   if (sessionNumber <= MAX_SESSION_NUMBER) return sessionNumber;
   throw new LonghaulError(
@@ -31,7 +29,7 @@ export function checkSessionNumber(sessionNumber: number): number {
   );
 }
 
-/** Throws SESSION_LIMIT when a session's log cannot take `count` more entries. */
+/** Throws SESSION_LIMIT if a session's log has no room for `count` more entries. */
 export function checkSeqRoom(session: string, headSeq: number, count: number): void {
   if (headSeq + count <= MAX_SEQ) return;
   throw new LonghaulError(

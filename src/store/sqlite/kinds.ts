@@ -16,12 +16,11 @@ const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
 
 const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));
 
-/** The number of a kind. */
 export function kindNumber(kind: EntryKind): number {
   return NUMBER_OF[kind];
 }
 
-/** The kind of a number, or undefined for one that this version does not know. */
+/** The kind of a number; undefined if this version does not know it. */
 export function kindOf(number: number): EntryKind | undefined {
   return KIND_OF.get(number);
 }

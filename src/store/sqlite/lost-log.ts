@@ -2,7 +2,10 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { LonghaulError } from "../../model/errors.ts";
 
-/** STORE_CORRUPT if the log is empty or missing while blobs are there: a new log would let them all be collected. */
+/**
+ * Throws STORE_CORRUPT if the log is empty or missing while blobs exist: with a new log, all of
+ * them would be collected.
+ */
 export function refuseLostLog(folder: string): void {
   const path = join(folder, "log.db");
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0 || !hasBlobs(join(folder, "blobs"))) return;

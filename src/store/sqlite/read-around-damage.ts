@@ -7,24 +7,24 @@ import { kindOf } from "./kinds.ts";
 const SQLITE_CORRUPT = 11;
 const NOTHING = new Uint8Array(0);
 
-/** True if SQLite met a damaged page. */
+/** Whether SQLite hit a damaged page. */
 export function isDamagedPage(error: unknown): boolean {
   return resultCodeOf(error) === SQLITE_CORRUPT;
 }
 
-/** Turns a row into an entry; a kind number that nobody has written makes a damaged one. */
+/** Converts a row to an entry; an unknown kind number makes it damaged. */
 export function toStored(row: Row): StoredEntry {
   const { key, at, kind, payload } = row;
   return {
     seq: seqOfKey(key as number),
-    // A flipped bit can change the type of a value, too.
+    // A flipped bit can also change the type of a value.
     at: typeof at === "number" ? at : 0,
     kind: kindOf(kind as number) ?? "damaged",
     payload: payload instanceof Uint8Array ? payload : NOTHING,
   };
 }
 
-/** Reads entries one by one where a damaged page stops a read of many: only those on that page come back damaged. */
+/** Reads entries one by one where a damaged page fails a larger read, so that only entries on that page are damaged. */
 export class DamagedPageReader {
   readonly #whole;
   readonly #head;
@@ -34,20 +34,22 @@ export class DamagedPageReader {
     this.#head = db.prepare("SELECT key, at, kind FROM entries WHERE key = ?");
   }
 
-  /** The entries of a query, whose ends lie within the session. */
+  /** The entries of a query whose bounds lie within the session. */
   read(session: number, { from, to, limit, order, kinds }: EntryQuery): StoredEntry[] {
     const found: StoredEntry[] = [];
     const step = order === "ascending" ? 1 : -1;
     for (let seq = step > 0 ? from : to; seq >= from && seq <= to && found.length < limit; seq += step) {
       const entry = this.get(session, seq);
       if (!entry) continue;
-      // The kind of an entry that cannot be read at all is not known: it may be one that is asked for.
+      // The kind of an unreadable entry is unknown, so it may be a requested one.
       if (!kinds || kinds.includes(entry.kind) || entry.kind === "damaged") found.push(entry);
     }
     return found;
   }
 
-  /** One entry, damaged if it lies on a damaged page; its content may lie on other pages than its kind and time. */
+  /**
+   * Reads one entry, damaged if it lies on a damaged page; its payload may lie on other pages than its kind and time.
+   */
   get(session: number, seq: number): StoredEntry | undefined {
     const key = entryKey(session, seq);
     const row = attempt(() => this.#whole.get(key));

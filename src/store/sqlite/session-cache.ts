@@ -5,7 +5,7 @@ import type { Database, Row } from "./database.ts";
 import { entryKey, MAX_SEQ, seqOfKey } from "./key.ts";
 import { isDamagedPage } from "./read-around-damage.ts";
 
-/** Where a session's log stands: known after the first look, kept up to date by our own appends. */
+/** Cached head of a session's log, kept up to date by the appends of this process. */
 export interface SessionState {
   readonly number: number;
   seq: number;
@@ -15,8 +15,8 @@ export interface SessionState {
 const MAX_SESSIONS = 4096;
 
 /**
- * Remembers number and head of the sessions in use. What `find` returns may be out of date when other processes write;
- * `refresh` forgets everything if another connection has committed since the last look.
+ * Caches number and head of the sessions in use. The result of `find` may be stale when other processes write;
+ * `refresh` clears the cache if another connection has committed.
  */
 export class SessionCache {
   readonly #db: Database;
@@ -33,7 +33,7 @@ export class SessionCache {
     );
   }
 
-  /** To be called before anything is decided by what is remembered. */
+  /** Must be called before a decision is based on cached state. */
   refresh(): void {
     const version = this.#db.dataVersion();
     if (version === this.#dataVersion) return;
@@ -41,7 +41,7 @@ export class SessionCache {
     this.#states.clear();
   }
 
-  /** The state of a session as far as we know; undefined if there is no such session. */
+  /** The cached state of a session; undefined if the session does not exist. */
   find(id: SessionId): SessionState | undefined {
     const known = this.#states.get(id);
     if (known) return known;
@@ -71,7 +71,7 @@ export class SessionCache {
     }
   }
 
-  /** The state of a session as it is now; throws SESSION_NOT_FOUND. */
+  /** The current state of a session; throws SESSION_NOT_FOUND. */
   require(id: SessionId): SessionState {
     this.refresh();
     return this.find(id) ?? sessionNotFound(id);
@@ -81,13 +81,12 @@ export class SessionCache {
     this.#states.delete(id);
   }
 
-  /** After a rollback, when states may be ahead of what is stored. */
+  /** Must be called after a rollback, when cached states may be ahead of the store. */
   forgetAll(): void {
     this.#states.clear();
   }
 }
 
-/** Throws SESSION_NOT_FOUND. */
 export function sessionNotFound(id: SessionId): never {
   throw new LonghaulError(
     "SESSION_NOT_FOUND",

@@ -54,7 +54,7 @@ export class SqliteSessions implements SessionStore {
     return known ? { record: known, created: false } : this.#db.transact(() => this.openWithin(session));
   }
 
-  /** `open` for a caller that is in a write transaction already. */
+  /** `open` for callers inside a write transaction. */
   openWithin(session: NewSession): { record: SessionRecord; created: boolean } {
     const known = this.#find(session.id);
     if (known) return { record: toRecord(known), created: false };
@@ -84,7 +84,7 @@ export class SqliteSessions implements SessionStore {
       const before = query.before === undefined ? Number.MAX_SAFE_INTEGER : this.#numberOf(query.before);
       const { prefix } = query;
       if (prefix)
-        // No id holds the last code point, so this is behind all that begin so.
+        // No id contains the last code point, so this bound sorts after all ids with the prefix.
         return this.#statements.listOfPrefix
           .all(prefix, `${prefix}\u{10ffff}`, before, query.limit)
           .map(toRecord);
@@ -152,7 +152,7 @@ function toRecord(row: Row): SessionRecord {
   };
 }
 
-/** Damaged meta is left out: it must not keep the session, and the list of all, from being read. */
+/** Omits damaged meta, which must not make the session or the list unreadable. */
 function metaIn(text: string | null): Pick<SessionRecord, "meta"> {
   if (text === null) return {};
   try {

@@ -29,19 +29,19 @@ import { SessionCache } from "./session-cache.ts";
 import { SqliteSessions } from "./sessions.ts";
 import { SqliteTasks } from "./tasks.ts";
 
-/** Problems of the database that are named. */
+/** Limit of reported database problems. */
 const MAX_PROBLEMS = 100;
 
-/** How an embedded store is opened. */
+/** Options of an embedded store. */
 export interface SqliteStoreOptions {
-  /** Folder of the store, made if missing; ":memory:" keeps nothing beyond `close`. */
+  /** Folder of the store, created if missing; ":memory:" keeps nothing after `close`. */
   readonly path: string;
-  /** "process" (default): an acknowledged append survives the death of the process; "power": also of the machine. */
+  /** "process" (default): an acknowledged append survives the death of the process; "power": also a power loss. */
   readonly durability?: "process" | "power";
-  /** How long to wait for other processes before STORE_BUSY; default 30 s. */
+  /** How long to wait for other processes before STORE_BUSY; 30 s by default. */
   readonly busyTimeoutMs?: number;
   readonly clock?: Clock;
-  /** Opens an existing store for reading only, also on a disk that cannot be written; writes fail with STORE_READ_ONLY. */
+  /** Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. */
   readonly isReadOnly?: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** The log is only read; the index is copied aside, where it can be brought up to date. */
+/** Opens the log read-only and copies the index to a temporary folder, where it can be updated. */
 async function openReadOnly(folder: string, busyTimeoutMs: number, clock: Clock): Promise<Store> {
   const { database, dispose } = await connectReadOnly(join(folder, "log.db"), busyTimeoutMs);
   const scratch = mkdtempSync(join(tmpdir(), "longhaul-index-"));
@@ -155,7 +155,7 @@ class SqliteStore implements Store {
     this.entries = forgettingEntries(entries, memory);
   }
 
-  /** Finishes what a crash cut short. */
+  /** Finishes work that a crash interrupted. */
   async recover(): Promise<void> {
     await this.#eraser.finishDeletions();
     await this.blobs.dropAbandoned();
@@ -224,7 +224,7 @@ class SqliteStore implements Store {
   }
 }
 
-/** Which file is at a path; undefined if there is none. */
+/** The inode of the file at a path; undefined if there is none. */
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }

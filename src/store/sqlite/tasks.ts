@@ -23,7 +23,7 @@ export class SqliteTasks implements TaskStore {
   readonly #db: Database;
   readonly #cache: SessionCache;
   readonly #statements;
-  /** What `check` has read of the task that `apply` changes next, in the same transaction. */
+  /** The row that `check` read for the next `apply` of the same transaction. */
   #checked: Row | undefined;
 
   constructor(db: Database, cache: SessionCache) {
@@ -114,7 +114,7 @@ export class SqliteTasks implements TaskStore {
     });
   }
 
-  /** Within a transaction, before anything is written: throws TASK_CONFLICT unless all is as expected. */
+  /** Within a transaction, before any write: throws TASK_CONFLICT unless the task is as expected. */
   check(write: TaskWrite): void {
     if ("create" in write) {
       const { create, parentEpoch } = write;
@@ -136,7 +136,7 @@ export class SqliteTasks implements TaskStore {
     this.#checked = row;
   }
 
-  /** Within a transaction, after the entries of the append: carries out what was checked. */
+  /** Within a transaction, after the entries of the append: applies the checked write. */
   apply(write: TaskWrite, session: string, firstSeq: number): void {
     if ("create" in write) this.#insert(write.create, session, firstSeq);
     else if (write.set) this.#update(write, firstSeq);
@@ -166,7 +166,7 @@ export class SqliteTasks implements TaskStore {
     const row = this.#checked as Row;
     const has = (name: keyof TaskFields) => set !== undefined && name in set;
     const state = set?.state ?? (row.state as TaskState);
-    // A kill that was asked for holds until the task has ended.
+    // A kill request stays until the task has ended.
     const keepsWish = !has("wish") || (row.wish === "kill" && !isTerminal(state));
     this.#statements.update.run(
       state,

@@ -1,12 +1,12 @@
 import type { Head } from "../entry-store.ts";
 
-/** Within this many entries proportion says nothing any more; the rest is halved. */
+/** Ranges up to this size are bisected, because interpolation no longer helps. */
 const NEAR = 8;
 
 /**
- * The last seq whose time is at or before `at`, 0 if there is none. Times never decrease with seq and mostly grow in
- * proportion, so each round guesses by proportion, then steps from the guess towards the goal until it is passed. That
- * finds the place in about twelve looks among a million entries; every round at least halves what is left.
+ * The last seq whose time is at or before `at`, 0 if none. Times never decrease with seq and mostly grow linearly, so
+ * each round interpolates, then steps from the guess towards the target until it is passed. This takes about twelve
+ * reads among a million entries; every round at least halves the range.
  */
 export function searchByTime(at: number, head: Head, timeOf: (seq: number) => number): number {
   if (head.seq === 0) return 0;
@@ -17,7 +17,7 @@ export function searchByTime(at: number, head: Head, timeOf: (seq: number) => nu
   let high = head.seq;
   let highAt = head.at;
 
-  /** Looks at an entry between low and high and moves one of them there; true if it was low. */
+  /** Reads an entry between low and high and moves one bound there; returns whether it moved low. */
   const look = (seq: number): boolean => {
     const time = timeOf(seq);
     if (time <= at) {
@@ -32,7 +32,7 @@ export function searchByTime(at: number, head: Head, timeOf: (seq: number) => nu
 
   while (high - low > NEAR) {
     const range = high - low;
-    // Half a millisecond more, because of several entries of the same time the last is wanted.
+    // Half a millisecond more, because the last of several entries with the same time is wanted.
     const share = (at + 0.5 - lowAt) / (highAt - lowAt);
     const guess = Math.min(Math.max(low + Math.floor(range * share), low + 1), high - 1);
     let step = Math.ceil(2 * Math.sqrt(range));

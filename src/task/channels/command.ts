@@ -4,9 +4,9 @@ import { invalidArgument } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 import { runCommand } from "../process/run-command.ts";
 
-/** What to run for each notice. */
+/** Options of `commandChannel`. */
 export interface CommandOptions {
-  /** Program and arguments; no shell is between. */
+  /** Program and arguments; no shell is involved. */
   readonly command: readonly string[];
   readonly limitMs?: number;
 }
@@ -14,8 +14,8 @@ export interface CommandOptions {
 const MAX_TROUBLE_BYTES = 500;
 
 /**
- * Runs a program for each notice: the notice is JSON on its standard input, its id in LONGHAUL_NOTICE_ID. One that takes too
- * long is ended with all it has started.
+ * Runs a program for each notice: the notice is JSON on its standard input, its id is in LONGHAUL_NOTICE_ID. A program
+ * that exceeds the limit is ended together with its child processes.
  */
 export function commandChannel(options: CommandOptions): NoticeChannel {
   const { command, limitMs } = checkFields("options", options, { command: "array" });
@@ -33,7 +33,7 @@ export function commandChannel(options: CommandOptions): NoticeChannel {
         tag: `notice-${randomUUID()}`,
         env: { LONGHAUL_NOTICE_ID: notice.id },
         input: `${JSON.stringify(notice)}\n`,
-        // What it leaves running on purpose, such as a window, is its own affair.
+        // Processes that the program leaves running on purpose, such as a window, are not ours to end.
         leftovers: "keep",
         keepBytes: MAX_TROUBLE_BYTES,
         drainMs: 200,

@@ -2,14 +2,14 @@ import { checkFields } from "../../model/arguments.ts";
 import { invalidArgument } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 
-/** Where to send notices. */
+/** Options of `webhookChannel`. */
 export interface WebhookOptions {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limitMs?: number;
 }
 
-/** Posts each notice as JSON; its id is in the header Idempotency-Key, the same however often it is sent. */
+/** Posts each notice as JSON; the Idempotency-Key header holds its id and is the same on every retry. */
 export function webhookChannel(options: WebhookOptions): NoticeChannel {
   const { url, headers, limitMs } = checkFields("options", options, { url: "name", headers: "object?" });
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))

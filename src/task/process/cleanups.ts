@@ -1,41 +1,41 @@
 import { type CleanupReason, type EndingHost, watchEndings } from "./endings.ts";
 import { within } from "./within.ts";
 
-/** Work to be done before the process ends. */
+/** Work to do before the process ends. */
 export type Cleanup = (reason: CleanupReason) => Promise<void> | void;
 
-/** How a registry behaves. */
+/** Options of a cleanup registry. */
 export interface CleanupsOptions {
-  /** Signals that run the clean-ups, unless the program itself listens to them; SIGINT, SIGTERM and SIGHUP. */
+  /** Signals that run the cleanups unless the program itself handles them; SIGINT, SIGTERM and SIGHUP by default. */
   readonly signals?: readonly NodeJS.Signals[];
-  /** How long all may take together (5 s), and each of them (2 s). */
+  /** Time limit for all cleanups together (5 s), and for each (2 s). */
   readonly graceMs?: number;
   readonly eachMs?: number;
-  /** Hears of clean-ups that fail or take too long; by default nobody does. */
+  /** Called for cleanups that fail or take too long; a no-op by default. */
   readonly onFailure?: (error: unknown) => void;
   readonly host?: EndingHost;
 }
 
-/** How one clean-up behaves. */
+/** Options of one cleanup. */
 export interface CleanupOptions {
-  /** Called if the process ends before the work is done; must do what it can at once. */
+  /** Called if the process ends before the work is done; must be synchronous. */
   readonly onExit?: () => void;
-  /** How long this one may take, if not `eachMs`. */
+  /** Time limit of this cleanup instead of `eachMs`. */
   readonly graceMs?: number;
-  /** Runs after all others: for what others may end more gently. */
+  /** Runs after all others, so that gentler cleanups come first. */
   readonly isLast?: boolean;
 }
 
-/** Runs what must be done before this process ends, however it ends. */
+/** Registry of work to do before this process ends, however it ends. */
 export interface Cleanups {
   /**
-   * Registers work for the end, and returns how to take it back. The last registered runs first, the next when it is done
-   * or its time is over.
+   * Registers work and returns a function that unregisters it. Cleanups run one at a time, last registered first; one
+   * that exceeds its time limit does not block the next.
    */
   add(work: Cleanup, options?: CleanupOptions): () => void;
-  /** Runs everything registered, once; for programs that handle signals themselves. */
+  /** Runs all registered work once; for programs that handle signals themselves. */
   run(reason?: CleanupReason): Promise<void>;
-  /** How many wait. */
+  /** Number of registered cleanups. */
   readonly size: number;
 }
 
@@ -45,7 +45,7 @@ interface Entry {
   isStarted: boolean;
 }
 
-/** Makes a registry. It listens to signals only while something is registered. */
+/** Creates a registry. It listens to signals only while something is registered. */
 export function createCleanups(options: CleanupsOptions = {}): Cleanups {
   const { graceMs = 5_000, eachMs = 2_000, onFailure = () => {} } = options;
   const entries = new Set<Entry>();
@@ -66,7 +66,7 @@ export function createCleanups(options: CleanupsOptions = {}): Cleanups {
     });
     return running;
   };
-  /** The part that cannot wait, for everything that is not done. */
+  /** Runs the synchronous part of all unfinished cleanups. */
   const finish = () => {
     for (const entry of [...entries].reverse()) {
       entries.delete(entry);
@@ -111,7 +111,7 @@ function nextOf(entries: ReadonlySet<Entry>): Entry | undefined {
   return waiting.findLast((entry) => !entry.options.isLast) ?? waiting.at(-1);
 }
 
-/** Tells whether the work was done in time; a failure is done too. */
+/** Returns whether the work finished in time; a failure counts as finished. */
 async function runOne(
   entry: Entry,
   reason: CleanupReason,

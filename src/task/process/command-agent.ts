@@ -6,18 +6,18 @@ import type { CommandEnd, CommandOptions } from "./command.ts";
 import { startCommand } from "./run-command.ts";
 import { TextPipe } from "./text-pipe.ts";
 
-/** How programs are run as tasks. */
+/** Options of `commandAgent`. */
 export interface CommandAgentOptions
   extends Pick<
     CommandOptions,
     "graceMs" | "inheritsInput" | "lingerMs" | "maxOutputBytes" | "cleanups" | "table"
   > {
   readonly name?: string;
-  /** The folder a program runs in, if its input names none; `place` is what the task's isolation has made. */
+  /** The folder a program runs in if its input names none; `place` comes from the task's isolation. */
   readonly folder?: (place: Json | undefined) => string | undefined;
 }
 
-/** What a program is, as a task's input. */
+/** A program as the input of a task. */
 export type CommandInputJson = {
   readonly command: string;
   readonly args?: readonly string[];
@@ -26,12 +26,12 @@ export type CommandInputJson = {
   readonly input?: string;
 };
 
-/** Output is gathered so long before it becomes an entry: a chatty program is no flood. */
+/** Batches output for this long per entry, so a chatty program does not flood the log. */
 const GATHER_MS = 50;
 
 /**
- * Any command line program as an agent: what it writes is the task's output, a non-zero exit code its failure, and nothing
- * it has started outlives the task. It cannot be resumed: a program knows nothing of the log.
+ * Runs any command-line program as an agent: its output is the task's output, a non-zero exit code fails the task, and
+ * no process it starts outlives the task. It cannot be resumed, because a program cannot continue from the log.
  */
 export function commandAgent(options: CommandAgentOptions = {}): Agent {
   checkFields("options", options, { name: "name?", folder: "function?" });
@@ -67,7 +67,7 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
       });
       try {
         const ended = command.ended.finally(() => pipe.end());
-        // Whoever stops reading early does not hear of it.
+        // Avoid an unhandled rejection when the consumer stops reading early.
         ended.catch(() => {});
         for (let pieces = await pipe.read(); pieces !== undefined; pieces = await pipe.read()) {
           for (const { stream, text } of pieces)
@@ -93,7 +93,7 @@ function checkInput(input: Json): CommandInputJson {
   throw invalidArgument("input", input, "an object with a command, and args, cwd, env, input if need be");
 }
 
-/** A worktree's folder, if that is where the task belongs. */
+/** The folder of a worktree place. */
 function folderOfPlace(place: Json | undefined): string | undefined {
   const isObject = typeof place === "object" && place !== null && "folder" in place;
   return isObject && typeof place.folder === "string" ? place.folder : undefined;

@@ -1,15 +1,15 @@
 import { constants } from "node:os";
 
-/** What makes the clean-ups run: a signal, an error nobody caught, the end of all work, an exit, or a call. */
+/** Event that runs the cleanups: a signal, an uncaught error, an empty event loop, an exit, or a call. */
 export type CleanupReason = NodeJS.Signals | "uncaughtException" | "beforeExit" | "exit" | "call";
 
-/** The part of `process` that endings are about; passed in so that tests can end it. */
+/** The part of `process` that is used here; injected so that tests can simulate an exit. */
 export type EndingHost = Pick<
   NodeJS.Process,
   "on" | "removeListener" | "listenerCount" | "kill" | "exit" | "pid"
 >;
 
-/** Listens for the ways in which the process can end. */
+/** Listens for all the ways the process can end. */
 export interface Endings {
   start(): void;
   stop(): void;
@@ -20,9 +20,8 @@ const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const LAST_RESORT_MS = 200;
 
 /**
- * One listener for each way to end. A signal or error that the program itself listens to is the program's to decide on;
- * otherwise `run` is awaited, `finish` called, and then happens what would have happened without us. A second signal
- * does not wait.
+ * Installs one listener for each way to end. Signals and errors that the program handles itself are left to it;
+ * otherwise `run` is awaited, `finish` is called, and the default action follows. A second signal does not wait.
  */
 export function watchEndings(options: {
   readonly run: (reason: CleanupReason) => Promise<void>;
@@ -37,7 +36,7 @@ export function watchEndings(options: {
   const dieBy = (signal: NodeJS.Signals) => {
     finish();
     host.kill(host.pid, signal);
-    // The first process of a container is spared by default actions.
+    // Default signal actions do not end PID 1 of a container.
     setTimeout(() => host.exit(128 + constants.signals[signal]), LAST_RESORT_MS);
   };
   const onSignal = (signal: NodeJS.Signals) => {
@@ -51,7 +50,7 @@ export function watchEndings(options: {
     ending = "error";
     void run("uncaughtException").finally(() => {
       finish();
-      // Nobody listens any more: Node prints it and exits as it always does.
+      // With no listeners left, Node prints the error and exits as usual.
       setImmediate(() => {
         throw error;
       });
@@ -82,8 +81,8 @@ export function watchEndings(options: {
 }
 
 /**
- * Whether the program listens to a signal itself. Listeners of the package `signal-exit` do not count: they end the
- * process only when they are the only ones, and leave it to others otherwise.
+ * Whether the program handles a signal itself. Listeners of the package `signal-exit` do not count: they end the
+ * process only when there are no other listeners.
  */
 function isDecidedElsewhere(host: EndingHost, signal: NodeJS.Signals): boolean {
   return host.listenerCount(signal) - 1 > passiveListeners(host);

@@ -1,11 +1,11 @@
 const MAX_LINE_LENGTH = 64 * 1024;
 
-/** Cuts a stream of bytes into lines of text; a line longer than 64 Ki characters comes in several. */
+/** Splits a byte stream into lines of text; a line longer than 64 Ki characters is split. */
 export class Lines {
   readonly #decoder = new TextDecoder();
   #rest = "";
 
-  /** The lines that are whole now. */
+  /** Returns the lines completed by this chunk. */
   push(chunk: Uint8Array): string[] {
     const pieces = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
     this.#rest = pieces.pop() ?? "";
@@ -16,7 +16,7 @@ export class Lines {
     return lines;
   }
 
-  /** The line without an end, if there is one. */
+  /** Returns the last line if it has no line break. */
   end(): string[] {
     const rest = this.#rest + this.#decoder.decode();
     this.#rest = "";

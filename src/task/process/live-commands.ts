@@ -11,7 +11,7 @@ export interface LiveCommand {
 }
 
 const WATCH_MS = 2_000;
-/** Watching takes at most this share of the time. */
+/** Maximum share of the time spent on watching. */
 const WATCH_SHARE = 0.02;
 const EXIT_ROUNDS = 3;
 
@@ -23,8 +23,8 @@ interface Watch {
 const watches = new WeakMap<Cleanups, Watch>();
 
 /**
- * Sees to it that a run ends with this process, and looks at all runs from time to time, to know also those that leave
- * the tree. Returns how to let go of it. However many run, there are one clean-up and one timer.
+ * Ends a run together with this process, and polls all runs so that processes which leave the tree stay known. All runs
+ * share one cleanup and one timer. Returns a function that unregisters the run.
  */
 export function keepAlive(command: LiveCommand, cleanups: Cleanups, table: ProcessTable): () => void {
   let watch = watches.get(cleanups);
@@ -59,7 +59,7 @@ function startWatch(cleanups: Cleanups, table: ProcessTable): Watch {
         const list = await table.list();
         for (const { tree } of live) tree.members(list);
       } catch {
-        // Nobody waits for this look; the next one may see more.
+        // A failed poll is harmless; the next one may succeed.
       }
       if (live.size > 0) watchAgain(Math.max(WATCH_MS, (performance.now() - before) / WATCH_SHARE));
     }, delayMs).unref();
@@ -74,7 +74,7 @@ function startWatch(cleanups: Cleanups, table: ProcessTable): Watch {
   };
 }
 
-/** The last resort while the process exits: everything at once, nothing awaited. */
+/** Kills everything synchronously while the process exits. */
 function killNow(live: readonly LiveCommand[], table: ProcessTable): void {
   for (const { tree } of live) if (!tree.hasLeaderExited) sendSignal(-tree.leader.pid, "SIGKILL");
   for (let round = 0; round < EXIT_ROUNDS; round++) {
@@ -87,7 +87,7 @@ function killNow(live: readonly LiveCommand[], table: ProcessTable): void {
   }
 }
 
-/** The list, if it can be had at once: where looking takes time there is none left for it. */
+/** The process list if it is available synchronously; an exiting process cannot wait. */
 function listNow(table: ProcessTable): readonly SeenProcess[] | undefined {
   try {
     const list = table.list();

@@ -2,26 +2,25 @@ import type { Readable } from "node:stream";
 import { Lines } from "./lines.ts";
 import { Tail } from "./tail.ts";
 
-/** Which of its two streams a program wrote to. */
 export type OutputStream = "stdout" | "stderr";
 
-/** Who wants what a program writes; a promise that is returned holds the program back until it is kept. */
+/** Receivers of a program's output; a returned promise pauses the program until it resolves. */
 export interface OutputListeners {
   readonly onOutput?: (chunk: Uint8Array, stream: OutputStream) => Promise<void> | void;
   readonly onLine?: (line: string, stream: OutputStream) => Promise<void> | void;
 }
 
-/** Reads both streams of a program, one piece at a time. */
+/** Reads both streams of a program, one chunk at a time. */
 export interface Output {
-  /** Kept when both streams have ended and all is delivered; broken by a listener that throws. */
+  /** Resolves when both streams have ended and all output is delivered; rejects if a listener throws. */
   readonly done: Promise<void>;
   tail(stream: OutputStream): Tail;
   totalBytes(): number;
-  /** Delivers nothing more and lets go of the streams. */
+  /** Stops delivery and destroys the streams. */
   close(): void;
 }
 
-/** Starts reading; listeners are called one at a time, in the order in which pieces arrived. */
+/** Starts reading; listeners are called one at a time, in order of arrival. */
 export function readOutput(
   streams: Readonly<Record<OutputStream, Readable>>,
   listeners: OutputListeners,
@@ -51,7 +50,7 @@ export function readOutput(
         });
       }
     } catch (error) {
-      // A stream that was let go of ends early; everything else is a listener's failure.
+      // A destroyed stream ends early; any other error comes from a listener.
       if (!isClosed) throw error;
     }
     if (lines) await deliver(() => tell(lines.end()));

@@ -2,16 +2,18 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { type ProcessIdentity, type ProcessTable, type SeenProcess, sendSignal } from "./process-table.ts";
 import { NO_TAGS, RUNS_VARIABLE, TASK_VARIABLE, type Tags, tagsOf } from "./tag.ts";
 
-/** What was read last; whoever reads copies what he needs before the next one reads. */
+/** Shared read buffer; callers copy the bytes they need before the next read. */
 const page = Buffer.allocUnsafe(16 * 1024);
-/** The flag of threads of the kernel: they belong to nobody and have no environment. */
+/** Flag of kernel threads, which have no owner and no environment. */
 const KERNEL_THREAD = 0x0020_0000;
-/** How many are looked at besides those that were born since the last list, how many at most, and how often in vain. */
+/**
+ * Limits of a chase: processes checked before the newest listed one, processes checked per pass, passes without a hit.
+ */
 const CHASE_DEPTH = 6;
 const CHASE_MOST = 4_096;
 const CHASE_MISSES = 20;
 
-/** The process table of Linux, read from its proc file system. */
+/** The process table of Linux, read from /proc. */
 export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): ProcessTable {
   const boot = read(`${folder}/sys/kernel/random/boot_id`)?.toString("latin1").slice(0, 8) ?? "";
   const see = (pid: number) => parseStat(pid, boot, read(`${folder}/${pid}/stat`)?.toString("latin1"));
@@ -21,7 +23,7 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
     const stat = see(pid);
     return stat && { ...stat, ...tags, isBlank };
   };
-  /** Threads have numbers of the same kind, and files under them, but are in no list. */
+  /** Threads have pids and /proc files too, but are not listed as processes. */
   const isWhole = (pid: number) => read(`${folder}/${pid}/status`)?.includes(`\nTgid:\t${pid}\n`) === true;
   const newest = () => Number(read(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
   let newestListed = 0;
@@ -31,7 +33,7 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
       newestListed = newest();
       for (const name of readdirSync(folder)) {
         const pid = Number(name);
-        // A superuser's tree may hold processes of others; everybody else could not signal them anyway.
+        // The tree of a superuser may include processes of other users; other users could not signal them anyway.
         if (!Number.isInteger(pid) || (uid !== 0 && ownerOf(`${folder}/${pid}`) !== uid)) continue;
         const whole = seeWhole(pid);
         if (whole) seen.push(whole);
@@ -46,22 +48,22 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
       return see(target.pid)?.born === target.born && sendSignal(target.pid, signal);
     },
     chase(find, signal) {
-      // A list of one does not show who this process descends from.
+      // A list of one process does not show the ancestors of this process.
       const spared = new Set<number>();
       for (let pid = process.pid; pid > 1 && !spared.has(pid); pid = see(pid)?.parent ?? 0) spared.add(pid);
       let count = 0;
-      // Those that were born while a list was read are in none.
+      // Processes born while a list was read are missing from it.
       let last = newestListed - CHASE_DEPTH;
       for (let misses = 0; misses < CHASE_MISSES; misses++) {
         const now = newest();
         if (!(now > 1) || now === last) break;
-        // Numbers begin anew one day.
+        // Pids wrap around.
         const from = Math.max(2, now < last ? now - CHASE_DEPTH : last + 1, now - CHASE_MOST);
         last = now;
         for (let pid = now; pid >= from; pid--) {
           const seen = spared.has(pid) ? undefined : seeWhole(pid);
           if (!seen) continue;
-          // One that is just becoming another program shows nothing, and is looked at again.
+          // A process in the middle of exec has an empty environment; check it again.
           if (seen.isBlank && seen.state === "alive") last = pid - 1;
           if (find([seen]).length === 0 || !isWhole(pid)) continue;
           count++;
@@ -74,7 +76,7 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
   };
 }
 
-/** Reads the line of /proc/<pid>/stat; the name in it may hold spaces and brackets. Nothing for a thread of the kernel. */
+/** Parses /proc/<pid>/stat, whose name field may contain spaces and brackets. Returns undefined for kernel threads. */
 export function parseStat(
   pid: number,
   boot: string,
@@ -105,12 +107,12 @@ function ownerOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
-/** Processes vanish while they are looked at, and some may not be looked at: both read as nothing. */
+/** Reads a file; undefined if the process has vanished or is not readable. */
 function read(path: string): Buffer | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, "r");
-    // One read brings a whole line of numbers and nearly every environment; files of proc do not tell their size.
+    // One read covers any stat line and nearly every environment; /proc files do not report their size.
     const length = readSync(file, page, 0, page.length, null);
     if (length < page.length) return page.subarray(0, length);
     return Buffer.concat([page, readFileSync(file)]);

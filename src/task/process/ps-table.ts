@@ -9,8 +9,8 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 
 /**
- * The process table of systems without a proc file system (macOS, BSD), read from `ps`. It shows the environment of the
- * user's own programs only, and of none that the system protects; a birth is exact to the second.
+ * The process table of systems without /proc (macOS, BSD), read from `ps`. `ps` shows only the environment of the
+ * user's own, unprotected programs; birth times are exact to the second.
  */
 export function psTable(platform: NodeJS.Platform = process.platform): ProcessTable {
   const ask = async (args: readonly string[]) => {
@@ -31,7 +31,7 @@ export function psTable(platform: NodeJS.Platform = process.platform): ProcessTa
   };
 }
 
-/** Reads one line of `ps`: numbers, state, birth in five words, then command and environment. */
+/** Parses one line of `ps`: numbers, state, birth time as five words, then command and environment. */
 export function parseLine(line: string): SeenProcess | undefined {
   const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line);
   if (!match) return undefined;

@@ -8,15 +8,15 @@ import { reapTagged } from "./tagged.ts";
 
 const GATHER_MS = 25;
 
-/** How a step reaps. */
+/** Options of `reapStep`. */
 export interface ReapStepOptions extends ReapOptions {
-  /** "orphans": only tasks that a process has left by dying; of others `startCommand` ends the programs by itself. */
+  /** "orphans" reaps only tasks whose process died; `startCommand` ends the programs of other tasks itself. */
   readonly after?: "all" | "orphans";
 }
 
 /**
- * A step after the end of every task: ends what still runs of it, as after a crash of its supervisor. Tasks that end at
- * about the same time share one look at the process table.
+ * An after-step that ends remaining processes of a task, for example after its supervisor crashed. Tasks that end at
+ * about the same time share one process list.
  */
 export function reapStep(options: ReapStepOptions = {}): AfterStep {
   checkFields("options", options, { table: "object?" });

@@ -4,20 +4,20 @@ import { isSameProcess, sendSignal } from "./process-table.ts";
 import { systemTable } from "./system-table.ts";
 import { wholeGroups } from "./tree.ts";
 
-/** How a tree of processes is ended. */
+/** Options for ending a process tree. */
 export interface ReapOptions {
-  /** How long they may take to end by themselves after SIGTERM (2 s); with 0 they are killed at once. */
+  /** Time to exit after SIGTERM (2 s); 0 kills at once. */
   readonly graceMs?: number;
-  /** How long killing may take before those that remain are reported (5 s). */
+  /** Time limit for killing before the remaining processes are reported (5 s). */
   readonly killMs?: number;
   readonly table?: ProcessTable;
 }
 
-/** What became of a tree. */
+/** Result of reaping a process tree. */
 export interface Reaped {
-  /** How many processes ended. */
+  /** Number of processes that ended. */
   readonly ended: number;
-  /** Those that could not be ended: they hang in the kernel, or belong to somebody else. */
+  /** Processes that could not be ended: stuck in the kernel, or owned by another user. */
   readonly remaining: readonly ProcessIdentity[];
 }
 
@@ -25,8 +25,8 @@ const FREEZE_ROUNDS = 12;
 const MAX_PAUSE_MS = 100;
 
 /**
- * Ends every process that `find` picks, also those that appear meanwhile: SIGTERM, a grace period, then all are frozen,
- * so that none can fork or restart another, and killed.
+ * Ends every process that `find` selects, including ones that appear meanwhile: SIGTERM, a grace period, then SIGSTOP
+ * for all, so that none can fork or restart another, and SIGKILL.
  */
 export async function reapTree(find: FindMembers, options: ReapOptions = {}): Promise<Reaped> {
   const table = options.table ?? systemTable();
@@ -52,7 +52,7 @@ interface Sight {
   readonly members: readonly SeenProcess[];
 }
 
-/** Sends SIGTERM to each member once, and waits until none is left or time is up; returns those left. */
+/** Sends SIGTERM to each member once and waits until none is left or time is up; returns the remaining members. */
 async function askToEnd(look: () => Promise<Sight>, table: ProcessTable, until: number) {
   const asked = new Set<string>();
   for (let pauseMs = 5; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
@@ -63,7 +63,7 @@ async function askToEnd(look: () => Promise<Sight>, table: ProcessTable, until: 
     await signalAll(list, fresh, "SIGTERM", table);
     for (const member of fresh) {
       asked.add(nameOf(member));
-      // A stopped process hears SIGTERM only when it goes on.
+      // A stopped process handles SIGTERM only after it continues.
       if (member.state === "stopped") await table.signal(member, "SIGCONT");
     }
     await sleep(Math.min(pauseMs, leftMs));
@@ -98,7 +98,7 @@ async function signalAll(
   const reached = new Set<number>();
   for (const target of targets) {
     if (reached.has(target.group)) continue;
-    // While one that was seen in a group lives, no other group can have its number.
+    // A group id cannot be reused while a known member of the group lives.
     const isWhole = groups.has(target.group) && isSameProcess(await table.look(target.pid), target);
     if (isWhole && sendSignal(-target.group, signal)) reached.add(target.group);
     else await table.signal(target, signal);

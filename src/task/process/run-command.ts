@@ -24,15 +24,15 @@ const COMMAND_FIELDS = {
   deadlineMs: "number?",
 } as const;
 
-/** Timers of more fire at once. */
+/** Timers with a longer delay fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs a program to its end, or to that of its deadline or signal, and ends everything it has started. */
+/** Runs a program until it exits, its deadline passes or its signal fires, and ends every process it started. */
 export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   return (await startCommand(options)).ended;
 }
 
-/** Starts a program; PROGRAM_NOT_STARTED if there is none, ABORTED if the signal has fired already. */
+/** Starts a program; throws PROGRAM_NOT_STARTED if it cannot be started, ABORTED if the signal has already fired. */
 export async function startCommand(options: CommandOptions): Promise<Command> {
   checkFields("options", options, COMMAND_FIELDS);
   if (options.args !== undefined)
@@ -60,14 +60,14 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
     keepBytes: options.keepBytes ?? 64 * 1024,
     onBytes: (total) => total > maxOutput && stop("output"),
   });
-  // A listener that throws can take no more: the program ends, and `ended` says why.
+  // A listener that throws stops the program, and `ended` rejects with its error.
   output.done.catch(() => stop("aborted"));
   feed(child, options.input);
 
   const finish = async (): Promise<CommandEnd> => {
     const first = await Promise.race([exit, stopping.promise.then(() => undefined)]);
     if (first) reason ??= "exited";
-    // Where the system shows no processes, as when no more files can be opened, its group at least can be ended.
+    // If processes cannot be listed, for example when no more files can be opened, the group can still be killed.
     const isOver =
       first !== undefined &&
       (options.leftovers === "keep" ||
@@ -78,7 +78,7 @@ export async function startCommand(options: CommandOptions): Promise<Command> {
       sendSignal(-identity.pid, "SIGKILL");
       child.kill("SIGKILL");
     }
-    // What hangs in the kernel never exits; it is reported instead of waited for.
+    // A process stuck in the kernel never exits, so it is reported instead of awaited.
     const how = await within(exit, reaped?.remaining.length ? 100 : 5_000);
     const isDrained = await within(
       output.done.then(() => true),

@@ -5,8 +5,8 @@ import { membersOf } from "./tree.ts";
 const MAX_KNOWN = 10_000;
 
 /**
- * The processes of one run: its first, those of its group while that one lives, those that carry the run's tag, those
- * that descend from any of them, and those that once did.
+ * The processes of one run: the leader, its group while it lives, processes with the run's tag, all their
+ * descendants, and former descendants.
  */
 export class RunTree {
   readonly run: string;
@@ -20,21 +20,21 @@ export class RunTree {
     this.#known.set(leader.pid, leader.born);
   }
 
-  /** Who of a list belongs to the run; remembered, for a process may drop its environment and its parent later. */
+  /** Selects the members of the run and remembers them, because a process may later drop its environment and parent. */
   members(list: readonly SeenProcess[]): SeenProcess[] {
     const members = membersOf(
       list,
       (seen) =>
         this.#known.get(seen.pid) === seen.born ||
         seen.runs.includes(this.run) ||
-        // The number of a group is its first process's, and free for others once that one is gone.
+        // A group id is the leader's pid, which may be reused once the leader is gone.
         (!this.hasLeaderExited && seen.group === this.leader.pid),
     );
     this.#known = new Map(members.slice(0, MAX_KNOWN).map(({ pid, born }) => [pid, born]));
     return members;
   }
 
-  /** Waits until nothing of it runs, `lingerMs` have passed or `until` is kept; tells whether nothing runs. */
+  /** Waits until the run has no processes, `lingerMs` have passed or `until` resolves; returns whether it has none. */
   async waitUntilEmpty(table: ProcessTable, lingerMs: number, until: Promise<unknown>): Promise<boolean> {
     const end = performance.now() + lingerMs;
     let isOver = false;

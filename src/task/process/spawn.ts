@@ -8,7 +8,7 @@ import type { ProcessIdentity } from "./process-table.ts";
 import { systemTable } from "./system-table.ts";
 import { RUNS_VARIABLE, tagVariables } from "./tag.ts";
 
-/** A program that was started, with both of its streams. */
+/** A started program with its output streams. */
 export interface Spawned {
   readonly child: ChildProcess;
   readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
@@ -16,13 +16,13 @@ export interface Spawned {
   readonly exited: Promise<Exit>;
 }
 
-/** How a process ended: by a code or by a signal. */
+/** Exit of a process, by code or by signal. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts a program as the first of its own session and group, tagged; never through a shell. */
+/** Starts a tagged program as the leader of its own session and group; never through a shell. */
 export async function spawnTagged(options: CommandOptions, run: string): Promise<Spawned> {
   const env = {
     ...process.env,
@@ -47,7 +47,7 @@ export async function spawnTagged(options: CommandOptions, run: string): Promise
     throw notStarted(options, error);
   }
   options.census?.opened("process");
-  // Later errors are of signals that found nobody.
+  // Later errors come from signals to a process that is gone.
   child.on("error", () => {});
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => {

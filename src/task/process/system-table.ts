@@ -5,13 +5,13 @@ import { psTable } from "./ps-table.ts";
 
 let table: ProcessTable | undefined;
 
-/** The process table of the system this runs on. */
+/** The process table of the current system. */
 export function systemTable(): ProcessTable {
   table ??= existsSync("/proc/self/stat") ? procTable() : psTable();
   return table;
 }
 
-/** The identity of a living process (of this one by default), to be kept where another process can ask `isAlive`. */
+/** The identity of a live process (this one by default), which other processes can check with `isAlive`. */
 export async function identify(
   pid = process.pid,
   from = systemTable(),
@@ -19,7 +19,7 @@ export async function identify(
   return from.look(pid);
 }
 
-/** Tells whether a process that was identified once, by whomever, still runs; a reused pid is not taken for it. */
+/** Returns whether an identified process still runs; a reused pid does not count. */
 export async function isAlive(identity: ProcessIdentity, from = systemTable()): Promise<boolean> {
   return (await from.look(identity.pid))?.born === identity.born;
 }

@@ -5,22 +5,19 @@ import { systemTable } from "./system-table.ts";
 import { checkTag, isOfSameTask } from "./tag.ts";
 import { membersOf } from "./tree.ts";
 
-/**
- * Which tasks' processes are meant: those of one, by its tag, or by its id alone, whatever store it is of; or all whose
- * tags begin alike.
- */
+/** Selects processes by a task's tag, by its id alone in any store, or by a tag prefix. */
 export type TagQuery = string | { readonly prefix: string };
 
 /**
- * The living processes of a task, found by what their environment says and by descent: also those whose parents are
- * gone, in whatever session and group, and whoever started them, as after a crash of the supervisor.
+ * Finds the live processes of a task by environment and descent: also orphans, in any session and group and started by
+ * any process, for example after a crash of the supervisor.
  */
 export async function findTagged(query: TagQuery, table = systemTable()): Promise<readonly SeenProcess[]> {
   const choose = pick(query);
   return choose(await checkFields("table", table, { list: "function" }).list());
 }
 
-/** All living processes that carry the tag of a task, by tag; one inside several tasks stands below each. */
+/** All live tagged processes, by tag; a process inside nested tasks appears under each. */
 export async function listTagged(
   table = systemTable(),
 ): Promise<ReadonlyMap<string, readonly SeenProcess[]>> {
@@ -34,7 +31,6 @@ export async function listTagged(
   return byTag;
 }
 
-/** Ends all processes of a task. */
 export async function reapTagged(query: TagQuery, options: ReapOptions = {}): Promise<Reaped> {
   return reapTree(pick(query), checkFields("options", options, { table: "object?" }));
 }
@@ -49,7 +45,7 @@ function matcher(query: TagQuery): (tag: string) => boolean {
     checkTag(query);
     return (tag) => isOfSameTask(tag, query);
   }
-  // An empty beginning would mean every task of every store of this user.
+  // An empty prefix would match every task of every store of this user.
   checkTag(checkFields("query", query, { prefix: "text" }).prefix);
   return (tag) => tag.startsWith(query.prefix);
 }

@@ -9,12 +9,12 @@ export class Tail {
     this.#maxBytes = maxBytes;
   }
 
-  /** All bytes that ever came. */
+  /** Number of bytes received. */
   get totalBytes(): number {
     return this.#total;
   }
 
-  /** Bytes that came and are no longer held. */
+  /** Number of bytes received and dropped. */
   get droppedBytes(): number {
     return this.#total - this.#held;
   }
@@ -29,7 +29,7 @@ export class Tail {
     else if (this.#held > this.#maxBytes * 2) this.#join();
   }
 
-  /** The bytes held, as text; a character cut at the front is left out. */
+  /** The kept bytes as text, without a character that is cut at the front. */
   text(): string {
     this.#join();
     const bytes = this.#chunks[0] ?? new Uint8Array();

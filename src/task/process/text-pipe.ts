@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OutputStream } from "./output.ts";
 
-/** Text that a program has written to one of its streams. */
+/** Text that a program wrote to one stream. */
 export interface Piece {
   readonly stream: OutputStream;
   text: string;
 }
 
 const MAX_LENGTH = 64 * 1024;
-/** Beyond this, text joins the last piece of its stream: two chatty streams are no flood. */
+/** Beyond this count, text joins the last piece of its stream, so two alternating streams create no flood. */
 const MAX_PIECES = 16;
 
-/** Hands text from a program that writes to one who reads at leisure; the program waits while much is unread. */
+/** Passes text from a program to a slower reader; the program waits while much is unread. */
 export class TextPipe {
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   #pieces: Piece[] = [];
@@ -20,7 +20,7 @@ export class TextPipe {
   #wakeReader: () => void = () => {};
   #wakeWriter: () => void = () => {};
 
-  /** Takes bytes; the promise is kept when there is room for more. */
+  /** Adds bytes; resolves when there is room for more. */
   async write(chunk: Uint8Array, stream: OutputStream): Promise<void> {
     this.#add(stream, this.#decoders[stream].decode(chunk, { stream: true }));
     this.#wakeReader();
@@ -30,7 +30,7 @@ export class TextPipe {
       });
   }
 
-  /** All that is there, in order, as soon as something is; undefined at the end. For one reader. */
+  /** Waits for text and returns all of it in order; undefined at the end. Single reader only. */
   async read(): Promise<readonly Piece[] | undefined> {
     while (this.#length === 0 && !this.#isEnded) await this.#news();
     const pieces = this.#pieces;
@@ -40,7 +40,7 @@ export class TextPipe {
     return pieces.length === 0 ? undefined : pieces;
   }
 
-  /** Lets text gather for a while, and no longer than there is room for more. For one reader. */
+  /** Lets text accumulate for up to `timeMs`, or until the pipe is full or ended. Single reader only. */
   async gather(timeMs: number): Promise<void> {
     const over = new AbortController();
     const isOver = sleep(timeMs, undefined, { signal: over.signal }).then(
@@ -52,13 +52,13 @@ export class TextPipe {
     over.abort();
   }
 
-  /** No more will come. */
+  /** Marks the end of the input. */
   end(): void {
     for (const stream of ["stdout", "stderr"] as const) this.#add(stream, this.#decoders[stream].decode());
     this.#stop();
   }
 
-  /** Nobody reads any more. */
+  /** Discards unread text and releases the writer. */
   close(): void {
     this.#pieces = [];
     this.#length = 0;

@@ -1,8 +1,7 @@
 import type { SeenProcess } from "./process-table.ts";
 
 /**
- * The processes that are seeds or descend from one, without zombies. This process and those it descends from are never
- * among them, whatever tags they carry.
+ * Seeds and all their descendants, without zombies. This process and its ancestors are always excluded, even if tagged.
  */
 export function membersOf(
   list: readonly SeenProcess[],
@@ -21,7 +20,7 @@ export function membersOf(
   return [...members.values()].filter((process) => process.state !== "zombie");
 }
 
-/** Groups that hold nothing but members: one signal reaches all of them at once, also those just being forked. */
+/** Groups that contain only members: one signal reaches all of them at once, including processes being forked. */
 export function wholeGroups(list: readonly SeenProcess[], members: readonly SeenProcess[]): Set<number> {
   const inside = new Set(members.map((member) => member.pid));
   const groups = new Set(members.map((member) => member.group).filter((group) => group > 1));
@@ -29,7 +28,7 @@ export function wholeGroups(list: readonly SeenProcess[], members: readonly Seen
   return groups;
 }
 
-/** A process, its parent, and so on up to the first. */
+/** The pids of a process and all its ancestors. */
 function lineOf(list: readonly SeenProcess[], pid: number): Set<number> {
   const parents = new Map(list.map((process) => [process.pid, process.parent]));
   const line = new Set([0, 1]);

@@ -1,4 +1,4 @@
-/** What a promise brings, or undefined if that takes longer; no timer is left behind. */
+/** Awaits a promise; returns undefined after `timeoutMs`. Always clears its timer. */
 export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

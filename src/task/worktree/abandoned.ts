@@ -6,17 +6,17 @@ import { isHeld, type Mark, readMark } from "./mark.ts";
 import { type Removal, removeLeft, withWorktreeLock } from "./remove.ts";
 import { adminsOf, pathOf, worktreeOf } from "./worktree.ts";
 
-/** A heartbeat of another machine is believed for so long. */
+/** How long a heartbeat of another machine counts as alive. */
 const BELIEVED_MS = 60 * 60 * 1_000;
 
-/** Tells whether a worktree was made for a task; ids alone may be those of another store. */
+/** Whether a worktree was created for a task; the tag tells equal ids of different stores apart. */
 export function isMadeFor(mark: Mark | undefined, task: TaskId, tag: string | undefined): mark is Mark {
   return mark?.task === task && (mark.tag === undefined || mark.tag === tag);
 }
 
 /**
- * Removes what processes that died have made for a task and told nobody of, unless there is work in it. Undefined if there
- * is nothing.
+ * Removes worktrees that dead processes created for a task without recording them, unless they contain work.
+ * Undefined if there are none.
  */
 export async function removeAbandoned(
   repository: string,

@@ -15,15 +15,15 @@ import { deleteBranch, discard } from "./remove.ts";
 import { hasBranch } from "./repository.ts";
 import { adminFor, adminOf, type Worktree } from "./worktree.ts";
 
-/** A worktree that git has added, with what went wrong without standing in the way. */
+/** A worktree that git has added, with non-fatal warnings. */
 export interface Added {
   readonly worktree: Worktree;
   readonly warnings: readonly string[];
 }
 
 /**
- * Adds a worktree at a path, with the branch of its mark. Undefined if somebody else has taken the path or the branch; what
- * a failed call has begun is taken back, and nothing that is somebody else's.
+ * Adds a worktree at a path, with the branch of its mark. Returns undefined if the path or branch is taken; a failed
+ * call undoes only its own changes.
  */
 export async function addWorktree(
   common: string,
@@ -31,10 +31,10 @@ export async function addWorktree(
   mark: Mark,
   options: GitOptions,
 ): Promise<Added | undefined> {
-  // The branch first, and by a call that only one can win: whoever has it may also take it back.
+  // Create the branch first, with an atomic call: the winner may also undo it.
   const ref = `refs/heads/${mark.branch}`;
   const create = ["--git-dir", common, "update-ref", "-m", "branch: Created for a task", ref, mark.base, ""];
-  // Deaf to the signal: broken off, it would not say whether it won.
+  // Ignore the signal: an aborted call would not tell whether it won.
   const { signal: _, ...rest } = options;
   const made = await askGit(common, create, rest);
   if (made.exitCode !== 0 && (await hasBranch(common, mark.branch, options))) return undefined;
@@ -75,14 +75,14 @@ async function addFolder(
   }
   const worktree = await findOurs(common, path, mark);
   if (answer.exitCode === 0 && worktree) return { worktree, warnings: [] };
-  // Git passes on the exit code of the hook that runs last, when all is done.
+  // Git returns the exit code of the post-checkout hook, which runs last.
   if (worktree && (await isCheckedOut(worktree, options)))
     return { worktree, warnings: [`The post-checkout hook failed. ${answer.stderr.trim().slice(-500)}`] };
   if (/already exists|is a missing but/.test(answer.stderr)) return undefined;
   throw gitFailed(args, answer, `failed with exit code ${answer.exitCode}`);
 }
 
-/** What stands at the path, if it was made with this very mark. */
+/** The worktree at the path, if it has this exact mark. */
 async function findOurs(common: string, path: string, mark: Mark): Promise<Worktree | undefined> {
   const admin = (await adminOf(path)) ?? (await adminFor(common, path));
   if (!admin || (await readMark(admin))?.id !== mark.id) return undefined;
@@ -97,7 +97,7 @@ async function takeBackFolder(common: string, path: string, mark: Mark, options:
 }
 
 async function takeBack(common: string, path: string, mark: Mark, options: GitOptions): Promise<void> {
-  // What is to be taken back may have been broken off by this very signal.
+  // The signal may have caused the failure that is being undone.
   const { signal: _, ...rest } = options;
   await takeBackFolder(common, path, mark, rest);
   await deleteBranch(common, mark.branch, mark.base, rest).catch(() => {});

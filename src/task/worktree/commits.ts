@@ -4,8 +4,8 @@ import { newestStash, tipOf } from "./repository.ts";
 import type { Worktree } from "./worktree.ts";
 
 /**
- * Tells whether there are commits that were made or visited in the worktree and that nothing but it and its branch leads
- * to: on the branch, on no branch, or given up since. They would be lost with it.
+ * Whether the worktree has made or visited commits that only it and its branch reach: on its branch, on a detached
+ * HEAD, or abandoned. They would be lost with the worktree.
  */
 export async function hasOwnCommits(worktree: Worktree, options: GitOptions): Promise<boolean> {
   const { admin, branch, base } = worktree;
@@ -16,7 +16,7 @@ export async function hasOwnCommits(worktree: Worktree, options: GitOptions): Pr
   return commits.size > 0 && isUnknownTo(others, [...commits], admin, options);
 }
 
-/** Tells whether one of the commits is reached neither from the places named nor from tags and remotes. */
+/** Whether any of the commits is unreachable from the given places, tags and remotes. */
 export async function isUnknownTo(
   places: readonly string[],
   commits: readonly string[],
@@ -36,7 +36,7 @@ export async function isUnknownTo(
   return (await git(gitFolder, args, options, `${commits.join("\n")}\n`)) !== "";
 }
 
-/** Tells whether a stash was put away in the worktree since it was made; stashes are the whole repository's. */
+/** Whether a stash was created in the worktree since its creation; all worktrees of a repository share the stashes. */
 export async function hasOwnStash(worktree: Worktree, options: GitOptions): Promise<boolean> {
   const { admin, branch, base } = worktree;
   const newest = await newestStash(admin, options);
@@ -58,14 +58,14 @@ export async function hasOwnStash(worktree: Worktree, options: GitOptions): Prom
   return list.slice(0, end < 0 ? list.length : end).some((line) => {
     const [ids = "", words = ""] = line.split("\t");
     const on = /^(?:WIP on|On) (.*?): /.exec(words)?.[1];
-    // One that names no branch was made there if it was made on a commit that was checked out there.
+    // A stash that names no branch belongs to this worktree if its commit was checked out here.
     return (
       on === branch || ((on === undefined || on === "(no branch)") && visited.has(ids.split(" ")[1] ?? ""))
     );
   });
 }
 
-/** Every commit that HEAD of a git folder has been at. */
+/** Every commit that the HEAD of a git folder has pointed to. */
 export async function visitedCommits(admin: string, options: GitOptions): Promise<string[]> {
   const head = git(admin, ["--git-dir", admin, "rev-parse", "HEAD"], options);
   const log = git(admin, ["--git-dir", admin, "rev-list", "-g", "HEAD", "--"], options);

@@ -13,30 +13,30 @@ import { discard } from "./remove.ts";
 import { defaultRoot, findBase, hasBranch, lookAtRepository, newestStash } from "./repository.ts";
 import { type Worktree, worktreeRefused } from "./worktree.ts";
 
-/** Where and from what a worktree is made. */
+/** Options for creating a worktree. */
 export interface CreateWorktreeOptions extends GitOptions {
   /** Any folder of the repository, or a bare repository. */
   readonly repository: string;
   readonly task: string;
-  /** `longhaul/<task>` by default, with a number behind it if that is taken. */
+  /** `longhaul/<task>` by default, with a number appended if that is taken. */
   readonly branch?: string;
-  /** Any name of a commit; HEAD by default. */
+  /** Any revision; HEAD by default. */
   readonly base?: string;
-  /** The folder in which worktrees are made; `<repository>.worktrees` beside it by default. */
+  /** The folder that contains the worktrees; `<repository>.worktrees` next to the repository by default. */
   readonly root?: string;
-  /** Whether submodules are fetched; by default their folders stay empty, as git leaves them. */
+  /** Whether submodules are fetched; by default their folders stay empty, as with git. */
   readonly submodules?: "leave" | "update";
   readonly clock?: Clock;
 }
 
-/** A worktree that was just made. */
+/** A new worktree. */
 export interface CreatedWorktree {
   readonly worktree: Worktree;
-  /** The folder in it where the task belongs, if `repository` was a folder below the top. */
+  /** The folder inside the worktree that corresponds to `repository`, which may be a subfolder. */
   readonly folder: string;
-  /** Whether the folder it was made from holds changes that are in no commit and so not in the worktree. */
+  /** Whether the source folder has uncommitted changes, which the worktree does not contain. */
   readonly isParentDirty: boolean;
-  /** What went wrong without standing in the way, such as a hook that failed. */
+  /** Non-fatal problems, such as a failed hook. */
   readonly warnings: readonly string[];
 }
 
@@ -50,7 +50,7 @@ const CREATE_FIELDS = {
   signal: "signal?",
 } as const;
 
-/** Makes a worktree with a branch of its own for a task, held by this process. A failed call leaves nothing behind. */
+/** Creates a worktree with its own branch for a task, held by this process. A failed call leaves nothing behind. */
 export async function createWorktree(options: CreateWorktreeOptions): Promise<CreatedWorktree> {
   checkFields("options", options, CREATE_FIELDS);
   const from = resolve(options.repository);
@@ -85,13 +85,13 @@ export async function createWorktree(options: CreateWorktreeOptions): Promise<Cr
   return { worktree, folder, isParentDirty: await isParentDirty, warnings };
 }
 
-/** The folder of a worktree that lies where another lies below the top of its own; the top if there is none. */
+/** The folder at `prefix` inside a worktree, or its top folder if that does not exist. */
 export function folderIn({ path }: Worktree, prefix: string): string {
   const inside = resolve(path, prefix);
   return existsSync(inside) ? inside : path;
 }
 
-/** Tries one name after the other: others make worktrees of the same repository at the same time. */
+/** Tries one name after the other, because other processes may create worktrees of the same repository. */
 async function add(
   common: string,
   root: string,
@@ -130,7 +130,7 @@ async function checkBranch(common: string, branch: string, options: GitOptions):
     throw worktreeRefused("branch-invalid", `branch is ${JSON.stringify(branch)}; git allows no such name.`);
 }
 
-/** A parent that cannot be asked in time is not called dirty: it only serves a hint. */
+/** Returns false if git does not answer in time: the result is only a hint. */
 async function isDirty(folder: string, options: GitOptions): Promise<boolean> {
   const args = ["status", "--porcelain", "--untracked-files=normal"];
   const answer = await askGit(folder, args, { ...options, deadlineMs: 10_000 }).catch(() => undefined);

@@ -1,10 +1,10 @@
-/** Variables of git that say how it works for this user, not on what. */
+/** Git variables that configure git for this user rather than select a repository. */
 const KEPT =
   /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|TEMPLATE_DIR|SSH|SSH_COMMAND|SSH_VARIANT|SSL_.*|HTTP_.*|PROXY_.*|AUTHOR_.*|COMMITTER_.*)$/;
 
 /**
- * What a git of ours finds changed in its environment: nothing of the git that may have called us (a hook sets GIT_DIR),
- * no questions to anybody, plain English, no locks that only save time.
+ * Environment changes for our git calls: no variables of a calling git (a hook sets GIT_DIR), no prompts, English
+ * output, and no optional locks.
  */
 export function gitEnvironment(from: NodeJS.ProcessEnv): Record<string, string | undefined> {
   const removed = Object.keys(from).filter((name) => name.startsWith("GIT_") && !KEPT.test(name));

@@ -7,32 +7,31 @@ import { runCommand } from "../process/run-command.ts";
 import { gitEnvironment } from "./git-environment.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
-/** How often a call is repeated that another git disturbs, and after what time more each time. */
+/** Retries of a call that another git process disturbs, and the delay added with each retry. */
 export const MOST_ROUNDS = 12;
 export const DISTURBED_MS = 10;
 
-/** How git is called. */
+/** Options of a git call. */
 export interface GitOptions {
-  /** Which git; the one on the PATH by default. */
+  /** Git executable; the one on the PATH by default. */
   readonly program?: string;
-  /** The task on whose behalf: what hooks leave running is found by it. */
+  /** Tag of the task, which also marks processes that hooks leave running. */
   readonly tag?: string;
   readonly signal?: AbortSignal;
-  /** How long one call may take before it is ended with all it has started. */
+  /** Time limit of one call; afterwards git and its child processes are ended. */
   readonly deadlineMs?: number;
   readonly cleanups?: Cleanups;
-  /** Counts each call of git as a "process". */
+  /** Counts each git call as a "process". */
   readonly census?: Census;
 }
 
-/** What git said. */
 export interface GitAnswer {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Settings that hold for every call: no helpers in the background, patience with locks, names as they are. */
+/** Settings of every call: no background helpers, longer waits for locks, long paths. */
 const SETTINGS = [
   "gc.auto=0",
   "maintenance.auto=false",
@@ -43,7 +42,7 @@ const SETTINGS = [
   "core.packedRefsTimeout=10000",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Calls git until it is not disturbed, for calls that can be repeated; otherwise as `askGitOnce`. */
+/** Calls git and retries while another git process disturbs it; for repeatable calls. See `askGitOnce`. */
 export async function askGit(
   cwd: string,
   args: readonly string[],
@@ -57,12 +56,12 @@ export async function askGit(
   }
 }
 
-/** Git reads the folders of all worktrees, and fails on one that another git is just making. */
+/** Git reads the folders of all worktrees and fails on one that another git is creating. */
 export function isDisturbed({ exitCode, stderr }: GitAnswer): boolean {
   return exitCode !== 0 && /failed to read .*[/\\]worktrees[/\\].*[/\\](commondir|gitdir|HEAD)/.test(stderr);
 }
 
-/** Calls git and returns its answer, whatever its exit code; GIT_FAILED if it hangs, is killed or says too much. */
+/** Calls git and returns its output for any exit code; throws GIT_FAILED if git hangs, is killed or writes too much. */
 export async function askGitOnce(
   cwd: string,
   args: readonly string[],
@@ -99,7 +98,7 @@ export async function askGitOnce(
   return answer;
 }
 
-/** Calls git and returns what it wrote; GIT_FAILED unless it succeeds. */
+/** Calls git and returns its standard output; throws GIT_FAILED unless it succeeds. */
 export async function git(
   cwd: string,
   args: readonly string[],
@@ -111,7 +110,7 @@ export async function git(
   throw gitFailed(args, answer, `failed with exit code ${answer.exitCode}`);
 }
 
-/** A failure of git, with what it said last. */
+/** The GIT_FAILED error, with the end of git's standard error. */
 export function gitFailed(args: readonly string[], answer: GitAnswer, how: string): LonghaulError {
   const said = answer.stderr.trim().slice(-2_000);
   return new LonghaulError("GIT_FAILED", `${named(args)} ${how}${said ? `: ${said}` : "."}`, {

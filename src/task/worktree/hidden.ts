@@ -4,8 +4,8 @@ import { type GitOptions, git } from "./git.ts";
 import type { Worktree } from "./worktree.ts";
 
 /**
- * Tells whether git was told not to look at a file that is there (`--assume-unchanged`, `--skip-worktree`), so that its
- * changes would not be seen. Files that a sparse checkout leaves out are not there.
+ * Whether git was told to ignore changes of an existing file (`--assume-unchanged`, `--skip-worktree`). Files excluded
+ * by a sparse checkout do not exist and do not count.
  */
 export async function isHiding(worktree: Worktree, options: GitOptions): Promise<boolean> {
   const args = ["--git-dir", worktree.admin, "--work-tree", worktree.path, "ls-files", "-v", "-z"];

@@ -6,16 +6,17 @@ import { lockReason, readMark, thisHolder, writeMark } from "./mark.ts";
 import { withWorktreeLock } from "./remove.ts";
 import { checkWorktree, type Worktree, worktreeRefused } from "./worktree.ts";
 
-/** How a worktree is held. */
+/** Options for holding a worktree. */
 export interface HoldOptions extends GitOptions {
   readonly clock?: Clock;
-  /** How often the heartbeat is renewed (20 s). */
+  /** Interval of the heartbeat (20 s). */
   readonly everyMs?: number;
 }
 
 /**
- * Takes a worktree into use, as a task that is resumed does first of all: from now on it is not stale, whatever its age.
- * WORKTREE_REFUSED (`gone`) if it was collected meanwhile. Closing stops the heartbeat; `removeIfUnchanged` gives it up.
+ * Holds a worktree so that it does not count as stale; a resumed task calls this first. Throws
+ * WORKTREE_REFUSED (`gone`) if the worktree was collected meanwhile. Closing stops the heartbeat;
+ * `removeIfUnchanged` releases the worktree.
  */
 export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}): Promise<Closable> {
   checkWorktree(worktree);
@@ -37,20 +38,20 @@ export async function holdWorktree(worktree: Worktree, options: HoldOptions = {}
   await lockAgain(worktree, options);
   let beating: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
-    // A disk that is full for a while must not end the hold.
+    // A temporarily full disk must not end the hold.
     beating = beat().catch(() => undefined);
   }, options.everyMs ?? 20_000);
   timer.unref();
   return {
     async close() {
       clearInterval(timer);
-      // A heartbeat under way would write over what comes next.
+      // A heartbeat in progress would overwrite later writes.
       await beating;
     },
   };
 }
 
-/** Git's own lock keeps other programs from pruning it; it may stand already. */
+/** Sets git's own lock, which keeps other programs from pruning the worktree; it may already be set. */
 async function lockAgain(worktree: Worktree, options: GitOptions): Promise<void> {
   const mark = await readMark(worktree.admin);
   if (!mark) return;

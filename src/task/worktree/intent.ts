@@ -9,8 +9,8 @@ import { adminsOf, pathOf, worktreeOf } from "./worktree.ts";
 const folderOf = (repository: string) => join(repository, "longhaul", "intents");
 
 /**
- * Writes down that a branch is about to be made, does the work, and crosses it out. A git that is broken off in the middle
- * takes its worktree back but leaves the branch, which nobody would look for.
+ * Records the intent to create a branch, runs `work`, and removes the record. An interrupted git call removes its
+ * worktree but leaves the branch, which could not be found otherwise.
  */
 export async function withIntent<T>(repository: string, mark: Mark, work: () => Promise<T>): Promise<T> {
   const folder = folderOf(repository);
@@ -24,7 +24,7 @@ export async function withIntent<T>(repository: string, mark: Mark, work: () => 
   }
 }
 
-/** Deletes branches that were made by processes that died before their worktrees were there. */
+/** Deletes branches of processes that died before they had created the worktree. */
 export async function collectIntents(
   repository: string,
   options: GitOptions & { readonly now: number; readonly olderThanMs: number },
@@ -37,7 +37,7 @@ export async function collectIntents(
     const file = join(folder, name);
     const mark = await readIntent(file);
     if (mark && (await isHeld(mark, options.now, options.olderThanMs))) continue;
-    // The branch of a worktree that came to be goes with it.
+    // The branch of an existing worktree is removed together with it.
     if (mark && !branches.has(mark.branch)) await deleteBranch(repository, mark.branch, mark.base, options);
     await rm(file, { force: true });
   }
@@ -57,7 +57,7 @@ async function readIntent(file: string): Promise<Mark | undefined> {
     const mark = JSON.parse(await readFile(file, "utf8"));
     return typeof mark?.branch === "string" && typeof mark.base === "string" ? mark : undefined;
   } catch {
-    // Torn by the crash itself: the branch was not begun.
+    // The crash truncated the record, so the branch was not created.
     return undefined;
   }
 }

@@ -17,29 +17,32 @@ import { lookAtRepository } from "./repository.ts";
 import { collectStale } from "./stale.ts";
 import { adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
 
-/** How worktrees are made for tasks. */
+/** Options of `worktreeIsolation`. */
 export interface WorktreeIsolationOptions
   extends Pick<CreateWorktreeOptions, "program" | "root" | "submodules" | "clock" | "cleanups" | "census"> {
-  /** The repository, the same for all tasks or as a task's plan says. */
+  /** The repository, either fixed or derived from a task's plan. */
   readonly repository: string | ((plan: TaskPlan) => string);
   readonly base?: string;
-  /** Where stale worktrees are collected before any task has named a repository. */
+  /** Repositories to collect stale worktrees in before any task has named one. */
   readonly collects?: readonly string[];
-  /** How long making one, and deciding on it, may take (2 min). */
+  /** Time limit for creating a worktree and for settling it (2 min). */
   readonly limitMs?: number;
 }
 
-/** What a task finds as its place: the worktree, the folder in it where it belongs, and what is worth knowing. */
+/** The place of a task: the worktree and the folder in it to work in. */
 export interface WorktreePlace extends Worktree {
   readonly folder: string;
   readonly isParentDirty?: boolean;
   readonly warnings?: readonly string[];
 }
 
-/** Repositories whose stale worktrees one process collects. */
+/** Limit of repositories whose stale worktrees one process collects. */
 const MAX_REPOSITORIES = 100;
 
-/** Gives each task a worktree of its own, found again when it is resumed, and removed at the end if it holds nothing. */
+/**
+ * Gives each task its own worktree, which is reused when the task resumes and removed at the
+ * end if it contains no work.
+ */
 export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation {
   checkFields("options", options);
   if (typeof options.repository !== "string" && typeof options.repository !== "function")
@@ -47,7 +50,7 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
   const { repository, limitMs = 120_000, collects = [], ...rest } = options;
   const repositoryOf = (plan: TaskPlan) => (typeof repository === "string" ? repository : repository(plan));
   const holds = new Map<TaskId, Closable>();
-  /** Repositories of this process's tasks, the last ones used. */
+  /** The most recently used repositories of this process's tasks. */
   const repositories = new BoundedCache<string, true>({ maxWeight: MAX_REPOSITORIES });
   for (const own of typeof repository === "string" ? [repository] : collects) repositories.set(own, true);
   const hold = async (task: TaskId, worktree: Worktree, git: GitOptions) => {
@@ -71,7 +74,7 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
       const { worktree, ...more } = await createWorktree({ ...git, repository: from, task });
       try {
         await hold(task, worktree, git);
-        // Whoever asked has stopped waiting: nobody would know of it.
+        // The caller has stopped waiting, so the worktree would never be recorded.
         throwIfAborted(signal);
       } catch (error) {
         await holds.get(task)?.close();
@@ -85,7 +88,7 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
       const worktree = worktreeIn(place);
       await holds.get(task)?.close();
       holds.delete(task);
-      // What still runs there could still write there.
+      // Remaining processes could still write to the worktree.
       await reapTagged(tag);
       if (!existsSync(worktree.admin) && !existsSync(worktree.path))
         return factsOf(await removeBranchOnly(worktree, { ...rest, signal }));
@@ -104,7 +107,7 @@ export function worktreeIsolation(options: WorktreeIsolationOptions): Isolation 
   };
 }
 
-/** Without a repository, or without git, there is nothing to collect. */
+/** Collects nothing if there is no repository or no git. */
 async function collectStaleOf(repository: string, git: GitOptions, stale: StalePlaces): Promise<void> {
   const { isNeeded, ...options } = stale;
   const isLeased = (_: string, task: string, tag: string | undefined) => isNeeded(task, tag);
@@ -114,7 +117,7 @@ async function collectStaleOf(repository: string, git: GitOptions, stale: StaleP
   });
 }
 
-/** The worktree that was made for the task before, by whatever process. */
+/** The worktree that any process created earlier for the task. */
 async function findFormer(common: string, task: TaskId, tag: string): Promise<Worktree | undefined> {
   for (const admin of await adminsOf(common)) {
     const mark = await readMark(admin);
@@ -138,7 +141,7 @@ function worktreeIn(place: Json): Worktree {
   return parts as { readonly [name in keyof Worktree]: string };
 }
 
-/** What the notice says: where the work is, if there is any. */
+/** The facts for the notice: the verdict, and the location of any work. */
 function factsOf({ verdict, isRemoved, isBranchRemoved, path, branch }: Removal): Json {
   if (isRemoved) return { ...verdict, isRemoved, ...(isBranchRemoved ? {} : { branch }) };
   return { ...verdict, isRemoved, path, branch };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "../process/system-table.ts";
 import { type Holder, thisHolder } from "./mark.ts";
 
-/** How a lock is waited for. */
+/** Limits for waiting for a lock. */
 export interface LockOptions {
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
@@ -14,8 +14,8 @@ export interface LockOptions {
 const PAUSE_MS = 20;
 
 /**
- * Does work while a lock file is held. Undefined if somebody else held it all the time, or its folder is gone. The lock of
- * a process of this machine that has died is taken over.
+ * Runs `work` while holding a lock file. Returns undefined if the lock was not free in time or its folder is gone. The
+ * lock of a dead process of this machine is taken over.
  */
 export async function withLockFile<T>(
   path: string,
@@ -36,9 +36,9 @@ export async function withLockFile<T>(
   }
 }
 
-/** Tells whether to stop trying: the lock is ours, or can never be. */
+/** Returns whether to stop trying: the lock is taken, or can never be taken. */
 async function take(path: string, text: string): Promise<boolean> {
-  // Written aside first: a lock without an owner in it could never be taken over.
+  // Write a draft first: a lock file without an owner could never be taken over.
   const draft = `${path}.${randomUUID()}`;
   try {
     await writeFile(draft, text, { flag: "wx" });
@@ -69,7 +69,7 @@ async function clearIfDead(path: string): Promise<boolean> {
   } catch {
     return true;
   }
-  // Somebody may have taken it over just before: then it is given back.
+  // If another process took the lock over just before, restore its lock.
   if ((await contentOf(aside)) !== text) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
   return true;

@@ -5,28 +5,28 @@ import { join } from "node:path";
 import type { ProcessIdentity } from "../process/process-table.ts";
 import { identify, isAlive } from "../process/system-table.ts";
 
-/** Who works in a worktree. */
+/** The process that works in a worktree. */
 export interface Holder extends ProcessIdentity {
   readonly host: string;
 }
 
-/** What a worktree's admin folder says about it. */
+/** Metadata in a worktree's admin folder. */
 export interface Mark {
-  /** Tells it from others made for the same task. */
+  /** Unique per worktree, even for the same task. */
   readonly id: string;
   readonly task: string;
-  /** Tells the task from those of other stores that have the same id. */
+  /** Tells equal task ids of different stores apart. */
   readonly tag?: string;
   readonly branch: string;
   readonly base: string;
-  /** The newest stash of the repository when it was made. */
+  /** The newest stash of the repository when the worktree was created. */
   readonly stash: string;
   readonly createdAt: number;
   readonly heartbeatAt: number;
   readonly heldBy?: Holder;
-  /** True once its removal has begun: files of it may be missing. */
+  /** True once removal has begun; files may be missing. */
   readonly isRemoving?: boolean;
-  /** False until everything is checked out and hooks have run: nobody has worked there yet. */
+  /** False until the checkout and hooks are done; no task has worked in it before. */
   readonly isComplete: boolean;
 }
 
@@ -40,8 +40,8 @@ export async function thisHolder(): Promise<Holder> {
 }
 
 /**
- * Tells whether somebody works there: a holder on this machine that lives, or one elsewhere whose heartbeat is younger
- * than `staleMs`.
+ * Whether a process works in the worktree: a live holder on this machine, or a holder elsewhere with a
+ * heartbeat younger than `staleMs`.
  */
 export async function isHeld(mark: Mark, now: number, staleMs: number): Promise<boolean> {
   if (!mark.heldBy) return false;
@@ -49,12 +49,12 @@ export async function isHeld(mark: Mark, now: number, staleMs: number): Promise<
   return now - mark.heartbeatAt < staleMs;
 }
 
-/** The words with which git locks a worktree from its first moment on: the mark of one that is not complete. */
+/** The reason of git's lock, which contains the mark while the worktree is incomplete. */
 export function lockReason(mark: Mark): string {
   return REASON + JSON.stringify(mark);
 }
 
-/** Reads the mark; undefined if longhaul did not make the worktree. */
+/** Reads the mark; undefined if longhaul did not create the worktree. */
 export async function readMark(admin: string): Promise<Mark | undefined> {
   const text = await readFile(join(admin, FILE), "utf8").catch(() => undefined);
   if (text !== undefined) return parse(text);
@@ -62,7 +62,7 @@ export async function readMark(admin: string): Promise<Mark | undefined> {
   return reason.startsWith(REASON) ? parse(reason.slice(REASON.length)) : undefined;
 }
 
-/** Replaces the mark in one step. Fails if the admin folder is gone. */
+/** Replaces the mark atomically. Fails if the admin folder is gone. */
 export async function writeMark(admin: string, mark: Mark): Promise<void> {
   await stat(admin);
   const draft = join(admin, `${FILE}.${randomUUID()}`);

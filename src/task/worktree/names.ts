@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 const MAX_LENGTH = 64;
 
-/** A task's id as a name that files and branches can have; different ids get different names. */
+/** Converts a task id to a valid file and branch name; different ids get different names. */
 export function nameOfTask(task: string): string {
   const plain = task
     .normalize("NFC")
@@ -18,7 +18,7 @@ export function nameOfTask(task: string): string {
   return short ? `${short}-${digest}` : digest;
 }
 
-/** The branch of a task; `isPlain` where a branch called `longhaul` leaves no room for a folder of that name. */
+/** The branch of a task; `isPlain` avoids the folder `longhaul/` when a branch of that name exists. */
 export function branchOfTask(task: string, isPlain: boolean): string {
   return `longhaul${isPlain ? "-" : "/"}${nameOfTask(task)}`;
 }

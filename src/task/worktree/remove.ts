@@ -11,11 +11,11 @@ import { hasSubmodules } from "./submodules.ts";
 import { type Verdict, verdict } from "./verdict.ts";
 import { checkWorktree, type Worktree } from "./worktree.ts";
 
-/** What became of a worktree. */
+/** Result of removing a worktree. */
 export interface Removal {
   readonly verdict: Verdict;
   readonly isRemoved: boolean;
-  /** False if the branch is kept, is checked out elsewhere, or was gone before. */
+  /** False if the branch is kept, is checked out elsewhere, or did not exist. */
   readonly isBranchRemoved: boolean;
   /** For the notice, if the worktree is kept. */
   readonly path: string;
@@ -23,8 +23,8 @@ export interface Removal {
 }
 
 /**
- * Removes a worktree that holds nothing of its own, and its branch. Any other is kept and given up by its holder, so that
- * its user can do with it what git allows. Never throws but for its signal.
+ * Removes a worktree without work of its own, and its branch. A worktree with work is kept and released, so that its
+ * user can handle it with git. Throws only when its signal fires.
  */
 export async function removeIfUnchanged(worktree: Worktree, options: GitOptions = {}): Promise<Removal> {
   checkWorktree(worktree);
@@ -35,11 +35,11 @@ export async function removeIfUnchanged(worktree: Worktree, options: GitOptions 
   return kept(worktree, { state: "undecidable", reason });
 }
 
-/** For a worktree that somebody else has removed: its branch goes too, unless there are commits on it. */
+/** Removes the branch of a worktree that is already gone, unless it has commits. */
 export async function removeBranchOnly(worktree: Worktree, options: GitOptions): Promise<Removal> {
   const { repository, branch, base } = worktree;
   const removed = { ...kept(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
-  // The repository is gone as a whole.
+  // The whole repository is gone.
   if (!existsSync(repository)) return removed;
   const tip = await tipOf(repository, branch, options);
   if (tip === "" || (tip === base && (await deleteBranch(repository, branch, base, options)))) return removed;
@@ -47,13 +47,13 @@ export async function removeBranchOnly(worktree: Worktree, options: GitOptions):
   return { ...removed, verdict, isBranchRemoved: false };
 }
 
-/** Does work that decides on a worktree's life, one at a time in all processes; undefined if it cannot be had. */
+/** Runs work under the worktree's lock, which is exclusive across processes; undefined if the lock is not available. */
 export function withWorktreeLock<T>(worktree: Worktree, work: () => Promise<T>, options: GitOptions) {
   const lock = join(worktree.admin, "longhaul.lock");
   return withLockFile(lock, work, options.signal ? { signal: options.signal } : {});
 }
 
-/** The removal itself, for those who hold the lock. */
+/** Removes a worktree if unchanged; the caller holds the lock. */
 export async function removeUnderLock(worktree: Worktree, options: GitOptions): Promise<Removal> {
   try {
     const mark = await giveUp(worktree);
@@ -74,21 +74,21 @@ export async function removeUnderLock(worktree: Worktree, options: GitOptions): 
   }
 }
 
-/** The same for one that a process has left: in one that is not complete nobody has worked. */
+/** Removes a worktree left by a process; an incomplete one contains no work and is discarded. */
 export async function removeLeft(worktree: Worktree, mark: Mark, options: GitOptions): Promise<Removal> {
   if (mark.isComplete) return removeUnderLock(worktree, options);
   await discard(worktree, options);
   return { ...kept(worktree, { state: "unchanged" }), isRemoved: true, isBranchRemoved: true };
 }
 
-/** Removes a worktree in which nobody has worked, or whose removal was broken off; never throws. */
+/** Removes a worktree that contains no work or is partly removed; never throws. */
 export async function discard(
   worktree: Worktree,
   options: GitOptions,
   { keepsBranch = false } = {},
 ): Promise<void> {
   const { repository, path, admin, branch, base } = worktree;
-  // The call that was broken off may have been so by this very signal.
+  // The signal may have interrupted the earlier call.
   const { signal: _, ...rest } = options;
   const args = ["--git-dir", repository, "worktree", "remove", "--force", "--force", "--", path];
   await askGit(repository, args, rest).catch(() => {});
@@ -97,7 +97,7 @@ export async function discard(
   if (!keepsBranch) await deleteBranch(repository, branch, base, rest).catch(() => {});
 }
 
-/** Nobody works there any more. */
+/** Removes the holder from the mark. */
 async function giveUp(worktree: Worktree): Promise<Mark> {
   const mark = await readMark(worktree.admin);
   if (!mark) throw new Error("Its mark is gone.");
@@ -106,7 +106,10 @@ async function giveUp(worktree: Worktree): Promise<Mark> {
   return rest;
 }
 
-/** Without force git looks once more itself; if something was written meanwhile, all is put back as it was. */
+/**
+ * Removes the folder without force, so that git checks it once more; if it has changed meanwhile,
+ * restores mark and branch.
+ */
 async function removeFolder(worktree: Worktree, mark: Mark, tip: string, options: GitOptions): Promise<void> {
   const { repository, admin, path, branch } = worktree;
   const force = (await hasSubmodules(worktree)) ? ["--force"] : [];
@@ -123,8 +126,8 @@ async function removeFolder(worktree: Worktree, mark: Mark, tip: string, options
 }
 
 /**
- * Removes the branch before the folder: a crash between the two leaves a worktree, which is found later, and no branch,
- * which nobody would look for.
+ * Removes the branch before the folder: a crash in between leaves a worktree, which is found later, instead
+ * of a branch, which is not.
  */
 async function removeBranch(worktree: Worktree, tip: string, options: GitOptions): Promise<boolean> {
   const { admin, repository, branch } = worktree;
@@ -133,7 +136,7 @@ async function removeBranch(worktree: Worktree, tip: string, options: GitOptions
   return deleteBranch(repository, branch, tip, options);
 }
 
-/** Deletes a branch if it is where it is believed to be, and checked out nowhere. */
+/** Deletes a branch if it points to `tip` and is checked out nowhere. */
 export async function deleteBranch(
   repository: string,
   branch: string,

@@ -8,11 +8,11 @@ export interface Repository {
   /** The git folder that all worktrees share. */
   readonly common: string;
   readonly isBare: boolean;
-  /** Where the folder lies below the top of its working tree; empty at the top. */
+  /** Path of the folder relative to the top of its working tree; empty at the top. */
   readonly prefix: string;
 }
 
-/** Looks at a folder; WORKTREE_REFUSED if no repository is there. */
+/** Inspects a folder; throws WORKTREE_REFUSED if it is in no repository. */
 export async function lookAtRepository(folder: string, options: GitOptions): Promise<Repository> {
   const args = ["rev-parse", "--git-common-dir", "--is-bare-repository", "--show-prefix"];
   const answer = await askGit(folder, args, options);
@@ -22,14 +22,14 @@ export async function lookAtRepository(folder: string, options: GitOptions): Pro
       `${JSON.stringify(folder)} is in no git repository; run "git init" there, or start the task without isolation.`,
       folder,
     );
-  // A bare repository has no prefix to show, and says so after everything else.
+  // In a bare repository --show-prefix fails after the other values have been printed.
   const [common, bare, prefix = ""] = answer.stdout.split("\n");
   if (!common || (answer.exitCode !== 0 && bare !== "true"))
     throw gitFailed(args, answer, `failed with exit code ${answer.exitCode}`);
   return { common: await realpath(resolve(folder, common)), isBare: bare === "true", prefix };
 }
 
-/** The commit that a worktree starts from; WORKTREE_REFUSED if there is none. */
+/** The commit that a worktree starts from; throws WORKTREE_REFUSED if it does not exist. */
 export async function findBase(
   folder: string,
   base: string | undefined,
@@ -37,7 +37,7 @@ export async function findBase(
 ): Promise<string> {
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${base ?? "HEAD"}^{commit}`];
   const { exitCode, stdout } = await askGit(folder, args, options);
-  // An older git repeats the marker that ends its options.
+  // Older git versions echo --end-of-options.
   const commit = stdout.trim().split("\n").at(-1);
   if (exitCode === 0 && commit) return commit;
   if (base !== undefined)
@@ -53,25 +53,25 @@ export async function findBase(
   );
 }
 
-/** Where worktrees go by default: beside the repository, so that neither its files nor its searches see them. */
+/** The default root of worktrees: next to the repository, so that its files and searches do not include them. */
 export function defaultRoot(common: string): string {
   const top = basename(common) === ".git" ? dirname(common) : common;
   return join(dirname(top), `${basename(top)}.worktrees`);
 }
 
-/** Tells whether a branch exists, or a branch stands where its folder would. */
+/** Whether a branch exists. */
 export async function hasBranch(common: string, branch: string, options: GitOptions): Promise<boolean> {
   const args = ["--git-dir", common, "show-ref", "--verify", "--quiet", `refs/heads/${branch}`];
   return (await askGit(common, args, options)).exitCode === 0;
 }
 
-/** The newest stash of a repository, or nothing. */
+/** The newest stash of a repository, or "". */
 export async function newestStash(common: string, options: GitOptions): Promise<string> {
   const args = ["--git-dir", common, "for-each-ref", "--format=%(objectname)", "refs/stash"];
   return (await git(common, args, options)).trim();
 }
 
-/** The commit a branch points to, or nothing if there is no such branch. */
+/** The commit that a branch points to, or "" if the branch does not exist. */
 export async function tipOf(gitFolder: string, branch: string, options: GitOptions): Promise<string> {
   const args = ["--git-dir", gitFolder, "for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`];
   return (await git(gitFolder, args, options)).trim();

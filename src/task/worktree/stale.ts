@@ -11,33 +11,33 @@ import { defaultRoot, lookAtRepository } from "./repository.ts";
 import { verdict } from "./verdict.ts";
 import { adminOf, adminsOf, pathOf, type Worktree, worktreeOf } from "./worktree.ts";
 
-/** What is looked for, and what must not be taken. */
+/** Options of `collectStale`. */
 export interface CollectStaleOptions extends GitOptions {
-  /** The folder that holds the worktrees; found from `repository` by default. */
+  /** The folder that contains the worktrees; derived from `repository` by default. */
   readonly root?: string;
-  /** A repository whose worktrees are looked at even if their folders are gone. */
+  /** A repository whose worktrees are checked even if their folders are gone. */
   readonly repository?: string;
-  /** Whether a task still needs it: running, queued, or about to be resumed, in whatever process. */
+  /** Whether a task is running, queued or resumable in any process and so still needs the worktree. */
   readonly isLeased: (path: string, task: string, tag: string | undefined) => Promise<boolean>;
-  /** How long nobody must have held it. */
+  /** Minimum time since the worktree was last held. */
   readonly olderThanMs: number;
-  /** Removes nothing: `removed` are those that would be. */
+  /** Removes nothing; `removed` then lists the worktrees that would be removed. */
   readonly isDryRun?: boolean;
   readonly clock?: Clock;
 }
 
-/** What was done. */
+/** Result of `collectStale`. */
 export interface Collected {
   readonly removed: readonly Removal[];
-  /** Those nobody uses that hold something of their own, or may. */
+  /** Unused worktrees that contain work, or may. */
   readonly kept: readonly Removal[];
-  /** How many are in use or too young. */
+  /** Number of worktrees that are in use or too recent. */
   readonly spared: number;
 }
 
 /**
- * Removes worktrees that tasks have left behind and that hold nothing of their own, one after the other. Worktrees that
- * longhaul did not make are never touched.
+ * Removes abandoned worktrees without work of their own, one at a time. Never touches worktrees that
+ * longhaul did not create.
  */
 export async function collectStale(options: CollectStaleOptions): Promise<Collected> {
   checkFields("options", options, {
@@ -65,7 +65,7 @@ export async function collectStale(options: CollectStaleOptions): Promise<Collec
   return { removed, kept, spared };
 }
 
-/** One that cannot be looked at does not keep the others. */
+/** Reports a worktree that cannot be inspected instead of failing the whole collection. */
 function failed({ path, branch }: Worktree, error: unknown): Removal {
   if (isLonghaulError(error, "ABORTED")) throw error;
   const reason = error instanceof Error ? error.message : String(error);
@@ -78,7 +78,10 @@ function failed({ path, branch }: Worktree, error: unknown): Removal {
   };
 }
 
-/** Undefined if it is in use. It is asked twice: cheaply first, then under the lock that whoever resumes needs too. */
+/**
+ * Undefined if the worktree is in use. Checks twice: cheaply first, then under the lock that a
+ * resuming task also takes.
+ */
 async function collect(worktree: Worktree, options: CollectStaleOptions): Promise<Removal | undefined> {
   if (await isInUse(worktree, options)) return undefined;
   if (options.isDryRun) {
@@ -110,12 +113,12 @@ async function isInUse({ admin, path, task }: Worktree, options: CollectStaleOpt
   return (await isHeld(mark, now, options.olderThanMs)) || (await options.isLeased(path, task, mark.tag));
 }
 
-/** A heartbeat from the future is that of a clock that was set back: young, to be safe. */
+/** A heartbeat in the future means the clock was set back; it counts as recent, to be safe. */
 function isYoung(mark: Mark, now: number, olderThanMs: number): boolean {
   return now - mark.heartbeatAt < olderThanMs;
 }
 
-/** All worktrees of longhaul below the root, and the repositories they are of. */
+/** Finds longhaul's worktrees below the root, and their repositories. */
 async function find(options: CollectStaleOptions) {
   const repositories = new Set<string>();
   if (options.repository) repositories.add((await lookAtRepository(options.repository, options)).common);

@@ -1,18 +1,18 @@
 import { type GitOptions, git } from "./git.ts";
 import type { Worktree } from "./worktree.ts";
 
-/** What differs from the last commit. */
+/** A kind of difference from the last commit. */
 export type StatusChange = "uncommitted" | "deleted" | "untracked" | "submodule";
 
-/** Which kinds of changes the files of a worktree hold; ignored files are none. */
+/** The kinds of changes in the files of a worktree; ignored files do not count. */
 export async function statusChanges(worktree: Worktree, options: GitOptions): Promise<StatusChange[]> {
   const args = ["--git-dir", worktree.admin, "--work-tree", worktree.path, "status", "--porcelain=v2", "-z"];
-  // Said aloud, for a user's configuration may say otherwise.
+  // Explicit, because the user's configuration may differ.
   args.push("--untracked-files=normal", "--ignore-submodules=none", "--no-renames");
   return parseStatus(await git(worktree.path, args, options));
 }
 
-/** Reads `git status --porcelain=v2 -z`. */
+/** Parses `git status --porcelain=v2 -z`. */
 export function parseStatus(text: string): StatusChange[] {
   const changes = new Set<StatusChange>();
   for (const record of text.split("\0")) {
@@ -26,6 +26,6 @@ export function parseStatus(text: string): StatusChange[] {
 function kindOf(record: string): StatusChange {
   const [, states, submodule] = record.split(" ");
   if (submodule?.startsWith("S")) return "submodule";
-  // Missing from the folder alone: what it held is in a commit.
+  // The file is missing only from the folder; its content is in a commit.
   return states === ".D" ? "deleted" : "uncommitted";
 }

@@ -7,7 +7,7 @@ import type { Worktree } from "./worktree.ts";
 
 const MAX_DEPTH = 8;
 
-/** Tells whether submodules that were fetched for this worktree hold commits or stashes that no remote has. */
+/** Whether submodules fetched for this worktree have commits or stashes that no remote has. */
 export async function haveSubmodulesOwnCommits(worktree: Worktree, options: GitOptions): Promise<boolean> {
   for (const folder of await gitFolders(join(worktree.admin, "modules"), 0)) {
     const args = ["--git-dir", folder, "for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash"];
@@ -18,12 +18,12 @@ export async function haveSubmodulesOwnCommits(worktree: Worktree, options: GitO
   return false;
 }
 
-/** Whether submodules were fetched at all: git removes such worktrees only by force. */
+/** Whether submodules were fetched; git removes such worktrees only with --force. */
 export async function hasSubmodules(worktree: Worktree): Promise<boolean> {
   return (await gitFolders(join(worktree.admin, "modules"), 0)).length > 0;
 }
 
-/** Git folders of submodules, and of theirs; names of submodules may hold slashes. */
+/** Git folders of submodules, recursively; submodule names may contain slashes. */
 async function gitFolders(folder: string, depth: number): Promise<string[]> {
   if (depth > MAX_DEPTH || !existsSync(folder)) return [];
   const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());

@@ -10,16 +10,16 @@ import { type StatusChange, statusChanges } from "./status.ts";
 import { haveSubmodulesOwnCommits } from "./submodules.ts";
 import { adminOf, checkWorktree, type Worktree } from "./worktree.ts";
 
-/** What there is in a worktree that would be lost, or missed, without it. */
+/** A kind of content that would be lost or forgotten with the worktree. */
 export type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
 
-/** What a worktree holds: nothing of its own, something, or what cannot be told. */
+/** Whether a worktree contains work of its own, if that can be determined. */
 export type Verdict =
   | { readonly state: "unchanged" }
   | { readonly state: "changed"; readonly changes: readonly WorktreeChange[] }
   | { readonly state: "undecidable"; readonly reason: string };
 
-/** What git leaves in the admin folder while an operation waits to be continued, or keeps for this worktree alone. */
+/** Files of the admin folder that exist during an unfinished operation or belong to this worktree alone. */
 const UNFINISHED = [
   "MERGE_HEAD",
   "CHERRY_PICK_HEAD",
@@ -32,8 +32,8 @@ const UNFINISHED = [
 ];
 
 /**
- * Decides what a worktree holds. It changes nothing, takes no locks and never throws but for its signal: a git that fails
- * or hangs makes it undecidable.
+ * Determines whether a worktree contains work. Read-only and lock-free; throws only when its signal fires. A git that
+ * fails or hangs yields "undecidable".
  */
 export async function verdict(worktree: Worktree, options: GitOptions = {}): Promise<Verdict> {
   checkWorktree(worktree);
@@ -49,7 +49,7 @@ export async function verdict(worktree: Worktree, options: GitOptions = {}): Pro
 async function decide(worktree: Worktree, options: GitOptions): Promise<Verdict> {
   const { path, admin } = worktree;
   const isThere = existsSync(path);
-  // A disk that is not mounted takes the root away as well; somebody who deleted the folder does not.
+  // An unmounted disk lacks the root as well; a deleted folder lacks only the folder.
   if (!isThere && !existsSync(dirname(path))) return undecidable(`${dirname(path)} is not there.`);
   if (!existsSync(admin)) return undecidable("Git knows nothing of it any more.");
   const isRemoving = (await readMark(admin))?.isRemoving === true;
@@ -64,7 +64,7 @@ async function decide(worktree: Worktree, options: GitOptions): Promise<Verdict>
     haveSubmodulesOwnCommits(worktree, options),
   ]);
   const changes = new Set<WorktreeChange>(others);
-  // A removal that was broken off has begun to delete what is in commits anyway.
+  // An interrupted removal has begun to delete committed files.
   if (isRemoving) changes.delete("deleted");
   if (isOwnCommits) changes.add("commits");
   if (isOwnStash) changes.add("stash");
@@ -76,7 +76,7 @@ async function decide(worktree: Worktree, options: GitOptions): Promise<Verdict>
   return { state: "unchanged" };
 }
 
-/** Work on a branch that was made there is safe without the worktree, but nobody would hear of it. */
+/** Commits on a branch created in the worktree survive without it, but would go unnoticed. */
 async function isOnOtherBranch({ admin, branch }: Worktree, options: GitOptions): Promise<boolean> {
   const head = (
     await git(admin, ["--git-dir", admin, "rev-parse", "--symbolic-full-name", "HEAD"], options)

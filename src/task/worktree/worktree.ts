@@ -4,7 +4,7 @@ import { checkFields, checkKind } from "../../model/arguments.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import { readMark } from "./mark.ts";
 
-/** Why a worktree cannot be had. */
+/** Why a worktree is not available. */
 export type WorktreeRefusal =
   | "not-a-repository"
   | "no-commits"
@@ -15,7 +15,7 @@ export type WorktreeRefusal =
   | "foreign"
   | "busy";
 
-/** A folder with a branch of its own in which one task works. */
+/** A folder with its own branch in which one task works. */
 export interface Worktree {
   readonly task: string;
   readonly path: string;
@@ -24,11 +24,10 @@ export interface Worktree {
   readonly base: string;
   /** The git folder that all worktrees of the repository share. */
   readonly repository: string;
-  /** The folder in which git keeps what belongs to this worktree alone. */
+  /** The git folder of this worktree alone. */
   readonly admin: string;
 }
 
-/** The error that says why. */
 export function worktreeRefused(reason: WorktreeRefusal, message: string, path?: string): LonghaulError {
   return new LonghaulError("WORKTREE_REFUSED", message, { details: { reason, path } });
 }
@@ -42,12 +41,12 @@ const WORKTREE_FIELDS = {
   admin: "name",
 } as const;
 
-/** Returns the worktree if it is one, else throws ARGUMENT_INVALID. */
+/** Returns the worktree if it is valid, else throws ARGUMENT_INVALID. */
 export function checkWorktree(worktree: Worktree): Worktree {
   return checkFields("worktree", worktree, WORKTREE_FIELDS);
 }
 
-/** Finds a worktree that was created earlier, by whatever process; WORKTREE_REFUSED if it is gone or not longhaul's. */
+/** Finds a worktree that any process created earlier; throws WORKTREE_REFUSED if it is gone or not longhaul's. */
 export async function openWorktree(path: string): Promise<Worktree> {
   const admin = await adminOf(checkKind("path", path, "name"));
   if (!admin)
@@ -57,7 +56,7 @@ export async function openWorktree(path: string): Promise<Worktree> {
   throw worktreeRefused("foreign", `The worktree at ${JSON.stringify(path)} was not made for a task.`, path);
 }
 
-/** The worktree whose admin folder this is, if longhaul made it. */
+/** The worktree of an admin folder, if longhaul created it. */
 export async function worktreeOf(admin: string, path: string): Promise<Worktree | undefined> {
   const mark = await readMark(admin);
   if (!mark) return undefined;
@@ -65,7 +64,7 @@ export async function worktreeOf(admin: string, path: string): Promise<Worktree 
   return { task, branch, base, path, repository: dirname(dirname(admin)), admin };
 }
 
-/** The admin folder that the `.git` file in a worktree names. */
+/** The admin folder named in the `.git` file of a worktree. */
 export async function adminOf(path: string): Promise<string | undefined> {
   const text = await readFile(join(path, ".git"), "utf8").catch(() => undefined);
   const named = text?.startsWith("gitdir: ") ? text.slice("gitdir: ".length).trim() : undefined;
@@ -80,13 +79,13 @@ export async function adminsOf(repository: string): Promise<string[]> {
   return names.map((name) => join(repository, "worktrees", name));
 }
 
-/** The admin folder of the worktree at a path, also if nothing is at the path any more, or not yet. */
+/** The admin folder of the worktree at a path, even if nothing exists at the path. */
 export async function adminFor(repository: string, path: string): Promise<string | undefined> {
   for (const admin of await adminsOf(repository)) if ((await pathOf(admin)) === path) return admin;
   return undefined;
 }
 
-/** The folder of a worktree, as its admin folder names it. */
+/** The folder of a worktree as named in its admin folder. */
 export async function pathOf(admin: string): Promise<string | undefined> {
   const text = await readFile(join(admin, "gitdir"), "utf8").catch(() => undefined);
   return text === undefined ? undefined : dirname(resolve(admin, text.trim()));

@@ -11,7 +11,6 @@ import {
 } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
-/** Bytes by digest. */
 export const blobCases: readonly StoreProof[] = [
   [
     "blobs: are named by their SHA-256 and read back whole",

@@ -11,7 +11,7 @@ import {
 } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
-/** Taking things away for good. */
+/** Permanent deletion. */
 export const deletionCases: readonly StoreProof[] = [
   [
     "deletion: a session goes with its entries, drafts and own blobs, and says what it freed",

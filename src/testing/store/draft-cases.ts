@@ -19,7 +19,6 @@ const draft = (text: string, at = 1) => ({
   payload: Buffer.from(text),
 });
 
-/** Messages that are still being written. */
 export const draftCases: readonly StoreProof[] = [
   [
     "drafts: the last write counts",

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { append, assertRefused, everything, makeSession, message, textOf } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
-/** Appending and reading entries. */
 export const entryCases: readonly StoreProof[] = [
   [
     "entries: seqs count from one without gaps, in each session by itself",

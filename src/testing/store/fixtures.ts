@@ -3,17 +3,16 @@ import { type ErrorCode, LonghaulError } from "../../model/errors.ts";
 import type { Appended, AppendRequest, EntryQuery, NewEntry } from "../../store/entry-store.ts";
 import type { Store } from "../../store/store.ts";
 
-/** A message entry whose payload is the text's bytes. */
+/** A message entry whose payload is the bytes of the text. */
 export function message(text: string, at = 1_000): NewEntry {
   return { kind: "message", at, payload: Buffer.from(text) };
 }
 
-/** The text of a payload made by `message`. */
+/** The text of a payload created by `message`. */
 export function textOf({ payload }: { readonly payload: Uint8Array }): string {
   return Buffer.from(payload).toString();
 }
 
-/** Makes a session. */
 export async function makeSession(store: Store, id: string, parent?: string): Promise<void> {
   await store.sessions.open({
     id,
@@ -22,36 +21,36 @@ export async function makeSession(store: Store, id: string, parent?: string): Pr
   });
 }
 
-/** Appends one request and expects it to succeed. */
+/** Appends one request, which must succeed. */
 export async function append(store: Store, request: AppendRequest): Promise<Appended> {
   const [outcome] = await store.entries.append([request]);
   if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("no outcome");
   return outcome;
 }
 
-/** Appends one request and expects it to be refused with a code. */
+/** Appends one request, which must be refused with the code. */
 export async function assertRefused(store: Store, request: AppendRequest, code: ErrorCode): Promise<void> {
   const [outcome] = await store.entries.append([request]);
   assert.ok(outcome instanceof LonghaulError, `expected ${code}, got an append`);
   assert.equal(outcome.code, code);
 }
 
-/** Expects a rejection with a code. */
+/** Asserts a rejection with the code. */
 export async function assertRejects(promise: Promise<unknown>, code: ErrorCode): Promise<void> {
   await assert.rejects(promise, (error) => error instanceof LonghaulError && error.code === code);
 }
 
-/** A query for everything, with changes. */
+/** A query for all entries, with changes. */
 export function everything(changes: Partial<EntryQuery> = {}): EntryQuery {
   return { from: 1, to: Number.POSITIVE_INFINITY, limit: 1_000, order: "ascending", ...changes };
 }
 
-/** Writes a blob from a text. */
+/** Writes a text as a blob. */
 export async function writeBlob(store: Store, text: string) {
   return store.blobs.write([Buffer.from(text)], { maxBytes: 1_000_000 });
 }
 
-/** Reads a blob as a text. */
+/** Reads a blob as text. */
 export async function readBlob(store: Store, digest: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of store.blobs.read(digest)) chunks.push(chunk);

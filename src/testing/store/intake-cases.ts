@@ -9,7 +9,7 @@ const intake = (stamp: number, ...ids: (string | undefined)[]): IntakeAppend => 
   records: ids.map((id) => (id === undefined ? undefined : { id })),
 });
 
-/** Records that come from elsewhere. */
+/** Records of foreign sources. */
 export const intakeCases: readonly StoreProof[] = [
   [
     "intakes: one is made for a session and found again with its checkpoint",

@@ -3,7 +3,6 @@ import type { StoreProof } from "./proof.ts";
 
 const lease = (owner: string, expiresAt: number) => ({ name: "work", owner, expiresAt });
 
-/** Claims across processes. */
 export const leaseCases: readonly StoreProof[] = [
   [
     "leases: one owner at a time, who can prolong and let go",

@@ -35,7 +35,7 @@ async function add(
   return store.memory.add({ source, expected, stamp, chunks });
 }
 
-/** Fills a segment and seals it: each chunk has a term that all have, and one of its own. */
+/** Fills a segment and seals it: each chunk has one common and one unique term. */
 async function fillSegment(store: Store): Promise<void> {
   const chunks = Array.from({ length: SEGMENT_CHUNKS - 1 }, (_, index) =>
     chunk(index + 1, ["common", `own${index + 1}`]),
@@ -53,7 +53,7 @@ async function placesOf(store: Store, term: string): Promise<number[]> {
   return places;
 }
 
-/** The index over what was said. */
+/** The search index. */
 export const memoryCases: readonly StoreProof[] = [
   [
     "memory: chunks come back as they were added, and the cursor moves with them",

@@ -1,4 +1,4 @@
 import type { Store } from "../../store/store.ts";
 
-/** One thing that every store must do: a sentence, and what proves it on a fresh store. */
+/** One requirement of every store: its name, and a proof that runs on a new store. */
 export type StoreProof = readonly [name: string, prove: (store: Store) => Promise<void>];

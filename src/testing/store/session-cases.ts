@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { append, assertRejects, makeSession, message } from "./fixtures.ts";
 import type { StoreProof } from "./proof.ts";
 
-/** Making, finding, listing and describing sessions. */
 export const sessionCases: readonly StoreProof[] = [
   [
     "sessions: the first open makes a session, the second finds it",

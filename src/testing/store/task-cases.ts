@@ -34,7 +34,7 @@ async function makeTask(store: Store, id: string, changes: Partial<NewTask> = {}
 const change = (store: Store, id: string, rest: Omit<TaskChange, "id">) =>
   append(store, { session: `session of ${id}`, entries: [entry()], task: { id, ...rest } });
 
-/** Tasks: made, changed and fenced together with entries. */
+/** Creation, change and fencing of tasks together with entries. */
 export const taskCases: readonly StoreProof[] = [
   [
     "tasks: made with their session and first entry, all or nothing",

@@ -46,7 +46,7 @@ describe("an agent of the AI SDK as a task", () => {
         specificationVersion: "v4",
         async wrapStream({ doStream }) {
           const { stream, ...rest } = await doStream();
-          // Longer than words are gathered, once: the rest of them come together with the end.
+          // One pause longer than the interval at which output is batched; the remaining text arrives with the end.
           let pauseMs = 300;
           const slow = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
             async transform(part, controller) {

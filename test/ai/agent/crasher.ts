@@ -1,4 +1,4 @@
-// Runs an agent whose tool tells that it was called and never returns; killed by the test.
+// Runs an agent whose tool reports that it was called and never returns; killed by the test.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { tool } from "ai";
 import { z } from "zod";

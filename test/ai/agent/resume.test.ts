@@ -8,7 +8,7 @@ import { testKernel } from "../../support/kernel.ts";
 import { lineOf, logOf, reply } from "../speaking.ts";
 import { calling, running } from "./running.ts";
 
-/** A tool that begins, and returns only when it is told to. */
+/** A tool that starts, and returns only when told to. */
 function slowTool() {
   const begun = Promise.withResolvers<void>();
   const slow = tool({

@@ -4,14 +4,14 @@ import { type AiSdkAgentOptions, aiSdkAgent } from "../../../src/ai/index.ts";
 import type { Agent, Session, StartOptions, TaskStatus } from "../../../src/index.ts";
 import { type Speaking, speaking } from "../speaking.ts";
 
-/** Everything to run an agent against a server that plays the provider. */
+/** An agent and a server that plays its provider. */
 export interface Running extends Speaking {
   agent(options?: Partial<AiSdkAgentOptions>): Agent<Session>;
-  /** Runs a task in the session of the test to its end. */
+  /** Runs a task in the test's session to its end. */
   run(input?: string, options?: Partial<AiSdkAgentOptions>, start?: StartOptions): Promise<TaskStatus>;
 }
 
-/** A tool that tells the weather. */
+/** A weather tool. */
 export const tools: ToolSet = {
   weather: tool({
     description: "Tells the weather of a city",
@@ -20,7 +20,7 @@ export const tools: ToolSet = {
   }),
 };
 
-/** Everything for one test; closed afterwards. */
+/** Creates the fixtures of one test; closed afterwards. */
 export async function running(): Promise<Running> {
   const spoken = await speaking();
   const { kernel, session, plain } = spoken;
@@ -34,7 +34,7 @@ export async function running(): Promise<Running> {
   };
 }
 
-/** An answer that calls a tool. */
+/** A reply that calls a tool. */
 export function calling(id: string, name: string, input: object, text?: string) {
   const reply = { ...(text !== undefined && { text }), toolCalls: [{ id, name, input }] };
   return { type: "reply", reply } as const;

@@ -5,7 +5,7 @@ import type { Behaviour } from "../../support/wire-server/behaviour.ts";
 import { lineOf, logOf, reply } from "../speaking.ts";
 import { calling, type Running, running } from "./running.ts";
 
-/** A child that says something, and ends when the test lets it. */
+/** A child task that writes output, and ends when told to. */
 function child(): { readonly worker: Agent<Session>; end(result?: string): void } {
   const { promise, resolve } = Promise.withResolvers<string>();
   return {
@@ -34,12 +34,12 @@ const start = calling("c1", "start_task", {
   title: "the tests",
 });
 
-/** The id of the task that the model has started, as its tool told it. */
+/** The id of the task that the model started, from its tool result. */
 function startedIn(body: unknown): string {
   return /Started as task ([\w-]+)/.exec(JSON.stringify(body))?.[1] ?? "none";
 }
 
-/** What a request's newest messages say. */
+/** The notices among a request's messages. */
 function notices(messages: readonly string[]): readonly string[] {
   return messages.filter((said) => said.startsWith("user: Notice"));
 }

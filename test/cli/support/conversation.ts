@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The id of the n-th made-up conversation. */
+/** The id of the n-th generated conversation. */
 export function conversationId(number: number): string {
   return `${String(number).padStart(8, "0")}-1111-4222-8333-444455556666`;
 }
@@ -49,7 +49,7 @@ export function turnLines(id: string, turn: number, words = `question ${turn}`):
   return `${JSON.stringify(question)}\n${JSON.stringify(answer)}\n`;
 }
 
-/** Writes a conversation of Claude Code into a home folder; returns its file. */
+/** Writes a Claude Code conversation into a home folder; returns its file. */
 export function writeConversation(home: string, number: number, turns: number): string {
   const id = conversationId(number);
   const path = join(home, ".claude", "projects", "-project", `${id}.jsonl`);

@@ -10,7 +10,7 @@ export interface Screen {
   readonly isColored?: boolean;
 }
 
-/** Runs a command line in this process: the same program without the time that a process takes to start. */
+/** Runs a command line in this process, without the startup time of a new one. */
 export async function runHere(args: readonly string[], screen: Screen = {}): Promise<Ended> {
   const { columns = Number.POSITIVE_INFINITY, isColored = false } = screen;
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
@@ -34,7 +34,7 @@ export async function runHere(args: readonly string[], screen: Screen = {}): Pro
   return { code, stdout: await texts[0], stderr: await texts[1] };
 }
 
-/** The same with its output as JSON. */
+/** The same with `--json`; parses the output. */
 export async function jsonHere(args: readonly string[]) {
   const { code, stdout } = await runHere([...args, "--json"]);
   return { code, value: JSON.parse(stdout) as ReturnType<typeof JSON.parse> };

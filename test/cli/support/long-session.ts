@@ -1,10 +1,10 @@
 import { type Kernel, openKernel, type Session } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 
-/** The model that the sessions made here are held with. */
+/** The model of the generated sessions. */
 export const MODEL = "claude-sonnet-4-5";
 
-/** A store on disk with one session in it; returns its folder. */
+/** Creates a store on disk with one session; returns its folder. */
 export async function storeWith(
   id: string,
   fill: (session: Session, kernel: Kernel) => Promise<unknown>,
@@ -16,7 +16,7 @@ export async function storeWith(
   return path;
 }
 
-/** Turns that name a file each: more than a small window holds. */
+/** Appends turns that name one file each: more than a small window holds. */
 export async function talk(session: Session, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) {
     const name = `src/part-${turn}/reader.ts`;
@@ -32,7 +32,7 @@ export async function talk(session: Session, turns: number): Promise<void> {
   }
 }
 
-/** A store with a session "long" whose window was cut for a call that was reported; tells the overlay, too. */
+/** A store with a session "long" whose window was cut for a reported call; also returns the overlay. */
 export async function storeWithCut(): Promise<{ readonly store: string; readonly overlay: number }> {
   let overlay = 0;
   const store = await storeWith("long", async (session) => {

@@ -4,28 +4,28 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-/** The program as it lies in the source. */
+/** The program's source file. */
 export const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
 
-/** Keeps what Node has made of the sources, so that a run does not begin with reading them all anew. */
+/** Node's compile cache, so that runs do not compile all sources again. */
 const COMPILED = join(tmpdir(), "longhaul-test-compiled");
 
-/** How a run of the program ended. */
+/** Result of a program run. */
 export interface Ended {
   readonly code: number | string;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A run of the program that is under way. */
+/** A running program. */
 export interface Running {
   readonly process: ReturnType<typeof spawn>;
-  /** Resolves as soon as the output holds the text. */
+  /** Resolves as soon as the output contains the text. */
   says(text: string): Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
-/** Settings of a run; nothing of the surroundings but the search path goes in. */
+/** Settings of a run; only the search path is inherited from the environment. */
 export interface Setting {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -43,7 +43,7 @@ export function runProgram(args: readonly string[], setting?: Setting): Promise<
   return startProgram(args, setting).ended;
 }
 
-/** Runs the program with its output as JSON. */
+/** Runs the program with `--json`; parses the output. */
 export async function runJson(
   args: readonly string[],
   setting?: Setting,
@@ -52,7 +52,6 @@ export async function runJson(
   return { code, value: JSON.parse(stdout) };
 }
 
-/** Starts any command. */
 export function start(command: string, args: readonly string[], { env, cwd, input }: Setting): Running {
   const child = spawn(command, args, {
     cwd,

@@ -1,13 +1,13 @@
 import { openKernel } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 
-/** A pixel. */
+/** A one-pixel PNG. */
 export const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
 
-/** A store on disk with one conversation that has something of everything; returns its folder. */
+/** A store on disk with one conversation that contains every kind of content; returns its folder. */
 export async function storeWithTicket(): Promise<string> {
   const path = testFolder();
   await using kernel = await openKernel({ path });

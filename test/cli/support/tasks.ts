@@ -3,18 +3,18 @@ import { testFolder } from "../../support/folder.ts";
 import { eventually } from "../../task/process/family.ts";
 import { type Ended, type Running, runProgram, type Setting, startProgram } from "./program.ts";
 
-/** The commands on tasks of one store. */
+/** The task commands on one store. */
 export interface TaskWorld {
   readonly store: string;
   task(...args: string[]): Promise<Ended>;
   json(...args: string[]): Promise<ReturnType<typeof JSON.parse>>;
   begin(...args: string[]): Running;
   details(id: string): Promise<TaskDetails>;
-  /** Waits until a task is in the log and has said something. */
+  /** Waits until a task is in the log and its output contains the text. */
   untilItSays(id: string, text: string): Promise<void>;
 }
 
-/** A store of its own, with the real program on it. */
+/** Creates a store and runs the real program on it. */
 export function taskWorld(setting: Setting = {}, store = testFolder()): TaskWorld {
   const env = { LONGHAUL_HOME: store, ...setting.env };
   const settings = { ...setting, env };
@@ -42,7 +42,7 @@ export function taskWorld(setting: Setting = {}, store = testFolder()): TaskWorl
   return world;
 }
 
-/** The notices of a task, as its session's log holds them. */
+/** The notices of a task in its session's log. */
 export async function noticesOf(store: string, id: string): Promise<readonly TaskNotice[]> {
   await using kernel = await openKernel({ path: store });
   await using session = await kernel.session(id);
@@ -60,7 +60,7 @@ async function withTasks<T>(
   return await use(kernel.tasks);
 }
 
-/** The process that supervises a task. */
+/** The pid of a task's supervisor. */
 export function supervisorOf({ status }: TaskDetails): number {
   return Number(status.owner?.split("|")[1]);
 }

@@ -9,7 +9,7 @@ import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { histories } from "../../window/policies/histories.ts";
 import { assistant, called, cart, login, queue, research, said, suppliers, user } from "../conversations.ts";
 
-/** Sections of a summary as texts, without a care for its size. */
+/** Sections of a summary as texts, with ample budget. */
 function sectionsOf(messages: readonly Message[], options: Partial<ExtractOptions> = {}) {
   const { sections } = extractSummary(said(messages), { budgetTokens: 20_000, share: 100, ...options });
   return Object.fromEntries(

@@ -7,7 +7,7 @@ import type { SaidMessage } from "../../../src/window/replay/conversation.ts";
 import { assistant, called, cart, said, user } from "../conversations.ts";
 import { INJECTIONS, traceOf } from "./injections.ts";
 
-/** A conversation in which a file, a page, a failing command and an older agent's result bring the text in. */
+/** A conversation into which a file, a page, a failing command and an older agent's result bring the text. */
 function poisoned(injection: string): readonly SaidMessage[] {
   return said([
     ...cart.map(({ message }) => message),

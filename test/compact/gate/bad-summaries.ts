@@ -2,7 +2,7 @@ import type { Fault } from "../../../src/compact/gate/verdict.ts";
 import type { SaidMessage } from "../../../src/window/replay/conversation.ts";
 import { GOOD } from "./good-summaries.ts";
 
-/** A summary that is wrong, and in what way. */
+/** A wrong summary and its fault. */
 export interface BadSummary {
   readonly name: string;
   readonly source: readonly SaidMessage[];
@@ -239,7 +239,7 @@ const CHANGES: readonly Change[] = [
   ],
 ];
 
-/** More than thirty: good ones of every conversation, each spoilt in one way. */
+/** More than thirty good summaries of all conversations, each spoiled in one way. */
 export const BAD: readonly BadSummary[] = CHANGES.map(([conversation, fault, name, change]) => {
   const good = GOOD.find((one) => one.name === `${conversation}, told in way 1, with headings`);
   if (!good) throw new Error(`There is no summary of ${conversation}.`);

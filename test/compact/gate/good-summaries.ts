@@ -9,7 +9,7 @@ import { cart, login, queue, research, suppliers } from "../conversations.ts";
 
 type Words = Partial<Record<SectionKey, string>>;
 
-/** A summary that is right, with what it is a summary of. */
+/** A correct summary with its source. */
 export interface GoodSummary {
   readonly name: string;
   readonly source: readonly SaidMessage[];
@@ -154,7 +154,7 @@ const STYLES: Readonly<Record<string, (words: Words) => string>> = {
     ).join("\n"),
 };
 
-/** At least thirty of them: five conversations, each told twice in different words, each in three shapes. */
+/** At least thirty: five conversations, each summarized twice in different words, each in three formats. */
 export const GOOD: readonly GoodSummary[] = Object.entries({
   cart: [cart, CART],
   queue: [queue, QUEUE],

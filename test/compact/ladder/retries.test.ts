@@ -7,7 +7,9 @@ import { work } from "../../window/live/history.ts";
 
 type Answer = { readonly status: number; readonly retryAfter?: string };
 
-/** A provider over HTTP that answers as the script says, the last answer for ever, and notes when it was asked. */
+/**
+ * An HTTP provider that replies according to the script, repeats the last reply, and records the times of its calls.
+ */
 async function serve(script: readonly Answer[]) {
   const askedAt: number[] = [];
   const server = createServer((request, response) => {

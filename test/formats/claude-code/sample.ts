@@ -2,24 +2,24 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { testFolder } from "../../support/folder.ts";
 
-/** The session that all sample lines belong to. */
+/** The session of all sample lines. */
 export const SESSION = "3f2a9c1e-5b7d-4e21-9a66-0c1d2e3f4a5b";
 
-/** A small picture. */
+/** A one-pixel PNG. */
 export const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /** One line of a file. */
 export type Line = { readonly [field: string]: unknown };
 
-/** When the line of that number was written. */
+/** The time of a line by its number. */
 export function timeAt(second: number): number {
   return Date.UTC(2026, 4, 4, 8, 0, second);
 }
 
 let seconds = 0;
 
-/** A line of the conversation, a second after the one before. */
+/** A line of the conversation, a second after the previous one. */
 export function line(type: string, uuid: string, parentUuid: string | null, fields: Line = {}): Line {
   return {
     parentUuid,
@@ -36,12 +36,12 @@ export function line(type: string, uuid: string, parentUuid: string | null, fiel
   };
 }
 
-/** What a person says. */
+/** A user message. */
 export function prompt(uuid: string, parent: string | null, content: unknown, fields: Line = {}): Line {
   return line("user", uuid, parent, { message: { role: "user", content }, ...fields });
 }
 
-/** One block of a message of the model. */
+/** One block of an assistant message. */
 export function said(uuid: string, parent: string, id: string, block: unknown, fields: Line = {}): Line {
   const usage = { input_tokens: 3, output_tokens: 7, cache_read_input_tokens: 400, service_tier: "standard" };
   const message = {
@@ -59,17 +59,17 @@ export function said(uuid: string, parent: string, id: string, block: unknown, f
   });
 }
 
-/** A block of words. */
+/** A text block. */
 export function text(words: string): Line {
   return { type: "text", text: words };
 }
 
-/** A block that calls a tool. */
+/** A tool call block. */
 export function call(id: string, name: string, input: unknown = {}): Line {
   return { type: "tool_use", id, name, input };
 }
 
-/** What a tool answered. */
+/** A tool result. */
 export function result(
   uuid: string,
   parent: string,
@@ -88,7 +88,7 @@ export function progress(uuid: string, parent: string, callId: string, data: Lin
   return line("progress", uuid, parent, { data, toolUseID: "progress-1", parentToolUseID: callId });
 }
 
-/** The text of a file of these lines. */
+/** The text of a file with these lines. */
 export function textOfLines(lines: readonly Line[]): string {
   return lines.map((one) => `${JSON.stringify(one)}\n`).join("");
 }
@@ -104,7 +104,7 @@ export function folderWith(files: Readonly<Record<string, readonly Line[] | stri
   return folder;
 }
 
-/** Writes the file of the session and returns its path. */
+/** Writes the session's file and returns its path. */
 export function sessionFile(lines: readonly Line[], name = `${SESSION}.jsonl`): string {
   return join(folderWith({ [name]: lines }), name);
 }

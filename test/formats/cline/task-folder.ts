@@ -5,7 +5,7 @@ import type { Item, RecordItem } from "../../../src/formats/item.ts";
 import type { Writer } from "../../../src/formats/writing/writer.ts";
 import type { Kernel } from "../../../src/index.ts";
 
-/** The smallest picture there is. */
+/** A one-pixel PNG. */
 export const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -19,12 +19,12 @@ export function writeTask(parent: string, id: string, files: Readonly<Record<str
   return folder;
 }
 
-/** A JSON file of a folder. */
+/** Reads a JSON file of a folder. */
 export function readJson(folder: string, name: string): unknown {
   return JSON.parse(readFileSync(join(folder, name), "utf8"));
 }
 
-/** Writes a session into a folder. */
+/** Exports a session into a folder. */
 export async function exportTo(folder: string, kernel: Kernel, id: string, writer: Writer): Promise<void> {
   for await (const { file, text } of exportSession(kernel, id, writer)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
@@ -37,7 +37,7 @@ export function recordsOf(items: readonly Item[]): readonly RecordItem[] {
   return items.filter((item) => item.type === "record");
 }
 
-/** The bodies of a kind among items. */
+/** The bodies of one kind among items. */
 export function bodiesOf<K extends RecordItem["body"]["kind"]>(
   items: readonly Item[],
   kind: K,

@@ -1,8 +1,8 @@
 import { countOf, type FileCount, type Foreign, linesOf, listOf } from "./count.ts";
 
 /**
- * A message is a user line or all assistant lines of one message id. Tool calls and images are blocks of those lines; the
- * copies in `toolUseResult` do not count. Besides: the messages of sub-agents that progress lines carry, by the same rule.
+ * A message is a user line, or all assistant lines of one message id. Tool calls and images are blocks of those lines;
+ * the copies in `toolUseResult` do not count. Extra: messages of sub-agents in progress lines, by the same rule.
  */
 export function countClaudeCode(text: string): FileCount {
   const lines = linesOf(text);

@@ -1,6 +1,6 @@
 import { countOf, type FileCount, type Foreign, listOf, NOTHING } from "./count.ts";
 
-/** A message is an element of the array, both of the conversation with the model and of what the user was shown. */
+/** A message is an element of the array, both in the model's conversation and in the messages shown to the user. */
 export function countCline(text: string): FileCount {
   const elements = listOf(JSON.parse(text));
   return elements.some(({ role }) => role) ? countConversation(elements) : countShown(elements);
@@ -17,7 +17,7 @@ function countConversation(messages: Foreign[]): FileCount {
   };
 }
 
-/** The yardstick takes `tool` and `command` for calls and leaves out those of MCP servers. */
+/** The yardstick counts `tool` and `command` as calls and omits those of MCP servers. */
 function countShown(messages: Foreign[]): FileCount {
   const kinds = messages.map(({ type, say, ask }) => (type === "say" ? say : ask));
   return {

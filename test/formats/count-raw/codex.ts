@@ -1,9 +1,9 @@
 import { countOf, type FileCount, type Foreign, linesOf, listOf, NOTHING } from "./count.ts";
 
 /**
- * A message is a response item that is no reasoning: what is said, a call, or the output of a call. A tool call is an item
- * whose type ends in `_call`. Reasoning belongs to the item after it; besides, it is a message of its own where the
- * assistant says nothing more. Events, turn contexts and the history inside `compacted` repeat what the items say.
+ * A message is a response item other than reasoning: text, a call, or the output of a call. A tool call is an item
+ * whose type ends in `_call`. Reasoning belongs to the next item; as an extra it is a message of its own if the
+ * assistant says nothing more. Events, turn contexts and the history inside `compacted` repeat the items.
  */
 export function countCodex(text: string): FileCount {
   const lines = linesOf(text);

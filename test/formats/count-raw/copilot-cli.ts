@@ -1,8 +1,8 @@
 import { countOf, distinct, type FileCount, linesOf, listOf, NOTHING } from "./count.ts";
 
 /**
- * A message is a `user.message` or `assistant.message` event; a call is a request of an assistant or an execution, the
- * same id once. Besides: the system prompt and the answers of tools.
+ * A message is a `user.message` or `assistant.message` event; a call is a request of an assistant or an execution, each
+ * id once. Extra: the system prompt and tool results.
  */
 export function countCopilotCli(text: string): FileCount {
   const events = linesOf(text);

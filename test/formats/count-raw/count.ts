@@ -1,23 +1,23 @@
-/** How much of what a file holds. */
+/** Counts of a file's content. */
 export interface Count {
   readonly messages: number;
   readonly toolCalls: number;
   readonly images: number;
 }
 
-/** A file's count by the yardstick's rule, and what it holds besides that the yardstick leaves out. */
+/** A file's count by the yardstick's rule, and the content that the yardstick omits. */
 export interface FileCount extends Count {
   readonly besides: Count;
 }
 
-/** Nothing at all. */
+/** The zero count. */
 export const NOTHING: Count = { messages: 0, toolCalls: 0, images: 0 };
 
-/** Foreign JSON: looked into freely, for whatever is not there is undefined. */
-// biome-ignore lint/suspicious/noExplicitAny: a counter that checked types would no longer be simple enough to be trusted.
+/** Foreign JSON, accessed without checks: missing fields are undefined. */
+// biome-ignore lint/suspicious/noExplicitAny: type checks would make the counters too complex to be trusted.
 export type Foreign = any;
 
-/** The objects of a JSONL text; lines that are none are passed over. */
+/** The objects of a JSONL text; other lines are skipped. */
 export function linesOf(text: string): Foreign[] {
   return text.split("\n").flatMap((line) => {
     try {
@@ -29,17 +29,17 @@ export function linesOf(text: string): Foreign[] {
   });
 }
 
-/** The value as a list: itself if it is one, else empty. */
+/** The value if it is a list, else an empty list. */
 export function listOf(value: unknown): Foreign[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** How many elements a test holds for. */
+/** Number of elements that satisfy a test. */
 export function countOf(list: Foreign[], test: (element: Foreign, index: number) => unknown): number {
   return list.filter(test).length;
 }
 
-/** How many different values there are. */
+/** Number of distinct values. */
 export function distinct(values: unknown[]): number {
   return new Set(values).size;
 }

@@ -1,9 +1,9 @@
 import { countOf, type FileCount, type Foreign, linesOf, listOf, NOTHING } from "./count.ts";
 
 /**
- * A message is an element of `messages` (one file) or a line with an id (JSONL), of whatever type, the same id once in its
- * last version. What was rewound still counts: it was said. Besides, the results that a message carries beside its calls
- * are a message of their own, and what the tool tells the person (info, error, warning) is none.
+ * A message is an element of `messages` (one file) or a line with an id (JSONL) of any type, each id once in its last
+ * version. Rewound messages count. Extra: the results that a message carries with its calls count as one message, and
+ * messages of the tool to the user (info, error, warning) do not count.
  */
 export function countGeminiCli(text: string): FileCount {
   const messages = [...new Map(messagesOf(text).map((message) => [message.id, message])).values()];
@@ -27,7 +27,7 @@ function messagesOf(text: string): Foreign[] {
   }
 }
 
-/** Pictures anywhere inside: Gemini nests parts in the responses of functions. */
+/** Images at any depth: Gemini nests parts in function responses. */
 function imagesIn(value: Foreign): number {
   if (value === null || typeof value !== "object") return 0;
   const own = /^image\//.test(value.inlineData?.mimeType) ? 1 : 0;

@@ -19,17 +19,17 @@ const COUNTERS = {
   "swe-agent": countSweAgent,
 };
 
-/** The formats that are counted. */
+/** The counted formats. */
 export type CountedFormat = keyof typeof COUNTERS;
 
-/** What a raw file holds. */
+/** Content counts and size of a raw file. */
 export interface RawCount extends FileCount {
   readonly bytes: number;
 }
 
 /**
- * Counts what a raw file of a foreign tool holds, without any code of the readers: to be compared with what they find. The
- * rule of each format is that of the yardstick; what it leaves out stands in `besides`.
+ * Counts the content of a foreign tool's raw file without any code of the readers, for comparison with their results.
+ * Each format uses the yardstick's rule; content that it omits is in `besides`.
  */
 export function countRaw(format: CountedFormat, file: string | Buffer): RawCount {
   const bytes = Buffer.from(file as string);

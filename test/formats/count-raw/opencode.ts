@@ -1,8 +1,8 @@
 import { countOf, type FileCount, listOf, NOTHING } from "./count.ts";
 
 /**
- * Of an exported session: a message is an element of `messages`, and once more each tool part, for it holds the result
- * beside the call. Images are file parts and attachments of tools.
+ * In an exported session, a message is an element of `messages`; each tool part counts once more, because it contains
+ * the result as well as the call. Images are file parts and attachments of tools.
  */
 export function countOpencode(text: string): FileCount {
   const messages = listOf(JSON.parse(text).messages);

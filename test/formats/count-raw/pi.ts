@@ -1,6 +1,6 @@
 import { countOf, type FileCount, linesOf, listOf, NOTHING } from "./count.ts";
 
-/** A message is an entry of type `message`. Besides: messages that extensions put in. */
+/** A message is an entry of type `message`. Extra: messages inserted by extensions. */
 export function countPi(text: string): FileCount {
   const entries = linesOf(text);
   const messages = entries.filter(({ type }) => type === "message").map(({ message }) => message);

@@ -1,8 +1,8 @@
 import { type FileCount, listOf, NOTHING } from "./count.ts";
 
 /**
- * Each step of the trajectory is a response with its action and the observation: two messages and one call. Besides: what
- * the history holds before the first response (system prompt, demonstrations, the task).
+ * Each step of the trajectory is a response with its action and the observation: two messages and one call. Extra: the
+ * history before the first response (system prompt, demonstrations, the task).
  */
 export function countSweAgent(text: string): FileCount {
   const { trajectory, history } = JSON.parse(text);

@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import type { Random } from "./random.ts";
 
-/** A file on its way to the disk. */
+/** A file to be written. */
 export interface FileBytes {
   readonly path: string;
   readonly bytes: Buffer;
@@ -9,7 +9,7 @@ export interface FileBytes {
 
 type Change = (file: FileBytes, random: Random) => FileBytes;
 
-/** What can go wrong with the bytes of a file. */
+/** Corruptions of a file's bytes. */
 export const BYTE_CHANGES: Readonly<Record<string, Change>> = {
   "some bits are flipped": ({ path, bytes }, random) => {
     const changed = Buffer.from(bytes);

@@ -2,7 +2,7 @@ import type { Json } from "../../../src/index.ts";
 import { hostileName } from "./hostile.ts";
 import type { Random } from "./random.ts";
 
-/** Where a value stands: in a field of an object or at an index of an array. */
+/** Location of a value: a field of an object or an index of an array. */
 interface Slot {
   readonly holder: { [key: string]: Json };
   readonly key: string;
@@ -10,7 +10,7 @@ interface Slot {
 
 type Change = (values: Json[], random: Random, hostile: readonly Json[]) => void;
 
-/** What can go wrong with the records of a file, each by chance somewhere. */
+/** Corruptions of a file's records, each at a random place. */
 export const VALUE_CHANGES: Readonly<Record<string, Change>> = {
   "a value is replaced": (values, random, hostile) => set(anySlot(values, random), anyOf(hostile, random)),
   "a field is missing": (values, random) => {
@@ -75,7 +75,7 @@ export const VALUE_CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
-/** A value of its own, for others may change it. */
+/** A copy, because later changes may modify it. */
 function anyOf(hostile: readonly Json[], random: Random): Json {
   return structuredClone(random.pick(hostile));
 }
@@ -84,7 +84,7 @@ function set(slot: Slot | undefined, value: Json): void {
   if (slot) define(slot.holder, slot.key, value);
 }
 
-/** Sets a field whatever it is called: also `__proto__` becomes one like any other. */
+/** Sets a field of any name; even `__proto__` becomes an ordinary one. */
 function define(holder: object, key: string, value: Json): void {
   Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -1,7 +1,7 @@
 import type { Item, RecordItem } from "../../../src/formats/item.ts";
 import { inputParts } from "../../../src/model/check-message.ts";
 
-/** Throws if an item is not what its type says: the importer would stumble over it. */
+/** Throws if an item does not match its type, which would break the importer. */
 export function checkItem(item: Item): void {
   switch (item.type) {
     case "record":

@@ -5,19 +5,19 @@ import { hostileText, hostileValues } from "./hostile.ts";
 import { Random } from "./random.ts";
 import { bytesOf, copyOf, type Sample, type SampleFile } from "./sample.ts";
 
-/** A sample after something was done to it. */
+/** A corrupted sample. */
 export interface FuzzCase {
   readonly changes: readonly string[];
   readonly files: ReadonlyMap<string, Buffer>;
 }
 
-/** Where a case may make a database, and the path of a file that must never be read. */
+/** The path for a case's database, and the path of a file that must never be read. */
 export interface FuzzPlaces {
   readonly database: string;
   readonly secret: string;
 }
 
-/** Changes a sample by chance: the same seed changes it in the same way. */
+/** Corrupts a sample at random; the same seed gives the same case. */
 export function makeCase(sample: Sample, seed: number, { database, secret }: FuzzPlaces): FuzzCase {
   const random = new Random(seed);
   const changes: string[] = [];

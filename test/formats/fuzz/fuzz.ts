@@ -5,10 +5,10 @@ import { type FuzzPlaces, makeCase } from "./fuzz-case.ts";
 import { Lane } from "./lane.ts";
 import type { Sample } from "./sample.ts";
 
-/** What stands in the file that no case may read. */
+/** Content of the file that no case may read. */
 export const SECRET_WORDS = "words that nobody named";
 
-/** How samples are broken and what is done with them. */
+/** Options of a fuzz run. */
 export interface FuzzOptions {
   readonly samples: readonly Sample[];
   readonly formats: readonly Format[];
@@ -22,10 +22,10 @@ export interface FuzzOptions {
 
 const MAX_CASE_MS = 20_000;
 const MAX_FAILURES = 10;
-/** Samples at a time: reading waits for the disk more than for anything else. */
+/** Samples processed concurrently: reading mostly waits for the disk. */
 const LANES = 4;
 
-/** Breaks samples by chance and runs each case. Throws with the first ones that went wrong. */
+/** Corrupts samples at random and runs each case. Throws with the first failures. */
 export async function fuzz(options: FuzzOptions): Promise<void> {
   const { folder, samples, count } = options;
   const secret = join(folder, "secret.txt");

@@ -1,10 +1,10 @@
 import type { Json } from "../../../src/index.ts";
 import type { Random } from "./random.ts";
 
-/** How deep the deepest values are nested. */
+/** Nesting depth of the deepest values. */
 const DEEP = 10_000;
 
-/** Stand-ins for what JSON.stringify cannot write, with the text they become. */
+/** Placeholders for values that JSON.stringify cannot write, with their text. */
 const WRITTEN: Readonly<Record<string, string>> = {
   "@deep-array": "[".repeat(DEEP) + "]".repeat(DEEP),
   "@deep-object": `${'{"a":'.repeat(DEEP)}1${"}".repeat(DEEP)}`,
@@ -14,12 +14,12 @@ const WRITTEN: Readonly<Record<string, string>> = {
   "@two-types": '{"type":"text","type":"message","type":null}',
 };
 
-/** A value as JSON, stand-ins written out. */
+/** A value as JSON, with placeholders replaced. */
 export function hostileText(value: Json): string {
   return JSON.stringify(value).replace(/"(@[a-z-]+)"/g, (whole, name) => WRITTEN[name] ?? whole);
 }
 
-/** Values that a reader may stumble over. `secret` is the path of a file that must never be read. */
+/** Values that may break a reader. `secret` is the path of a file that must never be read. */
 export function hostileValues(secret: string): readonly Json[] {
   return [
     null,
@@ -49,7 +49,7 @@ export function hostileValues(secret: string): readonly Json[] {
     "..",
     "[",
     '{"a":',
-    // JSON in strings, as many tools write the input of a call.
+    // JSON in strings, the form in which many tools write the input of a call.
     "[".repeat(DEEP) + "]".repeat(DEEP),
     '{"__proto__":{"polluted":true}}',
     [],
@@ -65,7 +65,7 @@ export function hostileValues(secret: string): readonly Json[] {
   ];
 }
 
-/** Names of fields that mean something to JavaScript or to many formats. */
+/** Field names with a meaning in JavaScript or in many formats. */
 const NAMES = [
   "__proto__",
   "constructor",
@@ -89,7 +89,7 @@ const NAMES = [
   "usage",
 ];
 
-/** A name for a field that may do harm. */
+/** A potentially harmful field name. */
 export function hostileName(random: Random): string {
   return random.pick(NAMES);
 }

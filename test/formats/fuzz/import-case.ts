@@ -2,7 +2,7 @@ import type { Format } from "../../../src/formats/format.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import type { Kernel } from "../../../src/index.ts";
 
-/** Imports all sources of a folder twice. Throws if one fails, or if the second time anything is new. */
+/** Imports all sources of a folder twice. Throws if one fails, or if the second import finds anything new. */
 export async function importCase(kernel: Kernel, folder: string, formats: readonly Format[]): Promise<void> {
   const first = await importSources(kernel, [folder], { formats });
   for (const { status, error } of first.sources)

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Seeded pseudo-random numbers. */
 export class Random {
   #state: number;
 
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number below `limit`; 0 if there is none. */
+  /** An integer below `limit`; 0 if `limit` is 0. */
   below(limit: number): number {
     return Math.floor(this.next() * Math.max(1, limit));
   }

@@ -5,17 +5,19 @@ import { Input } from "../../../src/formats/reading/input.ts";
 import type { Json } from "../../../src/index.ts";
 import { checkItem } from "./check-items.ts";
 
-/** More items than any case can hold: reading does not end. */
+/** More items than any case contains: exceeding it means that reading does not end. */
 const MAX_ITEMS = 100_000;
 
-/** What reading all sources of a folder came to. */
+/** Counts of reading all sources of a folder. */
 export interface ReadCase {
   readonly sources: number;
   readonly records: number;
   readonly lost: number;
 }
 
-/** Finds and reads all sources of a folder, and if asked each once more from its last checkpoint. Throws if anything does. */
+/**
+ * Finds and reads all sources of a folder, optionally each once more from its last checkpoint. Throws on any failure.
+ */
 export async function readCase(
   folder: string,
   formats: readonly Format[],
@@ -57,7 +59,7 @@ function check(item: Item, secretWords: string): void {
   expectCleanPrototypes();
 }
 
-/** Throws if something foreign has found its way into what all objects share. */
+/** Throws if a built-in prototype was polluted. */
 export function expectCleanPrototypes(): void {
   for (const prototype of [Object.prototype, Array.prototype, Function.prototype, String.prototype])
     if (Object.keys(prototype).length > 0) throw new Error(`${Object.keys(prototype)} in a prototype`);

@@ -17,7 +17,7 @@ const PIECE_RECORDS = 12;
 const MAX_LINE_CHARACTERS = 8_000;
 const MAX_STRING_CHARACTERS = 1_000;
 
-/** Pieces of real transcripts, read where they lie. Long words are shortened: it is their shape that counts. */
+/** Pieces of real transcripts, read in place. Long strings are shortened, because only the structure matters. */
 export function realSamples(seed: number): readonly Sample[] {
   const random = new Random(seed);
   const files: { gz: string; fmt: FormatName }[] = JSON.parse(readFileSync(manifest, "utf8"));
@@ -32,7 +32,7 @@ export function realSamples(seed: number): readonly Sample[] {
   );
 }
 
-/** The first line and some in a row. */
+/** The first line and a run of later ones. */
 function pieceOfLines(text: string, random: Random): SampleFile {
   const lines = text.split("\n").filter((line) => line !== "" && line.length < MAX_LINE_CHARACTERS);
   const from = random.below(lines.length - PIECE_RECORDS);
@@ -40,7 +40,7 @@ function pieceOfLines(text: string, random: Random): SampleFile {
   return { kind: "lines", values: piece.map((line) => shortened(JSON.parse(line))) };
 }
 
-/** The document with some elements of each long list at its top. */
+/** The document with some elements of each long top-level list. */
 function pieceOfWhole(text: string, random: Random): SampleFile {
   const value: Json = JSON.parse(text);
   const pieceOf = (list: Json[]) => {

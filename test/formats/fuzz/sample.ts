@@ -9,10 +9,10 @@ export type SampleFile =
   | { readonly kind: "lines"; readonly values: Json[] }
   | { readonly kind: "json"; readonly values: Json[] }
   | { readonly kind: "text"; readonly values: Json[] }
-  /** Each value is a row: `{ table, row }`, where objects and arrays of a row are written as JSON. */
+  /** Each value is a row: `{ table, row }`, whose objects and arrays are written as JSON. */
   | { readonly kind: "database"; readonly schema: string; readonly values: Json[] };
 
-/** A small conversation of a foreign tool, by path of its files. */
+/** A small conversation of a foreign tool, by file path. */
 export interface Sample {
   readonly format: FormatName;
   readonly name: string;
@@ -31,7 +31,7 @@ export function copyOf(sample: Sample): Sample {
   return structuredClone(sample);
 }
 
-/** The bytes of a file. SQLite makes those of a database at `path`, in place. */
+/** The bytes of a file. A database is created by SQLite at `path`. */
 export function bytesOf(file: SampleFile, path: string, textOf: (value: Json) => string): Buffer {
   switch (file.kind) {
     case "lines":
@@ -63,7 +63,7 @@ function makeDatabase(
   }
 }
 
-/** Inserts a row as far as the changed value still is one. */
+/** Inserts a row if the changed value still is one. */
 function insert(db: DatabaseSync, value: Json, textOf: (value: Json) => string): void {
   const { table, row } = (value ?? {}) as { table?: Json; row?: Json };
   if (typeof table !== "string" || row === null || typeof row !== "object") return;
@@ -79,6 +79,6 @@ function insert(db: DatabaseSync, value: Json, textOf: (value: Json) => string):
       ...cells,
     );
   } catch {
-    // A column that does not exist, or a value that the table does not take.
+    // An unknown column, or a value that the table does not accept.
   }
 }

@@ -32,7 +32,7 @@ function expectSame(bytes: Buffer, expected: Buffer): void {
   expect([bytes.length, bytes.equals(expected)]).toEqual([expected.length, true]);
 }
 
-/** Text that does not pack well, several chunks long. */
+/** Text of several chunks that does not compress well. */
 const long = Buffer.from(
   Array.from({ length: 60_000 }, (_, index) => `{"n":${index},"r":"${(index * 7919) % 104729}ä"}\n`).join(""),
 );
@@ -165,7 +165,7 @@ test("a disk that fails while a chunk is worked on is heard of by whoever reads,
   await probe.close();
   const { read } = files;
   let reads = 0;
-  // By hand: a spy would hear of the failure itself.
+  // Replaced by hand: a spy would report the rejection itself.
   files.read = function (this: FileHandle, ...args: unknown[]) {
     return ++reads === 1 ? Reflect.apply(read, this, args) : Promise.reject(new Error("EIO"));
   };

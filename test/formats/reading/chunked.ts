@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Bytes together with some places where to cut them. */
+/** Bytes with random cut positions. */
 export function chunkedBytes(bytes: fc.Arbitrary<Buffer>): fc.Arbitrary<{ bytes: Buffer; chunks: Buffer[] }> {
   return bytes.chain((whole) =>
     fc.array(fc.nat(whole.length), { maxLength: 12 }).map((cuts) => ({
@@ -16,7 +16,7 @@ export function chunksOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
 }
 
-/** Yields chunks from memory that is used again for the next one, as files are read. */
+/** Yields chunks from memory that is reused for the next one, as file reads do. */
 export async function* reusing(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   const memory = Buffer.alloc(Math.max(1, ...chunks.map(({ length }) => length)));
   for (const chunk of chunks) {
@@ -26,7 +26,6 @@ export async function* reusing(chunks: readonly Buffer[]): AsyncGenerator<Buffer
   }
 }
 
-/** All that a generator yields. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openDatabase } from "../../../src/formats/reading/database.ts";
 import { testFolder } from "../../support/folder.ts";
 
-/** A database with three rows, in a journal mode; left open for writing if asked. */
+/** A database with three rows, in a journal mode; optionally left open for writing. */
 function makeDatabase(mode: "wal" | "delete", keepOpen = false): { path: string; db: DatabaseSync } {
   const path = join(testFolder(), "agent.db");
   const db = new DatabaseSync(path);
@@ -19,7 +19,7 @@ function makeDatabase(mode: "wal" | "delete", keepOpen = false): { path: string;
   return { path, db };
 }
 
-/** Everything about the files of a folder that a reader could change. */
+/** All file metadata that a reader could change. */
 function look(folder: string) {
   return readdirSync(folder)
     .sort()
@@ -29,7 +29,7 @@ function look(folder: string) {
     });
 }
 
-/** Where copies are made during one test, and nothing else is. */
+/** The only folder where copies may be created during a test. */
 function copiesFolder(): string {
   const folder = testFolder();
   vi.stubEnv("TMPDIR", folder);

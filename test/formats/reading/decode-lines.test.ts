@@ -9,7 +9,7 @@ import type { Json } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { collect } from "./chunked.ts";
 
-/** A decoder that makes a notice of every record and joins those that carry `more` with the next one. */
+/** A decoder that turns every record into a notice and joins records with `more` with the next one. */
 function joiner(state: Json | undefined): LineDecoder {
   let held: string[] = [];
   let count = (state as number | undefined) ?? 0;

@@ -7,7 +7,7 @@ import type { ProblemItem } from "../../../src/formats/item.ts";
 import { type Folder, fileFacts, isWithin, listFolder } from "../../../src/formats/reading/folder.ts";
 import { testFolder } from "../../support/folder.ts";
 
-/** A folder with some files, by path. */
+/** Creates a folder with files, by path. */
 function tree(files: Readonly<Record<string, string | Buffer>>): string {
   const root = realpathSync(testFolder());
   for (const [path, content] of Object.entries(files)) {

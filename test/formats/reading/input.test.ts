@@ -17,7 +17,7 @@ import type { JsonLine } from "../../../src/formats/reading/json-lines.ts";
 import { testFolder } from "../../support/folder.ts";
 import { collect } from "./chunked.ts";
 
-/** A tree with one source `task` and a neighbour that does not belong to it. */
+/** A tree with one source `task` and an unrelated neighbor. */
 function makeSource() {
   const root = realpathSync(testFolder());
   const task = join(root, "task");

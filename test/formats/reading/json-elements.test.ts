@@ -6,7 +6,7 @@ import { chunkedBytes, chunksOf, collect, reusing } from "./chunked.ts";
 const read = (chunks: readonly Buffer[], arrays: readonly string[] = [], maxRecordBytes = 100_000) =>
   collect(readJsonElements(reusing(chunks), { arrays, maxRecordBytes }));
 
-/** Without backslashes: JSON.parse of Node 24 mistakes the name `"` for `\\` once it has met that. */
+/** Without backslashes: a bug of JSON.parse in Node 24 then confuses the names `"` and `\\`. */
 const fieldName = fc.string().filter((name) => !name.includes("\\"));
 
 const document = fc.oneof(
@@ -18,7 +18,7 @@ const document = fc.oneof(
   fc.record({ messages: fc.array(fc.jsonValue(), { maxLength: 6 }), info: fc.jsonValue() }),
 );
 
-/** A document as text, plain or spread over lines, with where to cut it. */
+/** A document as text, compact or indented, with cut positions. */
 const written = fc.tuple(document, fc.constantFrom(undefined, 2, "\t")).chain(([value, indent]) => {
   const bytes = Buffer.from(JSON.stringify(value, null, indent));
   return chunkedBytes(fc.constant(bytes)).map((chunked) => ({
@@ -27,7 +27,7 @@ const written = fc.tuple(document, fc.constantFrom(undefined, 2, "\t")).chain(([
   }));
 });
 
-/** What the elements of a document should be, from the parsed whole. */
+/** The expected elements of a document, from the parsed whole. */
 function expected(
   value: unknown,
   arrays: readonly string[],
@@ -40,7 +40,7 @@ function expected(
   );
 }
 
-/** Elements without their places. Keys may come in another order: an object lists numbers first. */
+/** Elements without positions. Keys may be in another order: objects list numeric keys first. */
 const plain = (elements: readonly JsonElement[]) =>
   elements.map(({ field, index, value, problem }) => ({
     field,

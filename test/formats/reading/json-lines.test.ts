@@ -8,7 +8,7 @@ const read = async (chunks: readonly (Buffer | string)[], maxRecordBytes = 1_000
     await collect(readJsonLines(reusing(chunks.map((chunk) => Buffer.from(chunk as string))), maxRecordBytes))
   ).flat();
 
-/** Without backslashes in names: JSON.parse of Node 24 mistakes the name `"` for `\\` once it has met that. */
+/** Without backslashes in names: a bug of JSON.parse in Node 24 then confuses the names `"` and `\\`. */
 const record = fc.dictionary(
   fc.string().filter((name) => !name.includes("\\")),
   fc.jsonValue(),

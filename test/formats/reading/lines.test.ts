@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { cutLines, type TextLine } from "../../../src/formats/reading/lines.ts";
 import { chunkedBytes, chunksOf, reusing } from "./chunked.ts";
 
-/** Cuts chunks into lines; their bytes are copied before the next batch. */
+/** Cuts chunks into lines; copies their bytes before the next batch. */
 async function cut(chunks: readonly Buffer[], maxBytes = 1_000, start?: { offset: number; lines: number }) {
   const all: (Omit<TextLine, "bytes"> & { readonly text: string | undefined })[] = [];
   for await (const batch of cutLines(reusing(chunks), maxBytes, start))

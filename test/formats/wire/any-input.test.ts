@@ -11,7 +11,7 @@ import { Input } from "../../../src/formats/reading/input.ts";
 import { sweAgent } from "../../../src/formats/swe-agent.ts";
 import { testFolder } from "../../support/folder.ts";
 
-/** Values that look like messages, requests and their pieces, with anything in the fields that matter. */
+/** Values that resemble messages, requests and their parts, with arbitrary content in the relevant fields. */
 const field = fc.constantFrom(
   ..."type role content parts id tool_calls tool_call_id function name arguments input output call_id summary".split(
     " ",

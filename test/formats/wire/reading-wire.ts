@@ -6,12 +6,12 @@ import type { InputOptions } from "../../../src/formats/reading/input.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll } from "../../support/items.ts";
 
-/** What a format reads from one file. */
+/** Result of reading one file with a format. */
 export interface Reading {
   readonly source: Source;
   readonly items: readonly Item[];
   readonly records: readonly RecordItem[];
-  /** Messages as `[id, role, parts]`, with the child they belong to. */
+  /** Messages as `[id, role, parts]`, with their child session. */
   readonly messages: readonly (readonly unknown[])[];
   readonly session: SessionItem | undefined;
 }
@@ -40,7 +40,7 @@ export async function readText(
   };
 }
 
-/** Values as a JSONL text. */
+/** Values as JSONL text. */
 export function lines(...values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("");
 }

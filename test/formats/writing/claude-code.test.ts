@@ -23,7 +23,7 @@ import {
   textOfLines,
 } from "../claude-code/sample.ts";
 
-/** The files that a session becomes, by name. */
+/** The exported files of a session, by name. */
 async function exported(kernel: Kernel, id: SessionId): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   for await (const piece of exportSession(kernel, id, claudeCodeWriter))
@@ -38,7 +38,7 @@ function linesOf(file: string | undefined): readonly Line[] {
     .map((one) => JSON.parse(one));
 }
 
-/** Imports files and returns the kernel they are in. */
+/** Imports files and returns their kernel. */
 async function importedFrom(files: Iterable<readonly [string, string]>): Promise<Kernel> {
   const folder = testFolder();
   for (const [name, content] of files) {
@@ -58,7 +58,7 @@ async function importedFolder(folder: string): Promise<Kernel> {
   return kernel;
 }
 
-/** What is in a session: its entries but for those that choose the line, and which messages are on it. */
+/** Content of a session: its entries except line entries, and which messages are on the line. */
 async function contentOf(kernel: Kernel, id: SessionId) {
   await using session = await kernel.session(id);
   const entries = await session.read({ from: 1, limit: 500 });
@@ -73,7 +73,7 @@ async function contentOf(kernel: Kernel, id: SessionId) {
   };
 }
 
-/** The messages of a session's line, without what an import notes beside them. */
+/** The messages of a session's line, without import metadata. */
 async function messagesOf(kernel: Kernel, id: SessionId): Promise<readonly Message[]> {
   await using session = await kernel.session(id);
   const page = await session.page({ limit: 500 });

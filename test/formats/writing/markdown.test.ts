@@ -31,7 +31,7 @@ async function transcriptOf(...items: Item[]): Promise<string> {
   return written(kernel, session, markdownWriter);
 }
 
-/** Headings of a transcript outside code blocks, as a reader of Markdown sees them. */
+/** Headings of a transcript outside code blocks, as a Markdown parser sees them. */
 function headings(markdown: string): readonly string[] {
   let fence = "";
   return markdown.split("\n").filter((line) => {

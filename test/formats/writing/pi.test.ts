@@ -45,7 +45,7 @@ const COST = { input: 0.1, output: 0.2, cacheRead: 0, cacheWrite: 0, total: 0.3 
 const USAGE = { input: 10, output: 5, cacheRead: 7, cacheWrite: 3, totalTokens: 25, cost: COST };
 const WHO = { api: "some-api", provider: "some", model: "m-1" };
 
-/** One of everything that pi writes. */
+/** One of every record type that pi writes. */
 const EVERYTHING = [
   entry(1, "0000000a", null, said("system", "be brief")),
   entry(2, "0000000b", "0000000a", said("user", "dig")),
@@ -168,7 +168,7 @@ async function exported(kernel: Kernel, id: string): Promise<{ text: string; fil
   return { text, file, lines };
 }
 
-/** Fails unless pi could open the file: it wants a header, ids of their own, and parents that are there. */
+/** Checks that pi can open the file: it needs a header, unique ids, and existing parents. */
 function checkTree(lines: readonly Line[]): void {
   const [header, ...entries] = lines;
   expect(header).toMatchObject({
@@ -187,7 +187,7 @@ function checkTree(lines: readonly Line[]): void {
   }
 }
 
-/** What pi would take the conversation to be: from the last entry back to the first. */
+/** The conversation as pi derives it: from the last entry back to the first. */
 function pathOf(lines: readonly Line[]): Line[] {
   const byId = new Map(lines.slice(1).map((line) => [line.id, line]));
   const path: Line[] = [];
@@ -211,7 +211,7 @@ async function imported(kernel: Kernel, lines: readonly object[]): Promise<{ id:
   return { id: sources[0]?.session as string, path };
 }
 
-/** A session of our own with a few messages; returns what it was asked to append beside them. */
+/** A session of our own. */
 async function ownSession(kernel: Kernel): Promise<Session> {
   return kernel.session("garden", { title: "The garden", createdAt: Date.UTC(2026, 4, 1) });
 }
@@ -239,7 +239,7 @@ describe("writing pi", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    // pi gives every answer of the model a usage; ours has none where nothing was used.
+    // pi stores a usage with every reply; ours has none if nothing was used.
     const aborted = original[17].message;
     aborted.usage = expect.objectContaining({ input: 0, totalTokens: 0 });
     expect(lines).toEqual(original);
@@ -500,7 +500,7 @@ describe("writing pi", () => {
 
   it("gives new entries ids that the old ones do not have", async () => {
     const kernel = await testKernel();
-    // The first id that would be made up.
+    // The first id that the writer would generate.
     const lines = [
       HEADER,
       entry(1, "9e3779b1", null, said("user", "old")),

@@ -8,11 +8,11 @@ import type { Kernel, Message, MessageInput, SessionId } from "../../../src/inde
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 
-/** A small PNG, as base64. */
+/** A one-pixel PNG, as base64. */
 export const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** A kernel with one session that holds these messages. */
+/** A kernel with one session that contains these messages. */
 export async function kernelWith(messages: readonly MessageInput[]): Promise<Kernel> {
   const kernel = await testKernel();
   await using session = await kernel.session("talk", { title: "A talk" });
@@ -20,19 +20,19 @@ export async function kernelWith(messages: readonly MessageInput[]): Promise<Ker
   return kernel;
 }
 
-/** What a writer writes, whole. */
+/** The complete output of a writer. */
 export async function written(kernel: Kernel, id: SessionId, writer: Writer): Promise<string> {
   let text = "";
   for await (const piece of exportSession(kernel, id, writer)) text += piece.text;
   return text;
 }
 
-/** What a writer writes of messages, as JSON. */
+/** The output of a writer for messages, parsed as JSON. */
 export async function exported(messages: readonly MessageInput[], writer: Writer): Promise<unknown> {
   return JSON.parse(await written(await kernelWith(messages), "talk", writer));
 }
 
-/** The messages of a session's line, without what an import noted beside them. */
+/** The messages of a session's line, without import metadata. */
 export async function messagesOf(kernel: Kernel, id: SessionId): Promise<readonly Message[]> {
   await using session = await kernel.session(id);
   const entries = await session.read({ from: 1 });
@@ -43,7 +43,7 @@ export async function messagesOf(kernel: Kernel, id: SessionId): Promise<readonl
   });
 }
 
-/** Imports a text as a file of a format, and gives the kernel and the session. */
+/** Imports a text as a file of a format; returns kernel and session. */
 export async function imported(
   text: string,
   format: Format,
@@ -58,7 +58,7 @@ export async function imported(
   return { kernel, session: source.session };
 }
 
-/** Messages after they were exported and imported again. */
+/** Messages before and after export and import. */
 export async function roundTrip(
   messages: readonly MessageInput[],
   writer: Writer,
@@ -69,7 +69,7 @@ export async function roundTrip(
   return { before: await messagesOf(kernel, "talk"), after: await messagesOf(again.kernel, again.session) };
 }
 
-/** A text of a format after it was imported, exported and imported again: the messages of both imports. */
+/** Imports, exports and reimports a text; returns the messages of both imports. */
 export async function reimport(
   text: string,
   format: Format,

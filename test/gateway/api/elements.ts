@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
 
-/** A picture of one pixel. */
+/** A one-pixel PNG. */
 export const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -160,7 +160,7 @@ const ARBITRARIES: Readonly<Record<ApiName, fc.Arbitrary<JsonObject>>> = {
   "openai-responses": responses,
 };
 
-/** Messages as clients may write them, sensible or not. */
+/** Messages that clients may send, sensible or not. */
 export function elementsOf(name: ApiName): fc.Arbitrary<readonly JsonObject[]> {
   return fc.array(ARBITRARIES[name], { maxLength: 8 });
 }

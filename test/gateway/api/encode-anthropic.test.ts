@@ -12,7 +12,7 @@ const text = (words: string) => ({ type: "text", text: words });
 const call = (id: string) => ({ type: "tool_use", id, name: "read", input: { path: "a.ts" } });
 const stub: Part = { type: "text", text: "[left out]" };
 
-/** The message as the log got it, from another element than the one it is written into where the client changed it. */
+/** The logged message, from another element than the one it is written into if the client changed it. */
 async function logged(element: JsonObject): Promise<Message> {
   return log(anthropic.decode([element])[0]?.input ?? { role: "user", parts: [] });
 }

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { type Message, type MessageInput, sniffMime } from "../../../src/index.ts";
 import { absorb } from "../../../src/log/absorb.ts";
 
-/** Messages as the log holds them, and the bytes that they left outside. */
+/** Messages as the log stores them, with their blobs. */
 export interface LoggedMessages {
   log(input: MessageInput): Promise<Message>;
   base64Of(digest: string): Promise<string | undefined>;
 }
 
-/** Keeps messages as the log does; parts of more than `spillBytes` become blobs. */
+/** Stores messages like the log; parts larger than `spillBytes` become blobs. */
 export function loggedMessages(spillBytes = 64 * 1024): LoggedMessages {
   const blobs = new Map<string, Buffer>();
   return {

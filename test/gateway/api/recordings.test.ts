@@ -28,7 +28,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
           const original = await log(input);
           const own = { elements: elements.slice(from, to), original };
           expect(await api.encode(original, own, base64Of)).toEqual(own.elements);
-          // As a window hands it over: read again, and whole.
+          // Restored, as a window passes it on.
           const restored = (await loggedMessages().log(input)) as Message;
           expect(await api.encode(restored, own, base64Of)).toEqual(own.elements);
         }
@@ -43,7 +43,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
       if (!events || next?.scenario !== scenario) continue;
       const asked = api.decode(elements).map(({ input }) => canonicalKey(input));
       const goesOn = api.decode(next.elements).map(({ input }) => canonicalKey(input));
-      // A client that compacts or names a conversation goes on elsewhere.
+      // A client that compacts or names a conversation continues elsewhere.
       if (goesOn.length <= asked.length || asked.some((key, at) => key !== goesOn[at])) continue;
       const reader = api.makeReader();
       for (const data of events) reader.take({ data });
@@ -79,7 +79,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
   });
 });
 
-/** The recordings show other paths in requests than in the replies before them. */
+/** Masks paths, which differ between recorded requests and the replies before them. */
 function masked<T>(message: T): T {
   return JSON.parse(JSON.stringify(message).replace(/\/[\w./-]*proj\//g, "/proj/"));
 }

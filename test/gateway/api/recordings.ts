@@ -3,19 +3,19 @@ import type { Api, JsonObject } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
 import { readRecorded } from "../recorded.ts";
 
-/** A request that a real client sent, and what it was answered. */
+/** A request of a real client, and its response. */
 export interface RecordedExchange {
   /** "<client>/<scenario>". */
   readonly scenario: string;
   readonly api: Api;
   readonly elements: readonly JsonObject[];
   readonly status: number;
-  /** Data of the events of a stream. */
+  /** Data of a stream's events. */
   readonly events: readonly string[] | undefined;
   readonly body: string | undefined;
 }
 
-/** All recorded exchanges, in their order. */
+/** All recorded exchanges, in order. */
 export function readExchanges(): readonly RecordedExchange[] {
   return readRecorded().flatMap(({ file, url, body, response }) => {
     const api = APIS.find(({ path }) => url.split("?")[0]?.endsWith(path));

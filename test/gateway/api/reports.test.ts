@@ -98,7 +98,7 @@ describe.each<ApiName>(["anthropic", "openai-chat", "openai-responses"])("a faul
   });
 
   test("is known as an overflow if it is one, and never otherwise", () => {
-    // A body that is too large is one as well, for who can make it smaller.
+    // "too_large" is excluded: for a client that can shrink its request it is an overflow too.
     for (const kind of KINDS.filter((one) => one !== "too_large")) {
       const fault: Fault = {
         status: kind === "overflow" ? 400 : 503,

@@ -78,7 +78,7 @@ function partsIn(api: Api, elements: readonly JsonObject[]) {
   return api.decode(elements).flatMap(({ input }) => input.parts ?? []);
 }
 
-/** What is said besides the stub, in one text or in several, and what is called or shown; reasoning may leave, and ids with it. */
+/** Content other than the stub: all text joined, calls and images; reasoning and ids may be missing. */
 function saidIn(parts: readonly Part[]): readonly unknown[] {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const words = texts.join("").replaceAll("STUB", "").replaceAll(/\s/g, "");

@@ -6,7 +6,7 @@ import type { Reply } from "../../support/wire-server/behaviour.ts";
 import { openaiChat } from "../../support/wire-server/openai-chat.ts";
 import { openaiResponses } from "../../support/wire-server/openai-responses.ts";
 
-/** How a provider speaks each API. */
+/** The provider side of each API. */
 export const SPEAKERS: Readonly<Record<ApiName, WireApi>> = {
   anthropic,
   "openai-chat": openaiChat,
@@ -18,7 +18,7 @@ const request = {
   body: { model: "some-model", stream: true, stream_options: { include_usage: true } },
 };
 
-/** The events of a streamed reply, as a client gets them. */
+/** The events of a streamed reply, as a client receives them. */
 export function spoken(name: ApiName, reply: Reply): readonly WireEvent[] {
   return SPEAKERS[name].events(reply, request).map(({ event, data }) => ({
     ...(event !== undefined && { event }),
@@ -26,12 +26,12 @@ export function spoken(name: ApiName, reply: Reply): readonly WireEvent[] {
   }));
 }
 
-/** The body of a reply that is no stream. */
+/** The body of a non-streamed reply. */
 export function spokenWhole(name: ApiName, reply: Reply): string {
   return JSON.stringify(SPEAKERS[name].body(reply, request));
 }
 
-/** A reader that has taken in events. */
+/** A reader that has consumed the events. */
 export function readerOf(name: ApiName, events: readonly (WireEvent | JsonObject)[]): ReplyReader {
   const reader = apiOf(name).makeReader();
   for (const event of events)

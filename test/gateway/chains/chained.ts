@@ -12,31 +12,31 @@ import {
 } from "../../support/upstream.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
 
-/** A provider that keeps what was said, and takes requests that go on from it. */
+/** A provider that stores responses and accepts requests that continue from them. */
 export interface KeepingUpstream extends Upstream {
-  /** What it has counted as said in each request that it let through. */
+  /** The full conversation of each accepted request, as the provider sees it. */
   readonly contexts: readonly (readonly JsonObject[])[];
   readonly refusals: readonly string[];
   /** Forgets all responses. */
   forget(): void;
 }
 
-/** What such a provider is made of. */
+/** Options of a storing provider. */
 export interface KeepingOptions {
-  /** Characters that may be said in all. */
+  /** Maximum number of characters in total. */
   readonly most?: number;
   readonly reply?: (index: number, context: readonly JsonObject[]) => Reply;
-  /** False for one that does not know `previous_response_id`. */
+  /** False for a provider that does not know `previous_response_id`. */
   readonly isKeeping?: boolean;
   /** True to refuse inside a stream. */
   readonly isLate?: boolean;
-  /** How long each reply takes. */
+  /** Duration of each reply. */
   readonly takesMs?: number;
 }
 
 const WIRE_ID = /resp_67ccd2bed1ec8190b14f964abc054267/g;
 
-/** Starts a provider that keeps responses and conversations as OpenAI's does. */
+/** Starts a provider that stores responses and conversations like OpenAI's. */
 export async function startKeepingUpstream(options: KeepingOptions = {}): Promise<KeepingUpstream> {
   const { most = Number.POSITIVE_INFINITY, reply = (index) => ({ text: `Reply ${index + 1}.` }) } = options;
   const { isKeeping = true, isLate = false, takesMs = 0 } = options;
@@ -110,7 +110,7 @@ export async function startKeepingUpstream(options: KeepingOptions = {}): Promis
   return { ...upstream, contexts, refusals, forget: () => kept.clear() };
 }
 
-/** A client that says only what is new, and names the response that it goes on from. */
+/** A client that sends only new messages and names the response it continues from. */
 export class ChainedClient {
   previous: string | undefined;
   readonly fields: Record<string, unknown> = { stream: true };
@@ -133,14 +133,14 @@ export class ChainedClient {
     return ask(this.#gateway, { path: "/v1/responses", body, headers: this.headers });
   }
 
-  /** Says something; what the model said to it. */
+  /** Sends a message and returns the reply's text; the conversation continues from it. */
   async say(input: unknown): Promise<string> {
     const { response } = await this.next(input);
     this.previous = response.id;
     return textOf(response);
   }
 
-  /** The same without going on from there. */
+  /** Sends a message without continuing from the reply. */
   async next(input: unknown): Promise<{ readonly response: Wire }> {
     const { status, text } = await this.send(input);
     if (status !== 200) throw new Error(`${status}: ${text}`);
@@ -153,7 +153,7 @@ export class ChainedClient {
   }
 }
 
-/** What the items of a context say, one line each. */
+/** The items of a context, one line each. */
 export function wordsIn(items: readonly JsonObject[]): readonly string[] {
   return (items as readonly Wire[]).map(
     ({ type = "message", role, content, call_id, arguments: of, output }) => {
@@ -168,5 +168,5 @@ function textOf(response: Wire): string {
   return response.output.map(({ content }: Wire) => content?.[0]?.text ?? "").join("");
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies of a provider, of which each test reads what it needs.
+// biome-ignore lint/suspicious/noExplicitAny: provider bodies; each test reads the fields it needs.
 type Wire = any;

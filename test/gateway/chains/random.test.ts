@@ -3,7 +3,10 @@ import { describe, expect, it } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import { ChainedClient, startKeepingUpstream, wordsIn } from "./chained.ts";
 
-/** What happens to chains over two gateways on one store: words behind an earlier reply, several at once, or something to one of the two sides. */
+/**
+ * A step with chains over two gateways on one store: concurrent messages after earlier replies,
+ * or an event on one side.
+ */
 type Step =
   | { readonly type: "say"; readonly behind: readonly number[]; readonly isWhole: boolean }
   | { readonly type: "forget" }
@@ -27,7 +30,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 
 interface Said {
   readonly id: string;
-  /** All that was said up to it. */
+  /** All messages up to this reply. */
   readonly words: readonly string[];
 }
 

@@ -27,7 +27,7 @@ describe("a chain that is too long for its provider", () => {
     expect(refusals.length).toBeGreaterThan(1);
     expect(refusals.length).toBeLessThan(12);
     expect(new Set(refusals)).toEqual(new Set(["context_length_exceeded"]));
-    // What was healed goes on as a chain.
+    // Healed requests continue as a chain.
     expect(upstream.heard.filter(({ json }) => json.previous_response_id === undefined)).toHaveLength(
       1 + refusals.length,
     );

@@ -2,13 +2,13 @@ import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import { output } from "../limited.ts";
 import { type KeepingOptions, type KeepingUpstream, startKeepingUpstream, wordsIn } from "./chained.ts";
 
-/** A provider that keeps what was said, and a gateway before it. */
+/** A provider that stores responses, and a gateway in front of it. */
 export interface ChainWorld {
   readonly upstream: KeepingUpstream;
   readonly gateway: TestGateway;
   /** Closes the gateway and starts another on its store. */
   restart(): Promise<TestGateway>;
-  /** What the provider was told last, with all that it has kept: one line an item. */
+  /** The last conversation as the provider sees it: one line per item. */
   lastWords(): readonly string[];
 }
 
@@ -27,18 +27,18 @@ export async function startWorld(options: KeepingOptions = {}, config: object = 
   };
 }
 
-/** A model at long work: each of its turns calls a tool, whose output the client hands over. */
+/** A model at long work: each of its turns calls a tool. */
 export const working = (index: number) => ({
   text: `Step ${index}.`,
   toolCalls: [{ id: `call_${index}`, name: "read_file", input: { path: `/repo/file${index}.ts` } }],
 });
 
-/** What the tool of a turn put out. */
+/** The tool output of a turn. */
 export const outputOf = (turn: number) => [
   { type: "function_call_output", call_id: `call_${turn}`, output: output(turn, 4_000) },
 ];
 
-/** What long work begins with. */
+/** The first messages of long work. */
 export const LONG_WORK = [
   { role: "developer", content: "Always answer in verse." },
   { role: "user", content: "Read all files of the project." },

@@ -15,10 +15,10 @@ import {
 } from "./summaries.ts";
 
 const TURNS = 50;
-/** What a window may have at most: the trigger, and a turn. */
+/** Maximum size of a window: the trigger plus one turn. */
 const MOST_TOKENS = 60_000;
 
-/** Works with an agent that does to its history what `keep` does, after each reply. */
+/** Runs an agent that applies `keep` to its history after each reply. */
 async function workWith(keep: (agent: TestAgent) => void) {
   const upstream = await startWorking();
   const gateway = await startGateway({ upstream: upstream.url });
@@ -46,7 +46,7 @@ describe("a client that keeps compaction blocks", () => {
     expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
     expectPlain(upstream);
     for (const { at, text } of summaries) expectWords(heardBy(upstream, at), text);
-    // None comes again that was sent back.
+    // No summary is sent again that the client sent back.
     const texts = summaries.map(({ text }) => text);
     expect(new Set(texts).size).toBe(texts.length);
     await expectSaid(gateway, said);
@@ -61,7 +61,7 @@ describe("a client that keeps compaction blocks", () => {
     expect(agent.elements.length).toBeLessThan(TURNS);
     expect(Math.max(...upstream.counts)).toBeLessThan(MOST_TOKENS);
     expectPlain(upstream);
-    // What is sent next begins as the provider's cache knows it, though the client says nothing of it any more.
+    // The next request begins as the provider's cache knows it, although the client no longer sends that part.
     for (const { at } of summaries.slice(0, -1)) {
       const before = wordsOf(heardBy(upstream, at));
       expect(wordsOf(heardBy(upstream, at + 1)).slice(0, before.length)).toEqual(before);
@@ -83,7 +83,7 @@ describe("a client that forgets compaction blocks", () => {
   });
 });
 
-/** What elements say, whether as a text or as a block; thoughts that were not kept are not missed. */
+/** The content of elements, as text or blocks, without thinking. */
 function wordsOf(elements: readonly JsonObject[]): readonly unknown[] {
   return elements.map(({ role, content }) => {
     const blocks =

@@ -16,7 +16,7 @@ import { startTalk, startTalkative, talkative } from "./talk.ts";
 
 const NOTHING = { input_tokens: 0, output_tokens: 0 };
 
-/** The reply to an agent's request as a message, however it came. */
+/** The reply to an agent's request as a message, streamed or not. */
 async function replyTo(agent: TestAgent): Promise<JsonObject> {
   const { status, text } = await agent.send();
   expect([status, text.slice(0, 300)]).toContain(200);

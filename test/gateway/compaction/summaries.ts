@@ -8,16 +8,16 @@ import { output, startLimitedUpstream } from "../limited.ts";
 import { working } from "../long-session.ts";
 import { textsIn } from "../said.ts";
 
-/** Tokens from which on a client wants a summary; no fewer are allowed. */
+/** Token count at which a client requests a summary; the minimum allowed. */
 export const TRIGGER = 50_000;
 
-/** Asks for summaries. */
+/** A request for summaries. */
 export function compacting(options: JsonObject = {}): JsonObject {
   const trigger = { type: "input_tokens", value: TRIGGER };
   return { edits: [{ type: "compact_20260112", trigger, ...options }] };
 }
 
-/** An upstream that is none of Anthropic's, for a session that calls a tool with every turn. */
+/** An upstream other than Anthropic's, for a session that calls a tool in every turn. */
 export function startWorking(): Promise<Upstream & { readonly counts: readonly number[] }> {
   return startLimitedUpstream({
     api: "anthropic",
@@ -27,14 +27,14 @@ export function startWorking(): Promise<Upstream & { readonly counts: readonly n
   });
 }
 
-/** An upstream that answers with what it was sent how often. */
+/** An upstream that numbers its replies. */
 export function startCounting(): Promise<Upstream> {
   return startUpstream(
     says((_, index) => ({ text: `Answer ${index}.`, usage: { input: 1_000, output: 7 } })),
   );
 }
 
-/** The compaction block that a message begins with; undefined if it has none. */
+/** The compaction block at the start of a message; undefined if it has none. */
 export function blockOf(element: JsonObject | undefined): { readonly content: string } | undefined {
   const blocks = (element?.content ?? []) as readonly JsonObject[];
   for (const block of blocks.slice(1)) expect(block.type).not.toBe("compaction");
@@ -42,14 +42,14 @@ export function blockOf(element: JsonObject | undefined): { readonly content: st
   return first?.type === "compaction" ? (first as { readonly content: string } & JsonObject) : undefined;
 }
 
-/** A message without such a block; undefined if it has nothing else. */
+/** A message without its compaction block; empty if it has no other content. */
 export function withoutBlock(element: JsonObject): readonly JsonObject[] {
   if (!Array.isArray(element.content)) return [element];
   const content = element.content.filter(({ type }: JsonObject) => type !== "compaction");
   return content.length === 0 ? [] : [{ ...element, content }];
 }
 
-/** Long words of a user, as many as make a summary due. */
+/** Long user messages, enough to make a summary due. */
 export function longTalk(turns: number, characters = 8_000): JsonObject[] {
   return Array.from({ length: turns }, (_, turn): readonly JsonObject[] => [
     { role: "user", content: `Question ${turn}: what does this say?\n${output(turn + 1, characters)}` },
@@ -57,7 +57,7 @@ export function longTalk(turns: number, characters = 8_000): JsonObject[] {
   ]).flat();
 }
 
-/** Fails unless the only conversation of a gateway holds what was said, each message once and no block of ours. */
+/** Checks that the only conversation of a gateway contains the messages, each once, without our blocks. */
 export async function expectSaid(gateway: TestGateway, said: readonly JsonObject[]): Promise<void> {
   const [main, ...others] = await threadsOf(gateway);
   expect(others).toEqual([]);
@@ -70,19 +70,19 @@ export async function expectSaid(gateway: TestGateway, said: readonly JsonObject
   );
 }
 
-/** Elements that an upstream was sent. */
+/** Elements that an upstream received. */
 export function heardBy(upstream: Upstream, index = -1): readonly JsonObject[] {
   return upstream.heard.at(index)?.json.messages;
 }
 
-/** Fails unless elements say a text as the user's, verbatim and in one piece. */
+/** Checks that elements contain a text verbatim in a user message. */
 export function expectWords(elements: readonly JsonObject[], text: string | undefined): void {
   expect(text ?? "").not.toBe("");
   const words = JSON.stringify(elements.filter(({ role }) => role === "user"));
   expect(words).toContain(JSON.stringify(text).slice(1, -1));
 }
 
-/** Fails if an upstream was ever sent a block or a field that only Anthropic knows. */
+/** Checks that an upstream never received a block or field that only Anthropic knows. */
 export function expectPlain(upstream: Upstream): void {
   for (const { json } of upstream.heard) {
     expect(json.context_management).toBeUndefined();
@@ -93,7 +93,7 @@ export function expectPlain(upstream: Upstream): void {
   }
 }
 
-/** Hands over what the tools of a session put out. */
+/** Sends the tool outputs of a session. */
 export function handOver(agent: TestAgent, reply: Awaited<ReturnType<TestAgent["next"]>>, turn: number) {
   return agent.hand(reply.calls, ...reply.calls.map(() => output(turn, 8_000)));
 }

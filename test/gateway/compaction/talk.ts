@@ -4,21 +4,21 @@ import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import type { Upstream } from "../../support/upstream.ts";
 import { compacting, longTalk, startCounting } from "./summaries.ts";
 
-/** An agent, the gateway it asks, and an upstream behind that which is none of Anthropic's. */
+/** An agent, a gateway, and an upstream other than Anthropic's. */
 export interface Talk {
   readonly upstream: Upstream;
   readonly gateway: TestGateway;
   readonly agent: TestAgent;
 }
 
-/** Starts all three for one test; nothing has been said. */
+/** Starts all three for one test, without messages. */
 export async function startTalk(config: object = {}): Promise<Talk> {
   const upstream = await startCounting();
   const gateway = await startGateway({ upstream: upstream.url, config: { ...config } });
   return { upstream, gateway, agent: new TestAgent(gateway) };
 }
 
-/** The same, and a long conversation has ended with a summary, which the agent was handed. */
+/** Like `startTalk`, after a long conversation that ended with a summary, which the agent received. */
 export async function startSummarised(): Promise<Talk> {
   const talk = await startTalk();
   talk.agent.fields.context_management = compacting();
@@ -27,7 +27,7 @@ export async function startSummarised(): Promise<Talk> {
   return talk;
 }
 
-/** The same, and the agent's next request makes a summary due. */
+/** Like `startTalk`, with an agent whose next request makes a summary due. */
 export async function startTalkative(management: JsonObject, stream: boolean): Promise<Talk> {
   const talk = await startTalk();
   return { ...talk, agent: talkative(talk.gateway, management, stream) };

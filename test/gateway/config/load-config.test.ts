@@ -14,7 +14,7 @@ function load(file?: unknown, request: Partial<ConfigRequest> = {}) {
   return loadConfig({ cwd: testFolder(), store, env: {}, flags: {}, ...request });
 }
 
-/** Writes a file as a user's own configuration has to be, whatever the umask is. */
+/** Writes a file with the permissions of a private configuration, whatever the umask. */
 function writeOwn(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 });
 }

@@ -6,7 +6,7 @@ import { newToken } from "../../../src/gateway/config/token.ts";
 import { type Reloaded, watchConfig } from "../../../src/gateway/config/watch-config.ts";
 import { testFolder } from "../../support/folder.ts";
 
-/** A configuration that is followed, with all that was told of it. */
+/** A watched configuration, with all its notifications. */
 function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
   const store = testFolder();
   const path = join(store, "longhaul.json");

@@ -9,14 +9,14 @@ export const OTHER_TOKEN = "0ther-Aq7Zk2Wm9Xc4Vb1Nn8Ll";
 export const environment = { GATEWAY_TOKEN: TOKEN };
 export const withToken = () => doorConfig({ tokens: [{ name: "team", env: "GATEWAY_TOKEN" }] });
 
-/** The status that a request is answered with, 200 if it is let in. */
+/** The status that a request gets; 200 if it is admitted. */
 export function statusOf(request: RequestFacts, config: DoorConfig = doorConfig()): number {
   const admission = admit(request, config, environment);
   if (admission.type === "refused") return admission.fault.status;
   return admission.type === "admitted" ? 200 : 204;
 }
 
-/** Who asks, for a request that is let in. */
+/** The principal of an admitted request. */
 export function principalOf(request: RequestFacts, config: DoorConfig = doorConfig()): Principal {
   const admission = admit(request, config, environment);
   if (admission.type !== "admitted") throw new Error(JSON.stringify(admission));

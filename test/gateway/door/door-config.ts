@@ -11,7 +11,7 @@ const LIMITS: DoorLimits = {
   maxConnections: 100,
 };
 
-/** A door with other settings than usual. */
+/** A door configuration with changed settings. */
 export function doorConfig(
   settings: Partial<Omit<DoorConfig, "limits">> & { limits?: Partial<DoorLimits> } = {},
 ): DoorConfig {
@@ -25,7 +25,7 @@ export function doorConfig(
   };
 }
 
-/** A request for a message as a client sends it, with other headers than usual; undefined leaves one out. */
+/** A client's message request with changed headers; undefined omits a header. */
 export function messageRequest(
   headers: Readonly<Record<string, string | readonly string[] | undefined>> = {},
   facts: Partial<RequestFacts> = {},

@@ -9,17 +9,17 @@ import { type BodyRead, readBody } from "../../../src/gateway/door/read-body.ts"
 import { factsOf } from "../../../src/gateway/door/request-facts.ts";
 import { httpServerOptions } from "../../../src/gateway/door/server-options.ts";
 
-/** A server with a door, behind which bodies are only measured. */
+/** A server with a door that only measures bodies. */
 export interface DoorServer extends AsyncDisposable {
   readonly port: number;
   readonly guard: ServerGuard;
-  /** What became of the bodies that were read. */
+  /** Outcomes of reading the bodies. */
   readonly read: readonly BodyRead["type"][];
-  /** How many requests got in. */
+  /** Number of admitted requests. */
   readonly admitted: number;
 }
 
-/** Starts a server that answers with the size of what it was sent, or with why it does not. */
+/** Starts a server that replies with the size of the body, or with the refusal. */
 export async function startDoorServer(config: DoorConfig): Promise<DoorServer> {
   const read: BodyRead["type"][] = [];
   let admitted = 0;
@@ -66,7 +66,7 @@ export async function startDoorServer(config: DoorConfig): Promise<DoorServer> {
   };
 }
 
-/** Connects, and answers for nothing that goes wrong on the way. */
+/** Connects, ignoring errors. */
 export async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -74,7 +74,7 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends bytes as they are, and returns everything that comes back until the connection closes or says nothing more for a while. */
+/** Sends raw bytes, and returns everything received until the connection closes or stays quiet. */
 export async function sendRaw(port: number, bytes: string, quietMs = 400): Promise<string> {
   const socket = await openSocket(port);
   let text = "";
@@ -90,7 +90,7 @@ export async function sendRaw(port: number, bytes: string, quietMs = 400): Promi
   return text;
 }
 
-/** The status codes of all answers in what came back. */
+/** The status codes of all responses in the received text. */
 export function statusesOf(answer: string): readonly number[] {
   return [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
 }

@@ -11,7 +11,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const SECRET = "Zq8wSmuggledMarkerX1";
 const SMUGGLED = `GET /v1/models?${SECRET} HTTP/1.1\r\nHost: evil.example\r\n\r\n`;
 
-/** A request with the usual headers and the ones given, then the body. */
+/** A request with the usual headers, the given ones, and the body. */
 function request(headers: readonly string[], body = "", line = "POST /v1/messages HTTP/1.1"): string {
   const all = [`Host: 127.0.0.1:${server.port}`, "Content-Type: application/json", ...headers];
   return `${line}\r\n${all.join("\r\n")}\r\n\r\n${body}`;

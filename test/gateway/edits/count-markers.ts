@@ -1,16 +1,16 @@
 import type { JsonObject } from "../../../src/gateway/api/api.ts";
 import { markersIn } from "../../../src/gateway/edits/markers.ts";
 
-/** A request as far as cache markers go. */
+/** The parts of a request that may have cache markers. */
 export interface MarkedRequest {
   readonly system?: unknown;
   readonly tools?: unknown;
   readonly messages?: unknown;
-  /** A marker for the whole request: the provider finds a place for it. */
+  /** A marker for the whole request, which the provider places. */
   readonly cache_control?: unknown;
 }
 
-/** How many markers a request has. */
+/** Number of markers in a request. */
 export function countMarkers({ system, tools, messages, cache_control }: MarkedRequest): number {
   const marked = (list: unknown) => objectsIn(list).filter((one) => one.cache_control).length;
   const said = markersIn(objectsIn(messages)).length;

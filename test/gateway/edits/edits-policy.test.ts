@@ -15,7 +15,7 @@ const CLEAR: ContextEdit = {
 const THINK: ContextEdit = { type: "clear_thinking_20251015", keep: 1 };
 const COMPACT: ContextEdit = { type: "compact_20260112", triggerTokens: 50_000, pausesAfter: false };
 
-/** The user asks, and the assistant thinks and reads so many times before it answers. */
+/** The user asks, and the assistant thinks and reads `reads` times before it answers. */
 function turn(name: string, reads: number, words = 200): readonly MessageInput[] {
   const steps = Array.from({ length: reads }, (_, step): readonly MessageInput[] => {
     const callId = `${name}-${step}`;

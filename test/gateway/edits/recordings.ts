@@ -1,7 +1,7 @@
 import type { ApiName, JsonObject } from "../../../src/gateway/api/api.ts";
 import { readRecorded } from "../recorded.ts";
 
-/** A request that a real client sent. */
+/** A request of a real client. */
 export interface Recorded {
   readonly file: string;
   readonly api: ApiName;
@@ -9,7 +9,7 @@ export interface Recorded {
   readonly elements: readonly JsonObject[];
 }
 
-/** All requests that were recorded. */
+/** All recorded requests. */
 export function readRequests(): readonly Recorded[] {
   return readRecorded().flatMap(({ file, body }): readonly Recorded[] => {
     const elements = body.messages ?? body.input;

@@ -15,7 +15,7 @@ function givenOf(words: readonly string[]): readonly GivenMessage[] {
   });
 }
 
-/** A session that has taken in what a client says, and its window. */
+/** A session with a client's messages, and its window. */
 async function taken(words: readonly string[]) {
   const kernel = await testKernel();
   const session = await kernel.session("s");

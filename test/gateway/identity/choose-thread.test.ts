@@ -9,7 +9,7 @@ const TOOLS = ["read", "write"];
 const user = (text: string): MessageInput => ({ role: "user", text });
 const reply = (text: string): MessageInput => ({ role: "assistant", parts: [{ type: "text", text }] });
 
-/** Asks and answers at once. */
+/** A request with an immediate reply. */
 function turn(
   registry: Registry,
   messages: readonly MessageInput[],
@@ -191,7 +191,7 @@ describe("under an id", () => {
   });
 });
 
-/** What a client may do to a message that it has said before, without meaning anything by it. */
+/** Insignificant changes a client may make to an earlier message. */
 const DISGUISES: readonly ((message: MessageInput) => MessageInput)[] = [
   (message) => message,
   ({ role, text, parts = [] }) => ({ role, parts: text === undefined ? parts : [{ type: "text", text }] }),
@@ -215,7 +215,7 @@ function withId(part: PartInput, callId: string): PartInput {
   return part.type === "tool-call" || part.type === "tool-result" ? { ...part, callId } : part;
 }
 
-/** One step of a conversation: what is new, how the reply looks, and what goes wrong meanwhile. */
+/** One step of a conversation: the new message, the reply, and faults in between. */
 const step = fc.record({
   word: fc.constantFrom("a", "b", "c"),
   answer: fc.constantFrom("ok", "done", "hm"),

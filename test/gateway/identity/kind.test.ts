@@ -12,7 +12,7 @@ const HISTORY: readonly MessageInput[] = [
 ];
 const TRANSCRIPT = "<conversation>\n[User]: Fix the login.\n[Assistant]: It works now.\n</conversation>\n\n";
 
-/** Said at the end of a conversation. */
+/** A message at the end of a conversation. */
 const later = (text: string, facts: Partial<RequestFacts> = {}): RequestFacts => ({
   lead: "You are an agent that writes code.",
   toolNames: TOOLS,
@@ -20,7 +20,7 @@ const later = (text: string, facts: Partial<RequestFacts> = {}): RequestFacts =>
   ...facts,
 });
 
-/** Said in a request of its own. */
+/** A message in a separate request. */
 const alone = (lead: string, text: string, facts: Partial<RequestFacts> = {}): RequestFacts => ({
   lead,
   toolNames: [],
@@ -28,9 +28,9 @@ const alone = (lead: string, text: string, facts: Partial<RequestFacts> = {}): R
   ...facts,
 });
 
-/** The conversation that a request repeats has tools, and this request offers none. */
+/** The repeated conversation has tools, and this request offers none. */
 const TOOLS_OFF = { toolNames: [], known: { hasTools: true, hasSameLead: true } } as const;
-/** The request repeats a conversation, but another system prompt than that conversation's stands before it. */
+/** The request repeats a conversation with a different system prompt. */
 const OWN_LEAD = { known: { hasTools: true, hasSameLead: false } } as const;
 
 const SECTIONS = "\n1. Goal\n2. What was done\n3. What comes next\n";

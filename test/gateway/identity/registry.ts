@@ -37,13 +37,13 @@ export interface Thread {
   brokenLength: number | undefined;
 }
 
-/** Keeps threads in memory and does what the rules say; its lines are what the last request said and its reply. */
+/** Keeps threads in memory and applies the rules; a line is the last request and its reply. */
 export class Registry {
-  /** The latest used first. */
+  /** Most recently used first. */
   threads: Thread[] = [];
   readonly #summaries: { readonly text: string; readonly of: string }[] = [];
 
-  /** Takes in a request; `answer` must follow. */
+  /** Handles a request; `answer` must follow. */
   ask(asked: Asked): Thread {
     const { lead = "", toolNames = [], explicit, agent, messages } = asked;
     const shape = shapeOf({ lead, toolNames });
@@ -83,7 +83,7 @@ export class Registry {
     return thread;
   }
 
-  /** Ends a request with its reply, or without one. */
+  /** Ends a request with or without a reply. */
   answer(thread: Thread, reply: MessageInput | undefined): void {
     thread.isInFlight = false;
     thread.lastReplyWasDelivered = reply !== undefined;

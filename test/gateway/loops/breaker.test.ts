@@ -15,7 +15,7 @@ import { LoopStates } from "../../../src/gateway/loops/loop-states.ts";
 import { overflowOf } from "../../../src/window/limits/overflow.ts";
 import { poisonOf } from "../../../src/window/limits/poison.ts";
 
-/** A request that was answered at once. */
+/** A request with an immediate reply. */
 const at = (key: string, now: number) => ({ key, askedAt: now, answeredAt: now });
 
 const LIMITS: LoopLimits = { requests: 3, compactions: 2, overflows: 3, withinMs: 60_000, coolMs: 300_000 };

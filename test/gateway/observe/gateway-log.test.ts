@@ -81,7 +81,7 @@ describe("the log", () => {
         const { log, lines } = logged({ form });
         log.info("a", { model: text, message: `\u001b[31m${text}\u009b\u202e` });
         expect(lines).toHaveLength(1);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the test forbids control characters
         expect(lines[0]).toMatch(/^[^\u0000-\u001f]*\n$/);
         if (form === "json") expect(JSON.parse(lines[0] ?? "")).toMatchObject({ event: "a" });
         else expect(lines[0]).not.toMatch(/[\u007f-\u009f\u2028-\u202e]/);

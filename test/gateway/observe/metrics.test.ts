@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MOST_SERIES, makeCounter, makeHistogram } from "../../../src/gateway/observe/metric.ts";
 import { makeMetrics } from "../../../src/gateway/observe/metrics.ts";
 
-/** One sample a line, as the text format has it. */
+/** One sample line of the text format. */
 const SAMPLE =
   /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (-?[0-9.]+(?:e[+-]?\d+)?|\+Inf|NaN)$/;
 

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 
-/** A span as it comes over the wire. */
+/** A span as received over the wire. */
 export interface WireSpan {
   readonly name: string;
   readonly kind: number;
@@ -20,7 +20,7 @@ interface WireAttribute {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A receiver of OTLP over HTTP that keeps what it gets. */
+/** An OTLP/HTTP receiver that keeps the received spans. */
 export async function startReceiver() {
   const spans: WireSpan[] = [];
   const paths: string[] = [];

@@ -9,7 +9,7 @@ const CONTEXT = { recall: { context: true } };
 const FACT = "The staging server listens on port 7781.";
 const QUESTION = "Which port did we say the staging server listens on?";
 
-/** The words of an element. */
+/** The text of an element. */
 function wordsOf(element: JsonObject | undefined): string {
   const content = element?.content;
   if (typeof content === "string") return content;

@@ -9,7 +9,7 @@ import { askRaw, elementsOf, RECALLS, recalls, talk, toolSays, userSays, WAYS } 
 const OVERFLOW: Behaviour = { type: "error", kind: "overflow" };
 const FACT = "The staging server listens on port 7781.";
 
-/** A conversation with so many calls behind it, and a question at its end. */
+/** A conversation with `turns` calls and a question at its end. */
 function worked(api: ApiName, turns: number): readonly JsonObject[] {
   const calls = Array.from({ length: turns }, (_, turn) => [
     callOf(api, `r${turn}`, turn),
@@ -32,7 +32,7 @@ function said(api: ApiName, text: string): JsonObject {
   return { type: "message", role: "assistant", content: [{ type: "output_text", text, annotations: [] }] };
 }
 
-/** Answers by what is asked. */
+/** Replies according to the request. */
 function answering(answer: (body: string, index: number) => Reply | Behaviour) {
   return startUpstream((heard, response, index) => {
     const one = answer(heard.body.toString(), index);
@@ -91,7 +91,7 @@ describe.each(WAYS)("a later round of %s, streamed: %s, that is too long", (api,
     expect(upstream.heard.at(-1)?.json.tools).toHaveLength(1);
     const [main] = await threadsOf(gateway, "main");
     const session = await gateway.kernel.session(main?.id);
-    // A client may have its answer before that is written down.
+    // A client may have its reply before it is logged.
     await expect
       .poll(async () => JSON.stringify((await lineOf(session)).at(-1)?.message ?? ""))
       .toContain("Without memory");

@@ -45,7 +45,7 @@ const isOwn = (name: string) => name === RECALL || name === EXPAND;
 const isInner = ({ toolCalls = [] }: Reply) =>
   toolCalls.length > 0 && toolCalls.every(({ name }) => isOwn(name));
 
-/** The rounds that are asked for: up to the first that is not ours alone, and never more than so many. */
+/** The requested rounds: up to the first reply that is more than recall calls, and at most `most`. */
 function asked(replies: readonly Reply[], most: number): readonly Reply[] {
   const last = replies.findIndex((reply) => !isInner(reply));
   return replies.slice(0, Math.min(most, last < 0 ? replies.length : last) + 1);

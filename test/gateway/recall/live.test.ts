@@ -152,7 +152,7 @@ describe("recall through edits off and through ids of responses", () => {
   );
 });
 
-/** Gives the response an id of its own, whatever the script says. */
+/** Gives the response its own id, regardless of the script. */
 function nameResponse(response: ServerResponse, id: string): void {
   const write = response.write.bind(response) as (text: string) => boolean;
   const end = response.end.bind(response) as (text?: string) => ServerResponse;

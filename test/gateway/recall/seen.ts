@@ -8,22 +8,22 @@ export interface SeenCall {
   readonly input: unknown;
 }
 
-/** A reply as a strict client puts it together. */
+/** A reply as a strict client assembles it. */
 export interface Seen {
   readonly id: unknown;
-  /** Each text apart; those of one message of Chat Completions are one. */
+  /** Each text separately; Chat Completions has one per message. */
   readonly texts: readonly string[];
   readonly calls: readonly SeenCall[];
   readonly stop: unknown;
   readonly usage: JsonObject | undefined;
-  /** What the client sends back for it. */
+  /** The elements that the client sends back for it. */
   readonly elements: readonly JsonObject[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks wherever it has to.
+// biome-ignore lint/suspicious/noExplicitAny: tests access arbitrary fields.
 type Loose = any;
 
-/** Reads a body. */
+/** Parses a body. */
 export function seenBody(api: ApiName, body: Loose): Seen {
   if (api === "anthropic") return ofBlocks(body.id, body.content, body.stop_reason, body.usage);
   if (api === "openai-chat") {
@@ -33,7 +33,7 @@ export function seenBody(api: ApiName, body: Loose): Seen {
   return ofItems(body.id, body.output, body.status, body.usage);
 }
 
-/** Reads a stream, and wants it to be as a provider's own. */
+/** Parses a stream and checks that it is well-formed. */
 export function seenStream(api: ApiName, text: string): Seen {
   const events = text
     .split("\n\n")

@@ -5,7 +5,7 @@ import type { Heard } from "../../support/upstream.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
 import { type Seen, seenBody, seenStream } from "./seen.ts";
 
-/** The APIs, each streamed and not. */
+/** All APIs, streamed and not. */
 export const WAYS: readonly (readonly [ApiName, boolean])[] = (
   ["anthropic", "openai-chat", "openai-responses"] as const
 ).flatMap((api) => [
@@ -29,7 +29,7 @@ export function readTool(api: ApiName): JsonObject {
   return api === "openai-chat" ? { type: "function", function: named } : { type: "function", ...named };
 }
 
-/** A body of an API. */
+/** A request body of an API. */
 export function requestOf(
   api: ApiName,
   isStreamed: boolean,
@@ -48,19 +48,19 @@ export function requestOf(
   };
 }
 
-/** Words of the user. */
+/** A user message. */
 export function userSays(text: string): JsonObject {
   return { role: "user", content: text };
 }
 
-/** The answer of a client's tool. */
+/** The result of a client's tool. */
 export function toolSays(api: ApiName, id: string, text: string): JsonObject {
   if (api === "openai-chat") return { role: "tool", tool_call_id: id, content: text };
   if (api === "openai-responses") return { type: "function_call_output", call_id: id, output: text };
   return { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] };
 }
 
-/** Who talks, and how. */
+/** A client and its way of talking. */
 export interface Talker {
   readonly gateway: TestGateway;
   readonly api: ApiName;
@@ -69,7 +69,7 @@ export interface Talker {
   readonly key?: string;
 }
 
-/** Sends a request and reads what comes back as a strict client does. */
+/** Sends a request and parses the response as a strict client does. */
 export async function talk(talker: Talker, said: readonly JsonObject[], rest: object = {}): Promise<Seen> {
   const answer = await askRaw(talker, said, rest);
   if (answer.status !== 200 || !answer.isWhole) throw new Error(`${answer.status} ${answer.text}`);
@@ -78,7 +78,6 @@ export async function talk(talker: Talker, said: readonly JsonObject[], rest: ob
     : seenBody(talker.api, JSON.parse(answer.text));
 }
 
-/** Sends a request. */
 export function askRaw(
   { gateway, api, isStreamed, key = "key-of-alice" }: Talker,
   said: readonly JsonObject[],
@@ -93,7 +92,7 @@ export function askRaw(
   });
 }
 
-/** A reply that recalls. */
+/** A reply that calls recall. */
 export function recalls(query: string, text?: string, id = "call_1"): Reply {
   return {
     ...(text !== undefined && { text }),
@@ -102,7 +101,7 @@ export function recalls(query: string, text?: string, id = "call_1"): Reply {
   };
 }
 
-/** The elements that an upstream got. */
+/** The elements that an upstream received. */
 export function elementsOf({ json }: Heard): readonly JsonObject[] {
   return json.messages ?? json.input;
 }

@@ -19,7 +19,7 @@ import {
 
 const FACT = "The staging server listens on port 7781.";
 
-/** Answers one request after the other as a script says. */
+/** Answers successive requests by a script. */
 function scripted(...script: readonly (Reply | Behaviour)[]) {
   let next = 0;
   return startUpstream((heard, response) => {

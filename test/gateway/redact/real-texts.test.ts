@@ -8,7 +8,7 @@ const folder = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcripts"
 const MOST_FILES = 30;
 const MOST_PACKED_BYTES = 100_000;
 
-/** Every text of a value, however deep. */
+/** All strings in a value, at any depth. */
 function textsOf(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];

@@ -1,4 +1,4 @@
-/** Makes what looks like a secret of each kind. They are put together here so that no scanner takes this file for a leak. */
+/** Fake secrets of each kind, assembled at run time so that no scanner mistakes this file for a leak. */
 const word = (length: number) => "a7Kx2Qm9Zt4Rb8Wc1Yf5".repeat(Math.ceil(length / 20)).slice(0, length);
 const upper = (length: number) => word(length).toUpperCase();
 const hex = (length: number) => "3f9a0c7be1d2468b".repeat(Math.ceil(length / 16)).slice(0, length);
@@ -68,7 +68,7 @@ export const BARE: readonly (readonly [kind: string, secret: string])[] = [
   ],
 ];
 
-/** A secret among the words that give it away: what stands before it, the secret, what stands behind. */
+/** A secret in context: the text before it, the secret, the text after it. */
 export const NAMED: readonly (readonly [kind: string, before: string, secret: string, after: string])[] = [
   ["aws-secret-key", "aws_secret_access_key = ", word(40), "\n"],
   ["aws-secret-key", '{"SecretAccessKey": "', word(40), '"}'],

@@ -8,7 +8,7 @@ interface Seen {
   readonly data: string | undefined;
 }
 
-/** All events of a stream that comes in these chunks, the rest included. */
+/** All events of a stream in these chunks, including the rest. */
 function split(chunks: readonly Buffer[], maxEventBytes?: number): { events: Seen[]; isCut: boolean } {
   const splitter = new SseSplitter(maxEventBytes === undefined ? {} : { maxEventBytes });
   const events = chunks.flatMap((chunk) => splitter.push(chunk));
@@ -26,7 +26,7 @@ const said = (text: string) =>
     .events.filter(({ data }) => data !== undefined)
     .map(({ event, data }) => [event, data]);
 
-/** Cuts bytes at the places given. */
+/** Cuts bytes at the given positions. */
 function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort(
     (one, other) => one - other,
@@ -34,7 +34,7 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   return [...ends, bytes.length].map((end, at) => bytes.subarray(ends[at - 1] ?? 0, end));
 }
 
-/** The events as the standard reads them, line by line. */
+/** The events parsed line by line according to the standard. */
 function naive(bytes: Buffer): [string | undefined, string][] {
   const text = bytes.toString("utf8").replace(/^\ufeff/, "");
   const events: [string | undefined, string][] = [];

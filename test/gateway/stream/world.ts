@@ -10,19 +10,19 @@ import { sendUpstream } from "../../../src/gateway/upstream/send-upstream.ts";
 import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
 import { type Listening, serve } from "../upstream/server.ts";
 
-/** What a relay is given besides its two sides. */
+/** Options of a relay other than its two sides. */
 export type RelayRest = Partial<Omit<RelayOptions, "answer" | "response">>;
 
-/** An upstream, a relay before it, and what became of each request. */
+/** An upstream, a relay in front of it, and the outcome of each request. */
 export interface World extends Listening {
   readonly upstream: Listening;
-  /** Outcomes in the order in which requests came. */
+  /** Outcomes in order of the requests. */
   readonly relayed: Promise<Relayed>[];
-  /** Resolves with the outcome of the first request, as soon as there is one. */
+  /** Resolves with the outcome of the first request. */
   readonly outcome: Promise<Relayed>;
 }
 
-/** Starts an upstream that answers as told, and a server that relays its answers. */
+/** Starts an upstream with the given behavior, and a server that relays its responses. */
 export async function startWorld(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   rest: RelayRest | ((request: IncomingMessage, response: ServerResponse) => RelayRest) = {},
@@ -67,15 +67,15 @@ export async function startWorld(
   return { url, port, connections, upstream, relayed, outcome: outcome.promise };
 }
 
-/** An answer as a client got it. */
+/** A response as received by a client. */
 export interface Got {
   readonly head: IncomingMessage;
   readonly text: string;
-  /** False if the client saw the connection end before the answer did. */
+  /** False if the connection ended before the response did. */
   readonly isWhole: boolean;
 }
 
-/** Asks and reads to the end, however that comes. */
+/** Sends a request and reads the response until it ends for any reason. */
 export async function ask(
   url: string,
   options: { method?: string; from?: string; body?: string } = {},
@@ -89,7 +89,7 @@ export async function ask(
   return { head, text: Buffer.concat(chunks).toString(), isWhole: head.complete };
 }
 
-/** Asks and waits for the head only. */
+/** Sends a request and waits only for the response head. */
 export function open(
   url: string,
   method = "POST",
@@ -103,7 +103,7 @@ export function open(
   });
 }
 
-/** Asks over a bare connection that reads nothing until it is told to. */
+/** Sends a request over a raw connection that reads nothing until told to. */
 export async function askBare(
   port: number,
   head = "GET /v1/messages HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -115,7 +115,7 @@ export async function askBare(
   return socket;
 }
 
-/** Resolves when the connections of a server have all ended. */
+/** Resolves when all connections of a server have ended. */
 export async function allClosed(connections: readonly Socket[]): Promise<void> {
   await Promise.all(
     connections
@@ -124,5 +124,5 @@ export async function allClosed(connections: readonly Socket[]): Promise<void> {
   );
 }
 
-/** An event as it goes over the wire. */
+/** An event as sent over the wire. */
 export const event = (data: string) => `event: note\ndata: ${data}\n\n`;

@@ -3,7 +3,9 @@ import { Holding } from "../../../src/gateway/thread/holding.ts";
 
 const ROOM = 100;
 
-/** Conversations of ten bytes each that are asked for in an order, held as `Threads` holds them: those used last. */
+/**
+ * Replays requests for conversations of ten bytes each, keeping the most recent ones like `Threads`; returns the hits.
+ */
 function play(holding: Holding, order: Iterable<number>): number {
   const held = new Map<string, number>();
   let found = 0;

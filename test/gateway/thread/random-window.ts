@@ -6,10 +6,10 @@ import { type WireMessages, wireMessages } from "../../../src/gateway/body/wire-
 import type { Piece } from "../../../src/gateway/thread/outgoing.ts";
 import type { Role } from "../../../src/index.ts";
 
-/** What happens to a message, or to a call with its result. */
+/** Fate of a message, or of a call with its result. */
 type Fate = "stays" | "leaves" | "changes";
 
-/** One exchange of an agent: what the user says, calls with their results, and what the model says last. */
+/** One exchange of an agent: the user's message, calls with results, and the model's last message. */
 export interface Exchange {
   readonly steps: readonly { readonly fate: Fate; readonly isThinking: boolean; readonly isSaid: boolean }[];
   readonly fates: readonly [Fate, Fate];
@@ -30,7 +30,7 @@ export const exchanges: fc.Arbitrary<readonly Exchange[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** A client's request that alternates, what an edit sends of it, and every text that must be in that. */
+/** A client's alternating request, its edited form, and every text that must remain. */
 export interface EditedRequest {
   readonly said: WireMessages;
   readonly elements: readonly JsonObject[];
@@ -38,7 +38,7 @@ export interface EditedRequest {
   readonly texts: readonly string[];
 }
 
-/** A request of one API with the edits that the exchanges name; `later` exchanges follow that nothing happens to. */
+/** A request of one API with the edits of the exchanges; `later` unedited exchanges follow. */
 export function editedRequest(api: ApiName, given: readonly Exchange[], later = 0): EditedRequest {
   const elements: JsonObject[] = [];
   const pieces: Piece[] = [];

@@ -22,7 +22,7 @@ test("a certificate that nobody vouches for is refused; one that is trusted is t
   expect((await readWhole(body, 10)).raw.toString()).toBe("x");
 });
 
-/** A key and a certificate for localhost, made for this run. */
+/** A key and a certificate for localhost, created for this run. */
 function selfSigned(): { readonly key: string; readonly cert: string } | undefined {
   const folder = mkdtempSync(join(tmpdir(), "longhaul-certificate-"));
   try {

@@ -17,7 +17,7 @@ const claude = [
   ["content-length", "999"],
 ].flat();
 
-/** Pairs of a flat list, for reading. */
+/** Pairs of a flat list. */
 const pairs = (raw: readonly string[]) =>
   raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] as string] as const] : []));
 

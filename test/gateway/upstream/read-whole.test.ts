@@ -8,7 +8,7 @@ import { serve } from "./server.ts";
 const get = (url: string) =>
   new Promise<IncomingMessage>((resolve, reject) => request(url, resolve).on("error", reject).end());
 
-/** The body of an answer that has these bytes. */
+/** A response with these bytes as its body. */
 async function answered(bytes: Uint8Array, encoding?: string): Promise<IncomingMessage> {
   const { url } = await serve((_, response) => {
     if (encoding) response.setHeader("content-encoding", encoding);

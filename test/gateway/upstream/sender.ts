@@ -7,7 +7,7 @@ import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
 /** Limits that no test reaches by chance. */
 export const limits = { connectMs: 5_000, firstByteMs: 5_000 };
 
-/** Sends to one server, over connections of its own. */
+/** Sends to one server over its own connections. */
 export function sender(url: string, options: AgentsOptions = {}) {
   const agents = openAgents(options);
   onTestFinished(() => closeAgents(agents));
@@ -26,7 +26,7 @@ export function sender(url: string, options: AgentsOptions = {}) {
   };
 }
 
-/** Why sending failed. */
+/** The reason of a failed send. */
 export const reasonOf = (sent: Promise<unknown>) =>
   sent.then(
     () => "nothing",

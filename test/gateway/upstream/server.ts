@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A server on a port of its own. */
+/** A server on a free port. */
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Connections that were opened so far. */
+  /** Connections opened so far. */
   readonly connections: readonly Socket[];
 }
 
@@ -23,7 +23,7 @@ export async function serve(
   return { ...listening, server };
 }
 
-/** Serves bare connections until the test has finished. */
+/** Serves raw connections until the test has finished. */
 export async function serveTcp(handle: (socket: Socket) => void): Promise<Listening> {
   const server = createTcp((socket) => {
     socket.on("error", () => {});

@@ -4,7 +4,7 @@ const WORDS = ["cat", "dog", "use", "state", "http", "don't", "javascript", "数
 const PIECES = 5;
 const DIMENSIONS = 4;
 
-/** A tiny embedder's weights with rows that are easy to tell apart. */
+/** The weights of a tiny embedder with easily distinguishable rows. */
 export function smallWeights(): Weights {
   const count = WORDS.length + PIECES;
   const rows = Int8Array.from({ length: count * DIMENSIONS }, (_, index) => ((index * 37) % 255) - 127);

@@ -40,7 +40,7 @@ const pattern = fc
 const ignoreText = fc.array(pattern, { minLength: 1, maxLength: 5 }).map((lines) => lines.join("\n"));
 const path = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 4 });
 
-/** What our rules say of a file, looking at the folders on its way first, as a walk does. */
+/** Whether our rules ignore a file, checking its parent folders first, as a walk does. */
 function isLeftOut(parts: readonly string[], files: readonly IgnoreFile[]): boolean {
   return parts.some((_, index) =>
     isIgnored(parts.slice(0, index + 1).join("/"), index < parts.length - 1, files),

@@ -5,7 +5,7 @@ import type { Embedder } from "../../../src/memory/embed/embedder.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testMemory } from "../test-memory.ts";
 
-/** An embedder that counts what it is asked. */
+/** An embedder that records its texts. */
 function countingEmbedder(id = "test/one"): Embedder & { texts: string[] } {
   const texts: string[] = [];
   return {

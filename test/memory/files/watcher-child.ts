@@ -1,4 +1,4 @@
-// Watches a folder, closes the kernel and says so; the process must then end by itself.
+// Watches a folder, closes the kernel and reports it; the process must then exit by itself.
 import { openKernel } from "../../../src/index.ts";
 
 const [folder = "."] = process.argv.slice(2);

@@ -62,7 +62,7 @@ test("what was erased while nobody could forget it is forgotten at the next look
   await say("a", "The password is platypus.");
   await say("a", "Nothing to see here.");
   await memory.catchUp();
-  // Another process notes what it is about to erase, erases it, and dies before it can forget it.
+  // Another process records an erasure, erases, and dies before it forgets the chunks.
   await store.memory.expectErasure("a", [1]);
   const dying = await testMemory({}, path);
   await (dying.store.memory as unknown as Closable).close();

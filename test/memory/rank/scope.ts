@@ -3,7 +3,7 @@ import { analyse } from "../../../src/memory/text/analyse.ts";
 import { chunks } from "../../../src/memory/text/chunks.ts";
 import { traitsOf } from "../../../src/memory/text/traits.ts";
 
-/** A turn as a test writes it. */
+/** A turn as written in a test. */
 export interface Said {
   readonly text: string;
   readonly author?: Candidate["author"];
@@ -13,7 +13,7 @@ export interface Said {
   readonly similarity?: number;
 }
 
-/** Every turn as a candidate, with the statistics of exactly these. */
+/** Every turn as a candidate, with statistics over exactly these turns. */
 export function scopeOf(
   said: readonly Said[],
   { now, vectors = null }: { readonly now?: string; readonly vectors?: TermVectors | null } = {},

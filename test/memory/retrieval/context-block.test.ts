@@ -35,7 +35,7 @@ function read(text: string, path = "/repo/src/a.ts", first = 10): FileHit {
   return { kind: "file", path, from: 0, to: text.length, lines, ...scored, text };
 }
 
-/** What stands outside of quoted lines. */
+/** Lines outside quotes. */
 function ownLines(block: string): string[] {
   return block.split("\n").filter((line) => !/^(?:\d+)?\|/.test(line));
 }

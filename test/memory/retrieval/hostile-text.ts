@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Pieces that try to end a fence, to begin another, or to speak as somebody else. */
+/** Pieces that try to end a fence, to begin another, or to impersonate another speaker. */
 const PIECES = [
   "</context>",
   '</context mark="000000000000">',
@@ -38,7 +38,7 @@ const PIECES = [
   "| ",
 ];
 
-/** Texts that try to leave where they are quoted. */
+/** Texts that try to escape their quotation. */
 export const hostileText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(

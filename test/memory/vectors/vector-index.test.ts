@@ -41,13 +41,13 @@ test("extreme components do not overflow", () => {
   expect([...scanner.scan(address, 2)]).toEqual([127 * 127 * 1_536, -127 * 127 * 1_536]);
 });
 
-/** A number from -1 to 1 that the seed decides. */
+/** A seeded number from -1 to 1. */
 function random(seed: number): number {
   const mixed = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) ^ Math.imul(seed, 0x297a2d39);
   return ((mixed ^ (mixed >>> 13)) | 0) / 2 ** 31;
 }
 
-/** Something like Gaussian components. */
+/** Approximately Gaussian components. */
 function vectorOf(seed: number, dimensions: number): number[] {
   return Array.from({ length: dimensions }, (_, axis) => {
     const from = seed * 4_099 + axis * 3;

@@ -24,7 +24,7 @@ describe("a model named by id", () => {
     expect(generation).toMatchObject({
       text: reply.text,
       finishReason: "stop",
-      // The SDK does not pass on what Google says of it.
+      // The SDK does not expose the model name of Google's reply.
       ...(api !== "google" && { model: id.slice(id.indexOf("/") + 1) }),
       usage: { inputTokens: 120, outputTokens: 30, cacheReadTokens: 1_000 },
     });

@@ -22,7 +22,7 @@ function refuse(): never {
   throw new Error("not asked for");
 }
 
-/** Models as people bring them, written for each version of the specification. */
+/** Custom models, one for each version of the specification. */
 const models: readonly AiSdkModel[] = [
   {
     ...head,

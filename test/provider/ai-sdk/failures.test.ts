@@ -17,7 +17,7 @@ const reply = { text: "One two three four five six." };
 const variants = wireApis.flatMap((model) => [true, false].map((isStreaming) => ({ ...model, isStreaming })));
 type Variant = (typeof variants)[number];
 
-/** Does what the script says to one call, and returns what it rejects with. */
+/** Runs one call with the scripted behavior, and returns its rejection. */
 async function failWith({ id, isStreaming }: Variant, behaviour: Behaviour): Promise<ProviderError> {
   server.script(behaviour);
   const provider = aiSdkProvider(id, { ...wireOptions(server), isStreaming });

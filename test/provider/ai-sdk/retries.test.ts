@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** A provider that only notes how long it would wait. */
+/** A provider that records its delays instead of waiting. */
 function patient(id: string, options: RetryOptions = {}) {
   const wait = async (delayMs: number) => void waits.push(delayMs);
   const timeouts = { idleMs: 1_000 };

@@ -1,6 +1,6 @@
 import type { ErrorKind, Reply } from "./behaviour.ts";
 
-/** A request as far as the forms of answers depend on it. */
+/** The parts of a request that responses depend on. */
 export interface WireRequest {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -9,41 +9,41 @@ export interface WireRequest {
 /** One server-sent event. */
 export interface WireEvent {
   readonly event?: string;
-  /** A string is sent as it is. */
+  /** A string is sent unchanged. */
   readonly data: unknown;
 }
 
-/** An error as it goes over the wire. */
+/** An error response. */
 export interface WireError {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** How one API of a provider speaks. */
+/** The provider side of one API. */
 export interface WireApi {
   readonly name: string;
   matches(path: string): boolean;
   isStreaming(request: WireRequest): boolean;
-  /** The answer in one piece. */
+  /** The complete response. */
   body(reply: Reply, request: WireRequest): unknown;
-  /** The answer as a stream. */
+  /** The response as a stream. */
   events(reply: Reply, request: WireRequest): readonly WireEvent[];
   error(kind: ErrorKind): WireError;
-  /** The same inside a stream that has begun. */
+  /** An error inside a stream that has begun. */
   errorEvent(kind: ErrorKind): WireEvent;
 }
 
-/** The model of an answer. */
+/** The model of a reply. */
 export function modelOf(reply: Reply, request: WireRequest): string {
   return reply.model ?? String(request.body.model ?? "unnamed");
 }
 
-/** A text in the pieces it is streamed in: its words. */
+/** Splits a text into its streamed pieces: words. */
 export function pieces(text: string): readonly string[] {
   return text.split(/(?<=\s)/).filter((piece) => piece !== "");
 }
 
-/** How an answer ends. */
+/** The finish reason of a reply. */
 export function finishOf(reply: Reply): NonNullable<Reply["finish"]> {
   return reply.finish ?? (reply.toolCalls?.length ? "tool-calls" : "stop");
 }

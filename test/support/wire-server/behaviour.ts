@@ -1,36 +1,36 @@
-/** Tokens of a scripted answer; no two counts overlap, except that reasoning is part of output. */
+/** Tokens of a scripted reply; the counts do not overlap, except that reasoning is part of output. */
 export interface WireUsage {
   readonly input: number;
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** The part of `cacheWrite` that is kept for an hour. */
+  /** The part of `cacheWrite` with a lifetime of one hour. */
   readonly cacheWriteHour?: number;
   readonly reasoning?: number;
 }
 
-/** A tool call of a scripted answer. */
+/** A tool call of a scripted reply. */
 export interface WireToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** What a model is to answer, in no API's words. */
+/** A model's reply in an API-independent form. */
 export interface Reply {
   readonly text?: string;
   readonly reasoning?: string;
   readonly toolCalls?: readonly WireToolCall[];
   readonly usage?: WireUsage;
-  /** "stop", or "tool-calls" where there are any, when absent. */
+  /** Defaults to "tool-calls" if there are any, else "stop". */
   readonly finish?: "stop" | "length" | "tool-calls" | "refusal";
-  /** The model of the request when absent. */
+  /** Defaults to the model of the request. */
   readonly model?: string;
   /** Vectors, for embeddings. */
   readonly embeddings?: readonly (readonly number[])[];
 }
 
-/** An error that a provider really sends; each API has its own form and wording for it. */
+/** An error that providers really send; each API has its own format and wording for it. */
 export type ErrorKind =
   | "bad-request"
   | "unauthorized"
@@ -40,10 +40,10 @@ export type ErrorKind =
   | "overflow"
   | "empty-account";
 
-/** What the server does with one request. */
+/** Server behavior for one request. */
 export type Behaviour =
   | { readonly type: "reply"; readonly reply: Reply }
-  /** An error instead of an answer; `body` replaces the form of the API. */
+  /** An error instead of a reply; `body` replaces the API's format. */
   | {
       readonly type: "error";
       readonly kind: ErrorKind;
@@ -51,23 +51,23 @@ export type Behaviour =
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: string;
     }
-  /** Takes the request and never says a word. */
+  /** Accepts the request and never responds. */
   | { readonly type: "stall" }
-  /** Sends so many events of the answer and falls silent. */
+  /** Sends some events of the reply and then stalls. */
   | { readonly type: "stall-midway"; readonly reply: Reply; readonly afterEvents: number }
-  /** Sends so many events and drops the connection, or ends the response as if that were all. */
+  /** Sends some events and drops the connection, or ends the response as if it were complete. */
   | {
       readonly type: "cut";
       readonly reply: Reply;
       readonly afterEvents: number;
       readonly isOrderly?: boolean;
     }
-  /** Sends so many events and then an error inside the stream. */
+  /** Sends some events and then an error inside the stream. */
   | {
       readonly type: "error-midway";
       readonly reply: Reply;
       readonly afterEvents: number;
       readonly kind: ErrorKind;
     }
-  /** Answers 200 with something that is no answer. */
+  /** Responds with status 200 and invalid content. */
   | { readonly type: "rubbish"; readonly text?: string };

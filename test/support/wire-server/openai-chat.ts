@@ -9,7 +9,7 @@ const finishReasons = {
   refusal: "content_filter",
 } as const;
 
-/** OpenAI Chat Completions, and the servers that speak as it does. */
+/** OpenAI Chat Completions, and compatible servers. */
 export const openaiChat: WireApi = {
   name: "openai-chat",
   matches: (path) => path.endsWith("/chat/completions"),

@@ -2,7 +2,7 @@ import { modelOf, type WireApi, type WireRequest } from "./api.ts";
 import type { Reply } from "./behaviour.ts";
 import { openaiError } from "./openai-errors.ts";
 
-/** OpenAI embeddings; what is not scripted gets a vector that depends on its text alone. */
+/** OpenAI embeddings; unscripted texts get a vector that depends only on the text. */
 export const openaiEmbeddings: WireApi = {
   name: "openai-embeddings",
   matches: (path) => path.endsWith("/embeddings"),

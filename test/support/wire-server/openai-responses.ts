@@ -109,7 +109,7 @@ function contentEvents(item: Item, place: object): readonly WireEvent[] {
   ];
 }
 
-/** An item as it is announced, before anything of it has come. */
+/** An item as announced, without content. */
 function emptied(item: Item): Item {
   return {
     ...item,

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { WireApi, WireEvent, WireRequest } from "./api.ts";
 import type { Behaviour } from "./behaviour.ts";
 
-/** Does to one request what the script says. A response that stalls is left open for the client, or the end of the server. */
+/** Performs the scripted behavior. A stalled response stays open until the client or the server ends it. */
 export function perform(
   behaviour: Behaviour,
   api: WireApi,
@@ -30,7 +30,7 @@ function sendError(
 
 type Midway = Extract<Behaviour, { readonly afterEvents: number }>;
 
-/** An answer that begins well; one in a single piece breaks off within it. */
+/** A reply that begins normally; a non-streamed one breaks off in the middle. */
 function performMidway(
   behaviour: Midway,
   api: WireApi,
@@ -47,7 +47,7 @@ function performMidway(
   if (behaviour.type === "stall-midway") return;
   if (behaviour.type === "error-midway") response.write(format(api.errorEvent(behaviour.kind)));
   if (behaviour.type === "error-midway" || behaviour.isOrderly) response.end();
-  // What was written has to leave before the connection is dropped.
+  // The bytes must be sent before the connection is dropped.
   else response.write("", () => setImmediate(() => response.destroy()));
 }
 

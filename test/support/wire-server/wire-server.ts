@@ -12,34 +12,34 @@ import { perform } from "./perform.ts";
 
 const apis: readonly WireApi[] = [anthropic, openaiChat, openaiResponses, google, openaiEmbeddings];
 
-/** A request as it came. */
+/** A received request. */
 export interface ReceivedRequest {
-  /** Name of the API, as `anthropic`. */
+  /** Name of the API, such as `anthropic`. */
   readonly api: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Resolves when the connection is done with it: true if the answer was sent to its end. */
+  /** Resolves when the exchange is over: true if the response was sent completely. */
   readonly closed: Promise<boolean>;
 }
 
-/** A server that speaks as providers do, and does what the test says. */
+/** A server that imitates providers and follows the test's script. */
 export interface WireServer extends AsyncDisposable {
-  /** Where it listens, without a path. */
+  /** Address without a path. */
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];
-  /** What to do with the next requests, one each. */
+  /** Behaviors of the next requests, one each. */
   script(...behaviours: readonly Behaviour[]): void;
-  /** What to do with a request by what it says, for clients that ask at the same time; undefined leaves it to the script. */
+  /** Chooses a behavior by request, for concurrent clients; undefined falls back to the script. */
   decide(by: (request: ReceivedRequest) => Behaviour | undefined): void;
-  /** What to do with every request for which there is no script. */
+  /** The behavior of every request without a script. */
   always(behaviour: Behaviour): void;
-  /** Resolves as soon as so many requests have come. */
+  /** Resolves with the `count`-th request. */
   received(count: number): Promise<ReceivedRequest>;
   close(): Promise<void>;
 }
 
-/** Starts a server on a port of its own. */
+/** Starts a server on a free port. */
 export async function startWireServer(): Promise<WireServer> {
   const requests: ReceivedRequest[] = [];
   const waiting: { readonly count: number; readonly resolve: (request: ReceivedRequest) => void }[] = [];

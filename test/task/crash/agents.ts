@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent } from "../../../src/task/agent.ts";
 import type { TestSession } from "../host.ts";
 
-/** Takes some steps with a checkpoint each, and a little time; can go on where it was. */
+/** An agent with three slow steps and a checkpoint after each; resumable. */
 export const walker: Agent<TestSession> = {
   name: "walker",
   canResume: true,
@@ -15,10 +15,10 @@ export const walker: Agent<TestSession> = {
   },
 };
 
-/** The same, but lost with its process. */
+/** The same agent, but not resumable. */
 export const fragile: Agent<TestSession> = { ...walker, name: "fragile", canResume: false };
 
-/** Starts two children and waits for one of them. */
+/** An agent that starts two children and waits for one of them. */
 export const parent: Agent<TestSession> = {
   name: "parent",
   canResume: false,

@@ -13,7 +13,7 @@ import { fragile, parent, walker } from "./agents.ts";
 
 const STARTER = new URL("./starter.ts", import.meta.url);
 
-/** What killed supervisors left, and what became of it. */
+/** Counts of the tasks that killed supervisors left. */
 export interface CrashReport {
   readonly tasks: number;
   readonly ended: number;
@@ -23,7 +23,8 @@ export interface CrashReport {
 
 /** Kills a supervisor with SIGKILL at a random moment, `rounds` times on one store, and checks every task each time. */
 export async function crashRounds(path: string, rounds: number): Promise<CrashReport> {
-  // Most of a child's life would be compiling the same sources again; one that ends by itself leaves them compiled.
+  // Warms the compile cache with a child that exits by itself; otherwise each child would mostly
+  // compile the same sources.
   process.env.NODE_COMPILE_CACHE = join(path, "compiled");
   await startChild(STARTER, []).ended();
   const report = { tasks: 0, ended: 0, resumed: 0, lost: 0 };
@@ -62,7 +63,7 @@ async function killedStarter(path: string, round: number) {
   const child = startChild(STARTER, [path, `${round}`]);
   const made = new Set<string>();
   const ended = new Map<string, string>();
-  // Counted in what it has done, and only a little in time: a slow machine is no other test.
+  // The moment is counted mainly in actions and only a little in time, so that a slow machine runs the same test.
   let left = Math.ceil(Math.random() * 16);
   const kill = async () => {
     await sleep(Math.random() * 5);
@@ -72,7 +73,7 @@ async function killedStarter(path: string, round: number) {
     if (--left === 0) void kill();
     const [word, id = "", state = ""] = line.split(" ");
     if (word === "made") made.add(id);
-    // The last line may be cut off by the kill.
+    // The kill may truncate the last line.
     if (word === "ended" && /^(completed|failed|killed)$/.test(state)) ended.set(id, state);
   }
   expect(await child.ended(), child.errors()).toBe("SIGKILL");
@@ -102,6 +103,6 @@ async function checkTask(store: Store, task: TaskRecord, acknowledged: string | 
   expect(own.filter(({ note }) => note.type === "moved" && isTerminal(note.to))).toHaveLength(1);
   if (task.state !== "completed" || task.agent === "parent") return;
   const steps = own.flatMap(({ note }) => (note.type === "checkpoint" ? [note.value] : []));
-  // A step that was in the log when its process died is not taken again.
+  // A step that was logged before its process died is not repeated.
   expect(steps).toEqual([1, 2, 3]);
 }

@@ -1,4 +1,4 @@
-// Starts, moves and kills tasks until it is killed itself, and says, synchronously, what was acknowledged.
+// Starts, moves and kills tasks until it is killed itself, and synchronously prints every acknowledgment.
 import { writeSync } from "node:fs";
 import { claimOwner } from "../../../src/base/owner.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";

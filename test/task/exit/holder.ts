@@ -1,4 +1,4 @@
-// Runs a task that never ends by itself, with a resource that says when it is closed; how it is ended is told by the test.
+// Runs a task that never ends by itself, with a resource that reports its closing; the test decides how it is ended.
 import { writeSync } from "node:fs";
 import { claimOwner } from "../../../src/base/owner.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";

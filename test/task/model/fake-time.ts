@@ -7,12 +7,12 @@ interface Alarm {
   readonly canRing: () => boolean;
 }
 
-/** Lets everything that is ready happen. */
+/** Runs everything that is ready. */
 export async function settleDown(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A clock that stands still until it is told how far to go, and timers that follow it. */
+/** A clock that advances only when told to, with timers that follow it. */
 export class FakeTime implements Clock {
   readonly #alarms = new Set<Alarm>();
   #now = 1_000_000;
@@ -21,7 +21,7 @@ export class FakeTime implements Clock {
     return this.#now;
   }
 
-  /** Timers that ring only while they can: those of a process that is dead or asleep do not. */
+  /** Timers that ring only while `canRing` holds: those of a dead or sleeping process do not. */
   timer(canRing: () => boolean): Timer {
     return {
       after: (delayMs, ring) => {
@@ -32,7 +32,7 @@ export class FakeTime implements Clock {
     };
   }
 
-  /** Goes on, ringing what is due, one after the other. */
+  /** Advances the time, ringing due timers one by one. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -46,7 +46,7 @@ export class FakeTime implements Clock {
     this.#now = end;
   }
 
-  /** Forgets all timers. */
+  /** Removes all timers. */
   clear(): void {
     this.#alarms.clear();
   }

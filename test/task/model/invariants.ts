@@ -4,13 +4,13 @@ import type { Store } from "../../../src/store/store.ts";
 import { taskEntries } from "../world.ts";
 import type { World } from "./world.ts";
 
-/** What must hold when time enough has passed for the living to look after what the dead have left. */
+/** Checks the invariants after live processes had enough time to recover the tasks of dead ones. */
 export async function checkRecovered(store: Store, world: World): Promise<void> {
   const owners = world.hosts.filter(({ power, closing }) => power.isOn && !closing).map(({ owner }) => owner);
   for (const id of world.tasks) {
     const task = await store.tasks.get(id);
     if (!task || isTerminal(task.state)) continue;
-    // One that waits for room in a process that can run it has no owner, and does not seem to run.
+    // A task that waits for room in a capable process has no owner and must not appear to run.
     if (task.state !== "queued" || task.owner !== undefined)
       expect(owners, `${id} is ${task.state}, and its owner lives`).toContain(task.owner);
     const parent = task.parent === undefined ? undefined : await store.tasks.get(task.parent);
@@ -18,7 +18,7 @@ export async function checkRecovered(store: Store, world: World): Promise<void> 
   }
 }
 
-/** What must hold when everything has come to rest. */
+/** Checks the invariants once everything is at rest. */
 export async function checkRest(store: Store, world: World): Promise<void> {
   for (const id of world.tasks) await checkTask(store, world, id);
   for (const host of world.hosts) {
@@ -79,6 +79,6 @@ async function checkWait(
     return;
   }
   const now = await store.tasks.get(task);
-  // One that ended and was deleted then is nowhere any more.
+  // A task that was deleted after its end no longer exists.
   if (now) expect(ended?.state).toBe(now.state);
 }

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 
-/** How many turns of the queue of promises pass before the next operation; undefined: until all is quiet. */
+/** Microtask turns before the next operation; undefined waits until everything is quiet. */
 type Gap = { readonly gap?: number };
 
-/** What a process has around its tasks, and what can fail there. */
+/** Parts around the tasks of a process that can fail. */
 export type Troubled = "prepare" | "settle" | "check" | "send" | "close";
 
-/** One thing that happens in a schedule; numbers choose among what is there. */
+/** One operation of a schedule; numbers select among the existing objects. */
 export type Operation = Gap &
   (
     | {
@@ -19,7 +19,7 @@ export type Operation = Gap &
       }
     | { readonly type: "child"; readonly task: number }
     | { readonly type: "say" | "step" | "finish" | "throw"; readonly task: number }
-    /** Somebody deletes the session of a task, and those of its children. */
+    /** Deletes the session of a task, and those of its children. */
     | { readonly type: "delete"; readonly task: number }
     | { readonly type: "detach" | "kill" | "wait"; readonly host: number; readonly task: number }
     | { readonly type: "crash"; readonly host: number; readonly calls: number; readonly isBefore: boolean }
@@ -28,13 +28,13 @@ export type Operation = Gap &
         readonly host: number;
         readonly calls: number;
         readonly isPassing: boolean;
-        /** What failed was carried out all the same. */
+        /** The failed operation was executed anyway. */
         readonly isDone: boolean;
       }
-    /** The next of something around tasks fails, or hangs until it is told to stop. */
+    /** The next call of a part around tasks fails, or hangs until it is aborted. */
     | { readonly type: "trouble"; readonly what: Troubled; readonly isHanging: boolean }
     | { readonly type: "sleep" | "wake" | "close"; readonly host: number }
-    /** A process sleeps so long that others take its tasks over, and speaks when it wakes. */
+    /** A process sleeps so long that others take its tasks over, and writes when it wakes. */
     | { readonly type: "oversleep"; readonly host: number; readonly task: number }
     | { readonly type: "host" }
     | { readonly type: "advance"; readonly ms: number }
@@ -43,11 +43,11 @@ export type Operation = Gap &
 const number = fc.nat(7);
 const gap = fc.nat(25);
 
-/** Half of the operations follow at once, so that they meet in the middle of each other. */
+/** Half of the operations follow immediately, so that they overlap. */
 const withGap = <T extends Record<string, fc.Arbitrary<unknown>>>(record: T) =>
   fc.oneof(fc.record(record), fc.record({ ...record, gap }));
 
-/** What happens to tasks as long as nothing dies, sleeps or breaks for good. */
+/** Operations without death, sleep or lasting faults. */
 const gentle = [
   {
     weight: 7,
@@ -89,14 +89,14 @@ const gentle = [
     }),
   },
   { weight: 2, arbitrary: withGap({ type: fc.constant("host") }) },
-  // What takes longer than a lease while a call is under way is a sleep.
+  // Advancing by more than a lease during a call is a sleep.
   {
     weight: 2,
     arbitrary: fc.record({ type: fc.constant("advance"), ms: fc.constantFrom(100, 1_000) }),
   },
 ];
 
-/** What may cost a task its life. */
+/** Operations that may lose a task. */
 const harsh = [
   {
     weight: 1,
@@ -138,13 +138,13 @@ const harsh = [
 const schedulesOf = (operations: fc.WeightedArbitrary<unknown>[]) =>
   fc.array(fc.oneof(...operations) as fc.Arbitrary<Operation>, { minLength: 2, maxLength: 16 });
 
-/** Schedules: who does what, in which order and how close together. */
+/** Schedules: sequences of operations with their timing. */
 export const schedules: fc.Arbitrary<readonly Operation[]> = fc.oneof(
   { weight: 1, arbitrary: schedulesOf(gentle) },
   { weight: 4, arbitrary: schedulesOf([...gentle, ...harsh]) },
 );
 
-/** Whether an operation leaves tasks to end as their agents have it: no death, no sleep, no fault that lasts. */
+/** Whether an operation lets tasks end as their agents decide: no death, no sleep, no lasting fault. */
 export function isGentle(operation: Operation): boolean {
   const { type } = operation;
   if (type === "fault") return operation.isPassing && !operation.isDone;

@@ -1,13 +1,13 @@
 import { type ErrorCode, LonghaulError } from "../../../src/model/errors.ts";
 import type { Store } from "../../../src/store/store.ts";
 
-/** The power of a simulated process: off, it never hears from its store again; asleep, it hears later. */
+/** The power of a simulated process: when off, its store never responds again; when asleep, it responds later. */
 export class Power {
   isOn = true;
   #awake: Promise<void> | undefined;
   #wake: () => void = () => undefined;
   #fault: { calls: number; readonly code: ErrorCode; readonly isDone: boolean } | undefined;
-  /** Whether its store has ever failed it. */
+  /** Whether its store has ever failed. */
   hasFailed = false;
   #fuse: { calls: number; readonly isBefore: boolean } | undefined;
 
@@ -15,13 +15,13 @@ export class Power {
     return this.isOn && !this.#awake;
   }
 
-  /** Goes off after so many more calls to the store: before the last of them is carried out, or after it. */
+  /** Turns off after `calls` more calls to the store: before or after the last one is executed. */
   cutAfter(calls: number, isBefore: boolean): void {
     this.#fuse = { calls, isBefore };
     if (calls === 0) this.isOn = false;
   }
 
-  /** Lets so many calls to the store fail; those that are done say so all the same. */
+  /** Makes the next calls to the store fail; with `isDone` they are executed anyway. */
   failNext(calls: number, code: ErrorCode, isDone: boolean): void {
     this.#fault = { calls, code, isDone };
     this.hasFailed = true;
@@ -60,7 +60,7 @@ export class Power {
     } as Store;
   }
 
-  /** Who sleeps hears of commits when it wakes. */
+  /** A sleeping process is notified of commits when it wakes. */
   #tell(listener: () => void): void {
     if (this.#awake) void this.#awake.then(() => this.isOn && listener());
     else if (this.isOn) listener();

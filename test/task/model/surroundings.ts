@@ -3,18 +3,18 @@ import type { Isolation } from "../../../src/task/after-end.ts";
 import type { TaskOptions } from "../../../src/task/options.ts";
 import type { Troubled } from "./operations.ts";
 
-/** What happened to the places of one task. */
+/** Counts of one task's places. */
 export interface Places {
   made: number;
   settled: number;
 }
 
-/** What all processes of a world have around their tasks: isolation, checks and channels, any of which may fail or hang. */
+/** Isolation, checks and channels of all processes of a world; any of them may fail or hang. */
 export class Surroundings {
-  /** Ids of notices that went out. */
+  /** Ids of sent notices. */
   readonly sent: string[] = [];
   readonly places = new Map<string, Places>();
-  /** What has hung, and does so for ever. */
+  /** Parts that have hung, which lasts forever. */
   readonly hung = new Set<Troubled>();
   readonly #troubles = new Map<Troubled, "fails" | "hangs">();
 
@@ -22,12 +22,12 @@ export class Surroundings {
     this.#troubles.set(what, isHanging ? "hangs" : "fails");
   }
 
-  /** No more of it. */
+  /** Ends all troubles. */
   calm(): void {
     this.#troubles.clear();
   }
 
-  /** Fails, or hangs for ever, if that was asked for; once. */
+  /** Fails or hangs forever once, if requested. */
   async pass(what: Troubled): Promise<void> {
     const trouble = this.#troubles.get(what);
     this.#troubles.delete(what);
@@ -37,7 +37,7 @@ export class Surroundings {
     await new Promise(() => undefined);
   }
 
-  /** For the supervisor of one process. */
+  /** Options for the supervisor of one process. */
   options(): Pick<TaskOptions, "isolations" | "afterEnd" | "channels"> {
     return {
       isolations: { box: this.#isolation() },
@@ -72,7 +72,7 @@ export class Surroundings {
         return { isRemoved: true };
       },
       collect: async (task) => {
-        // It may be that nothing was made.
+        // Possibly nothing was created.
         const places = placesOf(task);
         places.settled = Math.max(places.settled, places.made);
         return undefined;

@@ -7,7 +7,7 @@ import { isGentle, type Operation } from "./operations.ts";
 import { Power } from "./power.ts";
 import { Surroundings } from "./surroundings.ts";
 
-/** Small enough that a lease passes within a schedule. */
+/** Small enough that a lease expires within a schedule. */
 const LIMITS = {
   leaseMs: 3_000,
   wishMs: 1_400,
@@ -24,7 +24,7 @@ type Command = "say" | "step" | "finish" | "throw" | "stop";
 export interface SimulatedProcess extends Host {
   readonly power: Power;
   closing: Promise<void> | undefined;
-  /** Calls of agents in this process, and how often what they had opened was closed. */
+  /** Agent calls of this process, with the number of times their resources were closed. */
   readonly shells: { closed: number }[];
   readonly waits: { readonly task: string; ended: TaskStatus | Error | undefined }[];
   readonly troubles: unknown[];
@@ -32,14 +32,14 @@ export interface SimulatedProcess extends Host {
 
 let worlds = 0;
 
-/** Several processes on one store, agents that do as they are told, and everything that can go wrong. */
+/** Several processes on one store, scripted agents, and all possible faults. */
 export class World {
   readonly tasks: string[] = [];
   readonly hosts: SimulatedProcess[] = [];
   readonly surroundings = new Surroundings();
-  /** Sessions that somebody has deleted. */
+  /** Deleted sessions. */
   readonly deleted = new Set<string>();
-  /** Whether nothing has happened that may lose a task: no death, no sleep, no fault that lasts. */
+  /** Whether nothing has happened that may lose a task: no death, no sleep, no lasting fault. */
   isGentle = true;
   readonly #name = `w${++worlds}`;
   readonly #store: Store;
@@ -63,7 +63,7 @@ export class World {
     const host = makeHost(power.connect(this.#store), {
       clock: this.#time,
       timer: this.#time.timer(() => power.isRunning),
-      // Some processes have room for few, and some let their tasks go when they close.
+      // Some processes have little room, and some release their tasks on close.
       limits: { ...LIMITS, maxRunning: this.hosts.length % 2 === 0 ? 2 : 100 },
       onClose: this.hosts.length % 3 === 1 ? "release" : "kill",
       ...this.surroundings.options(),
@@ -133,7 +133,7 @@ export class World {
     else for (let turn = 0; turn < operation.gap; turn++) await undefined;
   }
 
-  /** Wakes everyone, adds a process that looks after the dead, and lets time pass. */
+  /** Wakes all processes, adds one that recovers orphans, and advances the time. */
   async recover(): Promise<void> {
     for (const { power } of this.hosts) {
       power.wake();
@@ -145,7 +145,7 @@ export class World {
     await this.#time.advance(4 * LIMITS.leaseMs);
   }
 
-  /** Tells all agents to finish, and lets time pass. */
+  /** Tells all agents to finish, and advances the time. */
   async finish(): Promise<void> {
     this.#isFinishing = true;
     for (const task of this.tasks) this.#command(task, "finish");
@@ -242,7 +242,7 @@ export class World {
     this.#command(task, "say");
   }
 
-  /** A session with children is refused: theirs go first, as long as there are any. */
+  /** Deletes the children first, because a session with children cannot be deleted. */
   async #delete(task: string | undefined): Promise<void> {
     const record = task === undefined ? undefined : await this.#store.tasks.get(task);
     if (!record) return;
@@ -258,7 +258,7 @@ export class World {
     if (host?.power.isOn) host.closing ??= host.tasks.close();
   }
 
-  /** What is refused because of what else happened is no trouble. */
+  /** Refusals caused by other operations are not failures. */
   #note(host: SimulatedProcess, work: Promise<unknown>): void {
     work.catch((error) => {
       if (host.power.hasFailed && String(error?.code).startsWith("STORE_")) return;
@@ -270,7 +270,7 @@ export class World {
     for (const listener of [...(this.#listeners.get(task ?? "") ?? [])]) listener(command);
   }
 
-  /** All calls of an agent for one task hear a command, those of a process that should not run it any more, too. */
+  /** All calls of an agent for one task receive a command, even those of a process that should no longer run it. */
   #nextCommand({ task, signal }: AgentContext<TestSession>, isDeaf: boolean): Promise<Command> {
     if (this.#isFinishing) return Promise.resolve("finish");
     return new Promise((resolve) => {

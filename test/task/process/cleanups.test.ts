@@ -7,7 +7,7 @@ import { freshTag } from "./family.ts";
 
 const module = new URL("../../../src/task/process/cleanups.ts", import.meta.url).href;
 
-/** Runs a program that has registered clean-ups, and returns how it ended and what it wrote. */
+/** Runs a program with registered cleanups, and returns its exit and output. */
 function end(code: string) {
   const program = `import { createCleanups, processCleanups } from ${JSON.stringify(module)};
     const say = (text) => require("fs").writeSync(1, text + "\\n");

@@ -4,7 +4,7 @@ import { findTagged, reapTagged } from "../../../src/task/process/tagged.ts";
 
 let count = 0;
 
-/** A tag nobody else has; whatever carries it ends with the test at the latest. */
+/** A unique tag; its processes end with the test at the latest. */
 export function freshTag(): string {
   const tag = `test-${process.pid}-${count++}`;
   onTestFinished(async () => {
@@ -13,12 +13,12 @@ export function freshTag(): string {
   return tag;
 }
 
-/** How many processes of a task run now. */
+/** Number of running processes of a task. */
 export async function countTagged(tag: string): Promise<number> {
   return (await findTagged(tag)).length;
 }
 
-/** Waits until something is so. */
+/** Waits until a condition holds. */
 export async function eventually(isSo: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await isSo())) {
@@ -27,12 +27,11 @@ export async function eventually(isSo: () => Promise<boolean> | boolean, timeout
   }
 }
 
-/** Runs JavaScript in a Node of its own. */
+/** Runs JavaScript in a separate Node process. */
 export function script(code: string): { command: string; args: string[] } {
   return { command: process.execPath, args: ["-e", code] };
 }
 
-/** Runs a shell script. */
 export function shell(code: string): { command: string; args: string[] } {
   return { command: "sh", args: ["-c", code] };
 }

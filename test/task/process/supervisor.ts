@@ -1,4 +1,4 @@
-/** Starts two trees for a task, says so, and waits to be killed. */
+/** Starts two process trees for a task, reports it, and waits to be killed. */
 import { startCommand } from "../../../src/task/process/run-command.ts";
 
 const [, , tag = "", mode = ""] = process.argv;

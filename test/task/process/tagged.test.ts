@@ -38,7 +38,7 @@ describe("the trees of a supervisor", () => {
     await child.lines.next();
     if (signal) child.process.kill(signal);
     expect(await child.ended()).toBe(end);
-    // One that exits at once cannot wait until those it has killed are gone.
+    // A process that exits at once cannot wait until its killed children are gone.
     await expect.poll(() => countTagged(tag)).toBe(0);
     if (mode === "throw") expect(child.errors()).toContain("Error: nobody catches this");
   });
@@ -66,7 +66,7 @@ describe("tagged processes", () => {
 
   test("do not include zombies", async () => {
     const tag = freshTag();
-    // The shell becomes a sleep, which never asks what became of the child it inherits.
+    // The shell becomes a sleep, which never waits for its inherited child.
     const command = await startCommand({ ...shell("sh -c 'exit 0' & exec sleep 600"), tag });
     await eventually(async () => (await findTagged(tag)).every(({ state }) => state !== "zombie"));
     await eventually(async () => (await countTagged(tag)) === 1);
@@ -105,7 +105,7 @@ describe("tagged processes", () => {
     const system = systemTable();
     const stale: ProcessTable = {
       ...system,
-      // What was seen a moment ago: a tagged process of that number, which is gone by now.
+      // A stale list: a tagged process with that pid, which is gone by now.
       list: () => [
         { pid, born: "earlier", parent: 1, group: pid, state: "alive", tasks: ["gone"], runs: [] },
       ],

@@ -1,4 +1,4 @@
-/** Makes, uses and ends worktrees until it is killed. */
+/** Creates, uses and settles worktrees until it is killed. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createWorktree } from "../../../src/task/worktree/create.ts";

@@ -5,17 +5,17 @@ import { createWorktree } from "../../../src/task/worktree/create.ts";
 import type { Worktree } from "../../../src/task/worktree/worktree.ts";
 import { testFolder } from "../../support/folder.ts";
 
-/** A real repository for one test, away from the configuration of whoever runs the suite. */
+/** A real repository for one test, isolated from the user's git configuration. */
 export interface TestRepository {
   readonly path: string;
   readonly root: string;
   git(...args: string[]): string;
   write(path: string, text: string): void;
-  /** Makes a worktree for a task, `t` by default. */
+  /** Creates a worktree for a task, `t` by default. */
   worktree(task?: string): Promise<Worktree>;
 }
 
-/** Makes a repository with one commit of `a.txt`, `b.txt` and an ignore file. */
+/** Creates a repository with one commit of `a.txt`, `b.txt` and an ignore file. */
 export function makeRepository(name = "app"): TestRepository {
   const folder = testFolder();
   const settings =

@@ -13,7 +13,7 @@ import { gitAt, makeRepository, type TestRepository, writeAt } from "./repositor
 
 const MINUTE = 60_000;
 
-/** As if its holder had died some time ago. */
+/** Makes a worktree look as if its holder had died some time ago. */
 async function abandon(worktree: Worktree, agoMs = 60 * MINUTE): Promise<void> {
   const mark = await readMark(worktree.admin);
   const heldBy = mark?.heldBy && { ...mark.heldBy, born: "long ago" };
@@ -191,7 +191,7 @@ describe("the collection of stale worktrees", () => {
       await sleep(60 * round);
       child.process.kill("SIGKILL");
       await child.ended();
-      // A git that was at work when its caller died ends by itself.
+      // A git process that was running when its caller died ends by itself.
       await eventually(async () => (await countTagged(tag)) === 0);
     }
     await collect(repository, { repository: repository.path, olderThanMs: 0 });

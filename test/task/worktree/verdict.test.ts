@@ -172,7 +172,7 @@ describe("any sequence of work", () => {
     ] as const),
   );
 
-  /** The same, told naively: files against the last commit, and whether anything was ever committed or is put away. */
+  /** A naive model: files compared with the last commit, and whether there are commits or stashes. */
   class Model {
     base = new Map([["a.txt", "a\n"]]);
     committed = new Map(this.base);

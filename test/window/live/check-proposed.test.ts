@@ -3,7 +3,7 @@ import type { Policy, Slot } from "../../../src/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, work } from "./history.ts";
 
-/** A policy that makes something else of the whole window. */
+/** A policy that replaces the whole window. */
 function tricky(trick: (slots: readonly Slot[]) => unknown): Policy {
   return {
     name: "tricky",

@@ -9,7 +9,7 @@ import { step } from "./history.ts";
 
 const WORDS = "alpha beta gamma delta ";
 
-/** Says one short turn, fits the window, and reports nothing of the provider's cache. */
+/** Adds one short turn and fits the window, without reporting cache usage. */
 async function turn(session: Session, window: SessionWindow, number: number) {
   await session.append({ role: "user", text: `next ${number}` });
   const fitted = await window.fit();
@@ -26,7 +26,7 @@ async function editsOf(session: Session) {
     .map(({ entry: { tokensBefore = 0, tokensAfter = 0, reason } }) => ({
       before: tokensBefore,
       after: tokensAfter,
-      // OpenClaw's own limit is kept however little that frees.
+      // OpenClaw's own message limit applies however little it frees.
       isByCount: /^more than \d+ messages/.test(reason),
     }));
 }

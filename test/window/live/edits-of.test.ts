@@ -13,7 +13,7 @@ const words = (text: string, role: Message["role"] = "user"): Message => ({
 const tokensOf = ({ parts }: Message) => JSON.stringify(parts).length;
 const slot = (seq: number, message: Message): Slot => ({ seq, at: seq, message, tokens: tokensOf(message) });
 
-/** A window made of a log at random: messages kept, dropped or changed, notes anywhere. */
+/** A random window of a log: messages kept, dropped or changed, notes anywhere. */
 const windows = fc
   .array(
     fc.record({

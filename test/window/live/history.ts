@@ -7,7 +7,7 @@ export const SMALL: WindowOptions = {
   system: 1_000,
 };
 
-/** One step of a tool-using agent: words, a call, and its result of about `lines` × 12 tokens. */
+/** One step of a tool-using agent: text, a call, and its result of about `lines` × 12 tokens. */
 export function step(number: number, lines = 30): readonly MessageInput[] {
   const callId = `call-${number}`;
   const path = `src/part_${number % 7}.ts`;
@@ -24,7 +24,7 @@ export function step(number: number, lines = 30): readonly MessageInput[] {
   ];
 }
 
-/** A request and so many steps behind it. */
+/** Appends a request followed by `steps` steps. */
 export async function work(session: Session, steps: number, from = 0): Promise<void> {
   await session.append({ role: "user", text: `Please do the work that begins with step ${from}.` });
   for (let number = from; number < from + steps; number++) await session.appendAll(step(number));

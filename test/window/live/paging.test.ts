@@ -6,7 +6,7 @@ import { SMALL, step } from "./history.ts";
 
 const FACT =
   "Gladly. The staging database of the heron project listens on port 50432,\nand its password is in the blue vault.";
-/** As long as other messages, so that it is not kept for its shortness. */
+/** As long as other messages, so that it is not kept because it is short. */
 const NOTE = `${FACT}\n${"The heron project has many more databases, all of them documented elsewhere. ".repeat(25)}`;
 const QUESTION = "On which port does the staging database of the heron project listen?";
 const SUBJECTS = [
@@ -20,7 +20,7 @@ const SUBJECTS = [
   "jazz",
 ];
 
-/** Talk that has nothing to do with the fact. */
+/** Messages unrelated to the fact. */
 async function talk(session: Session, turns: number, from = 0): Promise<void> {
   for (let turn = from; turn < from + turns; turn++) {
     const subject = SUBJECTS[turn % SUBJECTS.length];
@@ -34,7 +34,7 @@ async function longTalk(session: Session): Promise<void> {
   await session.append({ role: "user", text: "Hello, let us talk." });
   await session.append({ role: "assistant", text: NOTE });
   await talk(session, 60);
-  // What was said leaves before the question is asked that it answers.
+  // The fact leaves the window before the question is asked.
   await session.window(SMALL).fit();
 }
 

@@ -4,7 +4,7 @@ import { testKernel } from "../../support/kernel.ts";
 
 const words = (turn: number) => `Turn ${turn} says: ${"alpha beta gamma delta ".repeat(40)}`;
 
-/** What every PNG begins with. */
+/** The PNG signature. */
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 async function sessionOf(window: number): Promise<Session> {
@@ -15,7 +15,10 @@ async function sessionOf(window: number): Promise<Session> {
   return kernel.session();
 }
 
-/** Talks until the window is edited; the provider counts so many times what we estimate. Returns its last count before. */
+/**
+ * Appends turns until the window is edited; the provider counts `factor` times our estimate. Returns its
+ * last count before the edit.
+ */
 async function countAtEdit(session: Session, window: SessionWindow, factor: number): Promise<number> {
   for (let turn = 0; ; turn++) {
     await session.append({ role: "user", text: words(turn) });

@@ -117,7 +117,7 @@ async function fitAndCheck(
   expect(shown(await window.look())).toBe(shown(fitted));
 }
 
-/** Every result has its call before it; every call that was answered in the log has its answer. */
+/** Checks that every result has its call before it, and every call answered in the log has its result. */
 function expectPairs(messages: readonly Message[]): void {
   const called = new Set<string>();
   for (const message of messages) {

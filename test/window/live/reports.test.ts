@@ -114,7 +114,7 @@ describe("an overflow error", () => {
     const healed = (await window.heal(words(63_900))) as Fitted;
     expect(healed.maxOutputTokens).toBe(64_000 - before.tokens);
     expect([healed.plan, sizeOf(healed)]).toEqual([undefined, sizeOf(before)]);
-    // A caller who asks for as much again is told what to do instead.
+    // A caller that requests the same output again gets an error that names the supported limit.
     await expect(window.heal(words(63_900))).rejects.toMatchObject({
       code: "WINDOW_OVERFLOW",
       details: { maxOutputTokens: 64_000 - before.tokens },

@@ -164,7 +164,7 @@ describe("the window of a session", () => {
     const window = session.window(SMALL);
     const { tokens, limits } = await window.fit();
     expect(tokens).toBeLessThanOrEqual(limits.most);
-    // What was just fitted is too short to be worth a summary.
+    // The content just fitted is too short to be worth a summary.
     await work(session, 60);
     expect((await session.compact())?.overlay).toBeDefined();
     isOver = true;

@@ -25,7 +25,7 @@ const REPLACING: Readonly<Record<string, Pass>> = {
   "clear results": clearResults({ keep: 1, excludeTools: ["Write"], clearInputs: true }),
   "trim results": trimResults({ longerThan: 300, head: 60, tail: 60 }),
 };
-/** Leaves work for the next time. */
+/** Passes that leave work for the next time. */
 const PARTIAL: Readonly<Record<string, Pass>> = {
   "clear some results": clearResults({ keep: 0, trigger: { calls: 1 }, clearAtLeast: 50, enough: 300 }),
 };
@@ -40,7 +40,7 @@ const HIDING: Readonly<Record<string, Pass>> = {
 const totalOf = (slots: readonly Slot[]) => slots.reduce((total, { tokens }) => total + tokens, 0);
 const editsOf = (proposals: readonly Proposal[]) => proposals.map(({ edit }) => edit);
 
-/** Calls and results that lack their counterpart, by place in the log. */
+/** Calls and results without their counterpart, by place in the log. */
 function orphansOf(slots: readonly Slot[], reusesIds: boolean): ReadonlySet<string> {
   if (reusesIds) {
     const answers = answersOf(slots);

@@ -33,7 +33,7 @@ function reads(...inputs: readonly object[]): readonly Slot[] {
   return windowOf(say("user", "start"), ...messages, ...end);
 }
 
-/** Which of the reads of a window have left it. */
+/** Which reads of a window have left it. */
 function leftOut(slots: readonly Slot[], pass: Pass = duplicateReads): readonly boolean[] {
   return applied(pass, slots)
     .filter(({ message }) => message.role === "tool")

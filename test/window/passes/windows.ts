@@ -4,11 +4,11 @@ import type { BlobPart, Part } from "../../../src/model/part.ts";
 import type { PassContext } from "../../../src/window/pass.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
-/** A length of each part that adds up, so that what edits free adds up as well. */
+/** An additive size of parts, so that the tokens freed by edits add up too. */
 export const tokensOf = (message: Message): number =>
   message.parts.reduce((total, part) => total + lengthOf(part), 0);
 
-/** What passes are told in tests. */
+/** The context of passes in tests. */
 export const context: PassContext = { session: "s", tokensOf };
 
 function lengthOf(part: Part): number {
@@ -17,7 +17,7 @@ function lengthOf(part: Part): number {
   return JSON.stringify(part).length;
 }
 
-/** A window of messages, in order, with seqs from 1. */
+/** A window of messages in order, with seqs starting at 1. */
 export function windowOf(...messages: readonly Message[]): readonly Slot[] {
   return messages.map((message, index) => ({
     seq: index + 1,
@@ -54,7 +54,7 @@ export const image = (sizeBytes: number): BlobPart => ({
   mime: "image/png",
 });
 
-/** The texts of a message, those inside results included. */
+/** The texts of a message, including those inside results. */
 export function textsOf(slot: Slot | undefined): string {
   return (slot?.message.parts ?? [])
     .flatMap((part): readonly Part[] => (part.type === "tool-result" ? part.output : [part]))
@@ -98,7 +98,9 @@ const output = fc.array(
   { maxLength: 3 },
 );
 
-/** One step of a random history: a message, or calls whose results come in the same or in further messages, or never. */
+/**
+ * One step of a random history: a message, or calls whose results come in the same or in further messages, or never.
+ */
 const step = fc.oneof(
   fc.record({
     type: fc.constant("say" as const),
@@ -120,7 +122,7 @@ const step = fc.oneof(
   }),
 );
 
-/** Random windows: roles do not alternate, calls are parallel, results late, twice or missing, ids may come again. */
+/** Random windows: roles do not alternate, calls are parallel, results late, duplicated or missing, ids may repeat. */
 export const windows = fc
   .record({
     steps: fc.array(step, { maxLength: 14 }),
@@ -172,7 +174,7 @@ export const windows = fc
     });
     const kept = messages.filter((_, index) => !lost.includes(index));
     const slots = kept.map(({ isNote, ...message }, index): Slot => {
-      // A message that was replaced stands at its old place under a later seq.
+      // A replaced message stays in its old position with a later seq.
       const seq = moved && index === 3 ? 1_000 : index * 2 + 1;
       return { seq, at: index, message, tokens: tokensOf(message), ...(isNote && { isNote }) };
     });

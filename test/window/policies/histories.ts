@@ -5,7 +5,7 @@ import type { TokensOf } from "../../../src/window/apply-edits.ts";
 import type { Budget, Policy, PolicyRun } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
-/** One token for each character of what is said, and none for calls, so that tests can be worked out by hand. */
+/** One token per character of text and none for calls, so that expected values can be computed by hand. */
 export function charactersAsTokens(message: Message): number {
   return message.parts.reduce((sum, part) => sum + charactersOf(part), 0);
 }
@@ -15,7 +15,7 @@ function charactersOf(part: Part): number {
   return part.type === "tool-result" ? part.output.reduce((sum, inner) => sum + charactersOf(inner), 0) : 0;
 }
 
-/** Slots with seqs from 1 on. */
+/** Slots with seqs starting at 1. */
 export function slotsOf(
   messages: readonly Message[],
   tokensOf: TokensOf = charactersAsTokens,
@@ -28,12 +28,12 @@ export function slotsOf(
   }));
 }
 
-/** A text of so many characters. */
+/** A text of `characters` characters. */
 export function says(role: Role, characters: number): Message {
   return { role, parts: [{ type: "text", text: "x".repeat(characters) }] };
 }
 
-/** A call and its result of so many characters. */
+/** A call and its result of `characters` characters. */
 export function reads(callId: string, path: string, characters: number): readonly [Message, Message] {
   const output = [{ type: "text", text: "y".repeat(characters) }] as const;
   return [
@@ -42,7 +42,7 @@ export function reads(callId: string, path: string, characters: number): readonl
   ];
 }
 
-/** Gives a run some slots and takes the window. */
+/** Observes slots and fits the window. */
 export function fitAll(run: PolicyRun, slots: readonly Slot[], isHot = true): readonly Slot[] {
   for (const slot of slots) run.observe(slot);
   return run.fit({ isHot });
@@ -105,7 +105,7 @@ function messagesOf({ said, results, isSplit, path }: Turn, turn: number): reado
   return [reply, { role: "tool", parts: answers }];
 }
 
-/** Histories in which roles need not alternate, calls come in parallel and some are answered late or never. */
+/** Histories in which roles need not alternate, calls are parallel and some are answered late or never. */
 export const histories: fc.Arbitrary<readonly Message[]> = fc
   .array(
     fc.oneof(

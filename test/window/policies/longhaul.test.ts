@@ -18,7 +18,7 @@ const start = (course: Course = {}, own = budget) => policy.start(own, estimateM
 const textOf = (slot: Slot | undefined) =>
   (slot ? flatParts(slot.message) : []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 
-/** A user's task and so many steps that read a file of about 1,000 tokens each. */
+/** A user's task and `steps` steps that read a file of about 1,000 tokens each. */
 function work(steps: number): readonly Message[] {
   const read = (step: number): readonly Message[] => [
     {
@@ -43,7 +43,7 @@ function code(step: number): string {
   ).join("\n");
 }
 
-/** Calls and results go together, so that one needs the room of the other. */
+/** Adds counterparts, because calls and results stay together and share their space. */
 function withTied(kept: readonly Slot[], said: readonly Slot[]): readonly Slot[] {
   const idsOf = ({ message }: Slot) => [...callIdsOf(message), ...answeredBy(message)];
   const ids = new Set(kept.flatMap(idsOf));
@@ -69,10 +69,10 @@ describe("what is protected", () => {
             const calls = new Set(sent.flatMap(({ message }) => callIdsOf(message)));
             const window = new Map(sent.map((shown) => [shown.isNote ? -1 : shown.seq, shown]));
             const kept = said.filter(({ seq }) => protectedSeqs(said).has(seq));
-            // What had to be clipped once stays so until the next rebuild.
+            // Content that was clipped stays clipped until the next rebuild.
             if (sizeOf(withTied(kept, said)) > tokens - 100) return;
             for (const { seq, message } of kept) {
-              // A result whose call left while it was still open can only be sent as words.
+              // A result whose call left while it was still open can only be sent as text.
               if (answeredBy(message).some((callId) => !calls.has(callId))) continue;
               expect(window.get(seq)?.message).toEqual(message);
             }

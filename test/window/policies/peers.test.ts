@@ -43,7 +43,7 @@ describe("cline", () => {
   });
 
   test("drops half of what follows the first pair, an even number", () => {
-    // Ten messages of 80 reach the 800 that are allowed; of the eight after the first pair, floor(8 / 4) · 2 = 4 leave.
+    // Ten messages of 80 reach the limit of 800; of the eight after the first pair, floor(8 / 4) · 2 = 4 leave.
     expect(seqsOf(windowOf(cline(), talk(10, 80), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
   });
 
@@ -71,7 +71,7 @@ describe("cline", () => {
       ...[says("user", 10), says("assistant", 10), ...reads("a", "a.ts", 200)],
       ...[...reads("b", "a.ts", 200), says("user", 500), says("assistant", 10)],
     ];
-    // Of the six after the first pair floor(6 / 4) · 2 = 2 leave: the first read with its result.
+    // Of the six after the first pair, floor(6 / 4) · 2 = 2 leave: the first read with its result.
     const window = windowOf(cline(), messages, budgetOf(1_000));
     expect(seqsOf(window)).toEqual([1, 2, 5, 6, 7, 8]);
   });
@@ -83,7 +83,7 @@ describe("roo", () => {
   });
 
   test("drops half of what follows the first message, an even number", () => {
-    // 950 > 900: of the nine after the first message, floor(9 / 2) = 4 leave; of ten, 5 made even: 4.
+    // 950 > 900: of the nine after the first message, floor(9 / 2) = 4 leave; of ten, 5 rounded down to even: 4.
     expect(seqsOf(windowOf(roo(), talk(10, 95), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
     expect(seqsOf(windowOf(roo(), talk(11, 90), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10, 11]);
   });
@@ -93,7 +93,8 @@ describe("roo", () => {
   });
 
   test("never parts a call from its results", () => {
-    // Floor(5 / 2) made even is 2, and the call with two results is 3: at least one group leaves, so all three do.
+    // floor(5 / 2) rounded down to even is 2, and the call with two results is 3: at least one group
+    // leaves, so all three do.
     const [call, result] = reads("a", "a.ts", 300);
     const messages = [
       says("user", 100),
@@ -122,7 +123,7 @@ describe("roo that condenses", () => {
   const condensing = (options: CondenseOptions = {}) => roo({ condense: options });
 
   test("from half of what is allowed on keeps the first message and the last three", () => {
-    // Allowed are 900 of 1,000, half of that is 450: nine messages of 50 reach it, eight do not.
+    // The limit is 900 of 1,000, half of that is 450: nine messages of 50 reach it, eight do not.
     expect(seqsOf(windowOf(condensing(), talk(8, 50), budgetOf(1_000)))).toHaveLength(8);
     expect(seqsOf(windowOf(condensing(), talk(9, 50), budgetOf(1_000)))).toEqual([1, 7, 8, 9]);
   });
@@ -193,7 +194,7 @@ describe("openclaw", () => {
   });
 
   test("keeps no more messages than its window allows", () => {
-    // Below 16k: 20 messages. Of 24 the first exchange stays for the first message's sake, and two others leave.
+    // Below 16k: 20 messages. Of 24, the first exchange stays for the sake of the first message, and two others leave.
     expect(seqsOf(windowOf(openclaw(), talk(24, 1), budgetOf(1_000)))).toEqual([
       ...[1, 2],
       ...Array.from({ length: 18 }, (_, index) => index + 7),
@@ -219,7 +220,7 @@ describe("openclaw", () => {
 
   test("clears the oldest results until half of the window is enough", () => {
     const messages = [says("user", 10), ...manyReads(20, 3_500)];
-    // 70,010 of 100,000, and 59,500 characters may be cleared; six stubs of at most 84 instead of 3,500 give back 20,496.
+    // 70,010 of 100,000, and 59,500 characters may be cleared; six stubs of at most 84 instead of 3,500 free 20,496.
     const window = windowOf(openclaw(), messages, budgetOf(100_000), false);
     expect(outputAt(window, 13)).toBe(
       "[The result of read_file (3,500 characters) was left out; to see it: expand #13]",
@@ -257,7 +258,7 @@ describe("anthropic-clear", () => {
   });
 
   test("drops half of the messages only if the limit still bites", () => {
-    // No results to clear: of the eight after the first pair four leave.
+    // No results to clear: of the eight after the first pair, four leave.
     expect(seqsOf(windowOf(anthropicClear(), talk(10, 100), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(anthropicClear(), talk(10, 101), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
   });

@@ -6,7 +6,7 @@ const ENVIRONMENT = "<environment_details>\n# Open Tabs\nsrc/part.ts\n</environm
 const RULE = "Never touch the vault, and indent with tabs.";
 const LATER = "And keep the licence at the head of each file.";
 
-/** A step of an agent that writes its calls as tags, with a result that comes in the user's name. */
+/** A step of an agent that writes its calls as tags, with the result in a user message. */
 function step(number: number, words?: string) {
   const path = `src/part_${number % 9}.ts`;
   const lines = Array.from({ length: 60 }, (_, at) => `const value_${number}_${at} = compute(${at});`);

@@ -7,15 +7,17 @@ import type { Slot } from "../../../src/window/slot.ts";
 import type { Random } from "../../formats/fuzz/random.ts";
 import { isBare, orphansIn, reusesIds, tiedTo, tokensOf, untouchable, withoutCall } from "./rules.ts";
 
-/** What is not asked of a policy. */
+/** Rules that a policy is exempt from. */
 export interface Exemptions {
-  /** Sends what does not fit. */
+  /** May send windows that do not fit. */
   readonly budget?: true;
-  /** Makes a window anew from what was said, so that what had left or was clipped can come back. */
+  /** Rebuilds windows from the log, so that evicted or clipped content can come back. */
   readonly rebuilds?: true;
 }
 
-/** Runs a session under a policy and returns the first rule that it breaks, in words; undefined if it keeps them all. */
+/**
+ * Runs a session under a policy and returns a description of the first rule it breaks; undefined if it keeps them all.
+ */
 export function brokenRule(
   policy: Policy,
   messages: readonly Message[],
@@ -58,7 +60,7 @@ export function brokenRule(
 }
 
 interface Fit {
-  /** The window that was sent last, with what has come since. */
+  /** The last sent window, with the messages since. */
   readonly before: readonly Slot[];
   readonly window: readonly Slot[];
   readonly said: readonly Slot[];
@@ -93,7 +95,7 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
   },
 
   "touches nothing that is protected": ({ before, window, budget, pins, exempt, said }) => {
-    // Of an id that came again, a rebuild cannot tell which of its calls was answered by a result that has left.
+    // With a repeated id, a rebuild cannot tell which of its calls an evicted result answered.
     if (exempt.rebuilds && reusesIds(said)) return true;
     const asSaid = new Map(said.map((slot) => [slot.seq, slot]));
     const fixed = untouchable(before, pins);
@@ -102,7 +104,7 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
     const staying = [...tiedTo(new Set([...spared, ...system]), before)];
     const whole = exempt.rebuilds ? staying.map((slot) => asSaid.get(slot.seq) ?? slot) : staying;
     const lost = withoutCall(before);
-    // A result that is shown as words takes a notice more.
+    // A result shown as text needs an extra notice.
     if (sizeOf(whole) + lost.size * 10 > budget.tokens - budget.system) return true;
     return spared.every((slot) => {
       const shown = window.find(({ seq, isNote }) => seq === slot.seq && !isNote)?.message;

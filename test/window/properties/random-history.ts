@@ -18,8 +18,8 @@ const COMMANDS = ["npm test", "cat a.ts", "sed -n '1,5p' b.ts", "git status"];
 type Output = ToolResultPart["output"];
 
 /**
- * A history as no provider would accept it and real ones come close to: roles do not alternate, calls are parallel,
- * results come late, out of order, twice or never, ids come again, parts are empty, some are huge.
+ * A history that no provider would accept but real ones come close to: roles do not alternate, calls are parallel,
+ * results come late, out of order, twice or never, ids repeat, parts are empty, some are huge.
  */
 export function randomHistory(random: Random): readonly Message[] {
   const messages: Message[] = [];
@@ -41,7 +41,7 @@ export function randomHistory(random: Random): readonly Message[] {
   return messages;
 }
 
-/** Calls of one reply and what answers them; answers that are to come later go to `late`. */
+/** Calls of one reply and their results; delayed results go to `late`. */
 function callsAndResults(random: Random, nextId: () => string, late: Message[]): readonly Message[] {
   const ids = Array.from({ length: 1 + random.below(3) }, nextId);
   const parts = ids.map((callId) => call(random, callId));

@@ -9,14 +9,14 @@ const data = process.env.LONGHAUL_DATA ?? "../shared/data";
 const manifest = join(data, "transcripts/manifest.json");
 const recordings = join(data, "../recordings");
 
-/** Whether this machine has real transcripts, and requests that real clients sent. */
+/** Whether this machine has real transcripts, and recorded requests of real clients. */
 export const HAS_TRANSCRIPTS = existsSync(manifest);
 export const HAS_RECORDINGS = existsSync(recordings);
 
 const FILES_A_FORMAT = 3;
 const MAX_PACKED_BYTES = 150_000;
 
-/** What was said in some small transcripts of each format; what was too large for the log is left beside it. */
+/** The messages of some small transcripts of each format; blobs are not loaded. */
 export async function readTranscripts(): Promise<readonly (readonly Message[])[]> {
   const files: { gz: string; fmt: string; gz_bytes: number }[] = JSON.parse(readFileSync(manifest, "utf8"));
   const small = files.filter(({ gz_bytes }) => gz_bytes < MAX_PACKED_BYTES);
@@ -26,7 +26,7 @@ export async function readTranscripts(): Promise<readonly (readonly Message[])[]
   return imported(chosen.map(({ gz }) => join(data, "transcripts", gz)));
 }
 
-/** The messages of requests that real clients sent. */
+/** The messages of recorded requests of real clients. */
 export async function readRecordings(): Promise<readonly (readonly Message[])[]> {
   const folder = mkdtempSync(join(tmpdir(), "longhaul-test-"));
   try {

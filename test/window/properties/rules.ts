@@ -5,7 +5,7 @@ import { groupsOf } from "../../../src/window/group.ts";
 import { newestQuestion, verbatimSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
-/** Tokens that add up part by part, so that a message of some parts takes no less than one of fewer. */
+/** An additive token count, so that a message never takes less than a subset of its parts. */
 export function tokensOf(message: Message): number {
   return message.parts.reduce((sum, part) => sum + partTokens(part), 2);
 }
@@ -47,13 +47,13 @@ export function orphansIn(slots: readonly Slot[]): ReadonlySet<string> {
   return orphans;
 }
 
-/** Whether an id stands for more than one call, so that orphans cannot be told by their ids. */
+/** Whether an id is used by more than one call, so that ids do not identify orphans. */
 export function reusesIds(slots: readonly Slot[]): boolean {
   const ids = slots.flatMap(({ message }) => callIdsOf(message));
   return new Set(ids).size < ids.length;
 }
 
-/** Seqs of the results whose call has left, or was never there before them. */
+/** Seqs of results without an earlier call. */
 export function withoutCall(slots: readonly Slot[]): ReadonlySet<number> {
   const called = new Set<string>();
   const seqs = new Set<number>();
@@ -65,8 +65,8 @@ export function withoutCall(slots: readonly Slot[]): ReadonlySet<number> {
 }
 
 /**
- * Seqs of what is never hidden: system messages, the first and the newest message of the user, the last group, the latest
- * reply, and pins.
+ * Seqs that are never hidden: system messages, the first and the newest user message, the last group,
+ * the latest reply, and pins.
  */
 export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): ReadonlySet<number> {
   const isFixed = ({ seq, message, isNote }: Slot) => pins.has(seq) || (message.role === "system" && !isNote);
@@ -88,7 +88,7 @@ export function untouchable(slots: readonly Slot[], pins: ReadonlySet<number>): 
   return seqs;
 }
 
-/** Slots that cannot leave without some of these: they are of their group, or hold calls or results of theirs. */
+/** Slots that cannot leave without some of these: they share their group, calls or results. */
 export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): ReadonlySet<Slot> {
   const tied = new Set(some);
   const groups = groupsOf(slots).map(({ from, to }) => slots.slice(from, to + 1));
@@ -104,8 +104,8 @@ export function tiedTo(some: ReadonlySet<Slot>, slots: readonly Slot[]): Readonl
 }
 
 /**
- * True if nothing can be made smaller: pins, system messages, the newest question, the latest reply, reasoning, ids and
- * names of calls, and notices of what was clipped.
+ * True if nothing can be made smaller: only pins, system messages, the newest question, the latest reply, reasoning,
+ * ids and names of calls, and clip notices are left.
  */
 export function isBare(slots: readonly Slot[], pins: ReadonlySet<number>): boolean {
   const verbatim = verbatimSeqs(slots, pins);

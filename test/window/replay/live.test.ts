@@ -21,7 +21,7 @@ const lines = (turn: number, count: number) =>
     (_, line) => `${line + 1}\texport const value_${turn}_${line} = ${turn};`,
   ).join("\n");
 
-/** A coding session as recordings have them: questions, reads, the same files again, and answers. */
+/** A coding session like recorded ones: questions, reads, repeated reads, and answers. */
 function recording(steps: number): readonly Message[] {
   const messages: Message[] = [];
   for (let step = 0; step < steps; step++) {
@@ -52,8 +52,8 @@ const PART_FRAME = 12;
 const PROTOCOL_CALL = 50;
 
 /**
- * Counts as the protocol does, once the frames that estimates add are taken off: every message of the recording has one
- * part, and only results begin with a number or a bracket.
+ * Counts like the protocol, after subtracting the framing that estimates add: every message of the recording has one
+ * part, and only results begin with a digit or a bracket.
  */
 const tokenizer: Tokenizer = {
   name: "o200k_base",
@@ -72,7 +72,7 @@ interface LiveRun {
   readonly reasons: readonly string[];
 }
 
-/** Sends a request before every reply through `session.window()`, whose provider counts as the protocol does. */
+/** Sends a request before every reply through `session.window()`, with a provider that counts like the protocol. */
 async function runLive(
   kernel: Kernel,
   policy: Policy,
@@ -120,7 +120,7 @@ function runReplay(policy: Policy, said: readonly SaidMessage[], window: number)
   return sent;
 }
 
-/** Windows in which the constants of each policy decide, and not what may be sent at most. */
+/** Windows in which the constants of each policy are decisive, not the maximum request size. */
 const PEERS = {
   cline: [64_000, 100_000, 128_000],
   roo: [32_000, 64_000, 128_000],
@@ -144,7 +144,7 @@ describe("a live window", () => {
       for (const [at, messages] of sent.entries())
         expect({ at, messages }).toEqual({ at, messages: replayed[at] });
       expect(reasons.length).toBeGreaterThan(0);
-      // The name alone would say nothing.
+      // The policy's name alone would be meaningless as a reason.
       expect(reasons).not.toContain(name);
     },
   );

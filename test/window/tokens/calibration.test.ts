@@ -9,7 +9,7 @@ import {
 
 type Report = readonly [estimated: number, reported: number];
 
-/** Numbers between 0 and 1 that a seed decides. */
+/** Seeded numbers between 0 and 1. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,7 +20,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Requests of a growing session whose reports lie around `factor` with a standard deviation of 2.5 %. */
+/** Requests of a growing session whose reports vary around `factor` with a standard deviation of 2.5 %. */
 function reportsOf(factor: number, seed: number, count: number): readonly Report[] {
   const random = randomOf(seed);
   return Array.from({ length: count }, (_, index) => {
@@ -34,7 +34,7 @@ function taught(reports: readonly Report[], start = calibration()): Calibration 
   return reports.reduce((learned, [estimated, reported]) => learned.observe(estimated, reported), start);
 }
 
-/** Mean error of what is predicted of each report before it is seen. */
+/** Mean error of predicting each report before it is seen. */
 function meanError(reports: readonly Report[], start: Calibration): number {
   let learned = start;
   let sum = 0;

@@ -4,7 +4,7 @@ import type { Message } from "../../../src/model/message.ts";
 import type { BlobPart, Part } from "../../../src/model/part.ts";
 import { estimateMessage, estimateText, IMAGE_TOKENS, SAFETY } from "../../../src/window/tokens/estimate.ts";
 
-/** Own words with the count that the o200k_base tokenizer gives for them. */
+/** Original texts with their exact o200k_base counts. */
 const COUNTED: readonly (readonly [kind: string, text: string, tokens: number])[] = [
   [
     "English prose",

@@ -4,7 +4,7 @@ import { untaught } from "../../../src/window/tokens/calibration.ts";
 import { SAFETY } from "../../../src/window/tokens/estimate.ts";
 import { type Gauge, gauge } from "../../../src/window/tokens/gauge.ts";
 
-/** A provider that counts so many tokens for an estimated one, and a prompt of its own. */
+/** Reports of a provider that counts `factor` tokens per estimated one, plus a prefix of its own. */
 function reported(start: Gauge, factor: number, prefix: number, sizes: readonly number[]): Gauge {
   return sizes.reduce((known, size) => known.observe(size, Math.round(prefix + factor * size)), start);
 }

@@ -2,7 +2,10 @@ import { packTerms, unpackTerms } from "../../term-list.ts";
 
 const HASH_BYTES = 16;
 
-/** Hash and terms of a chunk in one: reading a row costs by its columns, and by its blobs most. */
+/**
+ * Packs a chunk's hash and terms into one blob: the cost of reading a row grows with its
+ * columns, most of all with blobs.
+ */
 export function packBody(hash: Uint8Array, terms: ArrayLike<number>): Uint8Array {
   const packed = packTerms(terms);
   const body = new Uint8Array(HASH_BYTES + packed.length);
@@ -11,12 +14,10 @@ export function packBody(hash: Uint8Array, terms: ArrayLike<number>): Uint8Array
   return body;
 }
 
-/** The hash in a body. */
 export function hashOfBody(body: Uint8Array): Uint8Array {
   return body.subarray(0, HASH_BYTES);
 }
 
-/** The term numbers in a body. */
 export function termsOfBody(body: Uint8Array): Uint32Array {
   return unpackTerms(body.subarray(HASH_BYTES));
 }

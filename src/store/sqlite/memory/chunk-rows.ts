@@ -8,7 +8,7 @@ import type { Sources } from "./sources.ts";
 const COLUMNS =
   "number, source, turn, seq, part, start, stop, at, author, speaker, traits, turn_length, body";
 
-/** Chunks held in memory, about a kilobyte each: questions of one conversation find the same ones again and again. */
+/** Chunks cached in memory, about 1 KB each: questions of one conversation find the same chunks repeatedly. */
 const MOST_HELD = 8_192;
 
 /** Chunks as rows. */
@@ -76,7 +76,7 @@ export class ChunkRows {
     }
   }
 
-  /** Number of the chunk added last. */
+  /** Number of the last added chunk. */
   last(): number {
     return (this.#statements.last.get()?.seq as number | undefined) ?? 0;
   }
@@ -101,8 +101,8 @@ export class ChunkRows {
   }
 
   /**
-   * The chunks of a turn have consecutive numbers, and mostly so have turns that follow each other: single rows by number
-   * are read faster than any list. Where another source came between, the index finds the neighbours.
+   * Collects neighbors by number: the chunks of a turn, and mostly of adjacent turns, have consecutive numbers, and
+   * single rows are read faster than lists. The index finds the neighbors where another source lies in between.
    */
   #collect(number: number, reach: number, limit: number, found: Map<number, StoredChunk>): void {
     const own = this.#one(number);
@@ -148,7 +148,7 @@ export class ChunkRows {
     this.#stamp = stamp;
   }
 
-  /** Within a read: the terms of chunks from a number on. */
+  /** Within a read: the terms of chunks, starting at a number. */
   termsFrom(from: number, limit: number): TailChunk[] {
     return this.#statements.terms.all(from, limit).map((row) => ({
       number: row.number as number,

@@ -2,7 +2,7 @@ import type { Database } from "../database.ts";
 
 const MOST_HELD = 200_000;
 
-/** Terms and their numbers. What is held in memory is good while nothing was removed from the index. */
+/** Terms and their numbers. The cache is valid while nothing was removed from the index. */
 export class Dictionary {
   readonly #statements;
   readonly #numbers = new Map<string, number>();
@@ -18,7 +18,10 @@ export class Dictionary {
     };
   }
 
-  /** Within a transaction, before anything is looked up: drops what others may have removed. Returns the index's stamp. */
+  /**
+   * Within a transaction, before any lookup: clears the cache if terms may have been removed.
+   * Returns the index's stamp.
+   */
   refresh(): number {
     const stamp = this.#statements.stamp.get()?.value as number;
     if (stamp !== this.#stamp) this.clear();
@@ -40,7 +43,7 @@ export class Dictionary {
     return number;
   }
 
-  /** Within a write transaction: the number of a term, given now if it has none. */
+  /** Within a write transaction: the number of a term, assigned on first use. */
   require(term: string): number {
     const known = this.numberOf(term);
     if (known !== undefined) return known;
@@ -58,7 +61,7 @@ export class Dictionary {
   }
 
   #hold(term: string, number: number): void {
-    // Emptied whole: what is in use comes back at once, and no order has to be kept.
+    // Clear the whole cache: terms in use come back at once, and no order has to be kept.
     if (this.#numbers.size >= MOST_HELD) this.#numbers.clear();
     if (this.#terms.size >= MOST_HELD) this.#terms.clear();
     this.#numbers.set(term, number);

@@ -4,7 +4,7 @@ import type { Database } from "../database.ts";
 /** Seq that stands for the whole session. */
 const WHOLE = 0;
 
-/** What is about to be erased from the log, noted before, so that a crash in between cannot leave its chunks. */
+/** Records of pending erasures from the log, so that a crash in between cannot leave their chunks. */
 export class Erasures {
   readonly #db: Database;
   readonly #statements;

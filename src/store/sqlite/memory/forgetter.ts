@@ -15,7 +15,7 @@ interface Doomed {
   readonly hash: Uint8Array;
 }
 
-/** Takes chunks out of the index: rows, postings, vectors, and terms that nothing else has. */
+/** Removes chunks from the index: rows, postings, vectors, and terms without other chunks. */
 export class Forgetter {
   readonly #db: Database;
   readonly #sources: Sources;
@@ -106,7 +106,7 @@ export class Forgetter {
   #erasePostings(segment: number, rows: readonly Doomed[]): void {
     const blob = this.#statements.segment.get(segment)?.sources as Uint8Array | undefined;
     if (!blob) {
-      // Someone may be making them right now; he will notice the stamp and begin again.
+      // A concurrent seal may be writing these postings; it will notice the stamp and start again.
       this.#statements.dropPostings.run(segment);
       return;
     }
@@ -130,7 +130,10 @@ export class Forgetter {
     }
   }
 
-  /** What was said must not live on in the cache either; what a file held may, since files change back and forth. */
+  /**
+   * Erases vectors; cached vectors of messages are erased too, but those of files are kept because
+   * files change back and forth.
+   */
   #eraseVectors(segment: number, rows: readonly Doomed[], isCacheErased: boolean): void {
     for (const embedder of this.#statements.embedders.all()) {
       const number = embedder.number as number;
@@ -150,7 +153,7 @@ export class Forgetter {
     }
   }
 
-  /** Removes those of the terms that no chunk has any more: a word may be a secret. */
+  /** Removes terms that no chunk contains any more, because a word may be a secret. */
   async #collectTerms(terms: readonly number[]): Promise<void> {
     for (let at = 0; at < terms.length; at += TERMS_PER_STEP) {
       await this.#db.transact(() => {

@@ -4,7 +4,7 @@ import type { Freed } from "../../freed.ts";
 import type { SessionStore } from "../../session-store.ts";
 import type { SqliteMemory } from "./sqlite-memory.ts";
 
-/** Entries whose redaction also takes their chunks out of the index. */
+/** Wraps entries so that a redaction also removes their chunks from the index. */
 export function forgettingEntries(entries: EntryStore, memory: SqliteMemory): EntryStore {
   return {
     append: (requests) => entries.append(requests),
@@ -21,7 +21,7 @@ export function forgettingEntries(entries: EntryStore, memory: SqliteMemory): En
   };
 }
 
-/** Sessions whose deletion also takes their chunks out of the index. */
+/** Wraps sessions so that a deletion also removes their chunks from the index. */
 export function forgettingSessions(sessions: SessionStore, memory: SqliteMemory): SessionStore {
   return {
     open: (session) => sessions.open(session),
@@ -33,8 +33,8 @@ export function forgettingSessions(sessions: SessionStore, memory: SqliteMemory)
 }
 
 /**
- * Notes, erases, forgets. The index must not stand in the log's way: if it fails, what is left in it is found by the note,
- * and a recall shows no chunk whose entry is gone.
+ * Records the erasure, erases, and forgets. A failing index must not block the log: leftovers are found through the
+ * record, and recall shows no chunk whose entry is gone.
  */
 async function erasing(
   memory: SqliteMemory,
@@ -50,7 +50,7 @@ async function erasing(
     await memory.settleErasure(session, seqs);
     return { ...freed, scrubbed: (await memory.scrub()) && freed.scrubbed };
   } catch {
-    // Caught up with when the index is next used.
+    // Retried when the index is next used.
     return { ...freed, scrubbed: false };
   }
 }

@@ -4,10 +4,10 @@ import { PostingsMaker, placeOf } from "../../postings.ts";
 import type { Database } from "../database.ts";
 import type { ChunkRows } from "./chunk-rows.ts";
 
-/** Rows read or written before other work gets its turn. */
+/** Rows read or written before yielding to other work. */
 const ROWS_PER_STEP = 2_048;
 
-/** Segments whose postings are made, and the making of the next one. */
+/** Sealed segments, and sealing of the next one. */
 export class Segments {
   readonly #db: Database;
   readonly #chunks: ChunkRows;
@@ -26,7 +26,7 @@ export class Segments {
     };
   }
 
-  /** Within a read. */
+  /** Must be called within a read. */
   state(): IndexState {
     return {
       lastChunk: this.#chunks.last(),
@@ -56,8 +56,8 @@ export class Segments {
   }
 
   /**
-   * In steps that let others work in between. Every step that writes makes sure that nothing was removed since the chunks
-   * were read and that nobody else has finished: postings never outlive their chunks.
+   * Works in steps between which others can work. Every write step checks that nothing was removed since the chunks
+   * were read and that no other process has sealed the segment: postings never outlive their chunks.
    */
   async seal(): Promise<boolean> {
     const before = await this.#db.snapshot(() => this.state());
@@ -81,7 +81,7 @@ export class Segments {
     };
     const postings = maker.postings();
     for (;;) {
-      // Taken before the transaction, which is tried again while others write.
+      // Collected before the transaction, which is retried while others write.
       const rows: Omit<PostingsRow, "segment">[] = [];
       while (rows.length < ROWS_PER_STEP) {
         const next = postings.next();

@@ -7,7 +7,7 @@ const KIND_NUMBERS: Readonly<Record<SourceKind, number>> = { session: 1, file: 2
 const COLUMNS =
   "number, kind, name, version, cursor, root, size_bytes, modified_ms, definitions, turns, chunks, terms";
 
-/** The sources of chunks. All methods are for callers inside a transaction or a read. */
+/** The sources of chunks. All methods must be called inside a transaction or a read. */
 export class Sources {
   readonly #statements;
 
@@ -54,7 +54,7 @@ export class Sources {
     return this.#statements.list.all(query.after ?? 0, kind, query.root ?? null, query.limit).map(toSource);
   }
 
-  /** Writes a source down and returns its number. */
+  /** Inserts or updates a source and returns its number. */
   put(source: SourceState): number {
     const { kind, name, version, cursor, root, sizeBytes, modifiedMs, definitions } = source;
     const row = this.#statements.put.get(
@@ -74,7 +74,7 @@ export class Sources {
     this.#statements.count.run(added.lastTurn, added.chunks, added.terms, number);
   }
 
-  /** Gives a source a version that no source has: whatever a crash leaves of it will be forgotten. */
+  /** Sets a version that no source has, so that anything a crash leaves of the source will be forgotten. */
   doom(number: number): void {
     this.#statements.doom.run(number);
   }

@@ -21,12 +21,12 @@ import { Segments } from "./segments.ts";
 import { Sources } from "./sources.ts";
 import { Vectors } from "./vectors.ts";
 
-/** Larger than the log's: the index is written in batches and read in stretches. */
+/** Larger than the log's: the index is written in batches and read in ranges. */
 const PAGE_BYTES = 4096;
 /** Enough for the upper levels of the trees at a million chunks. */
 const CACHE_KIB = 16_384;
 
-/** What makes an index worth nothing, so that another one is begun. */
+/** Errors after which the index is replaced by a new one. */
 const HOPELESS: readonly ErrorCode[] = ["STORE_CORRUPT", "STORE_FOREIGN", "SCHEMA_TOO_NEW"];
 
 interface Tables {
@@ -40,7 +40,7 @@ interface Tables {
   readonly vectors: Vectors;
 }
 
-/** The index in a database file of its own, opened when it is first needed; a damaged one is put aside. */
+/** The index in its own database file, opened on first use; a damaged file is moved aside. */
 export class SqliteMemory implements MemoryStore {
   readonly vectors: VectorStore;
   readonly #path: string;
@@ -69,7 +69,7 @@ export class SqliteMemory implements MemoryStore {
     };
   }
 
-  /** False while nothing was ever indexed here: then there is nothing to forget either. */
+  /** False if nothing was ever indexed, so there is nothing to forget. */
   get exists(): boolean {
     return this.#opening !== undefined || (this.#path !== ":memory:" && existsSync(this.#path));
   }
@@ -163,7 +163,7 @@ export class SqliteMemory implements MemoryStore {
     return this.#path === ":memory:" ? 0 : sizeOf(this.#path) + sizeOf(`${this.#path}-wal`);
   }
 
-  /** Empties the journal, which still holds what was forgotten; false if a reader elsewhere prevented that. */
+  /** Truncates the journal, which still contains forgotten content; returns false if a reader prevented that. */
   scrub(): Promise<boolean> {
     return this.#use(({ db }) => db.emptyJournal());
   }
@@ -188,7 +188,7 @@ export class SqliteMemory implements MemoryStore {
       return await work(await opening);
     } catch (error) {
       if (!isLonghaulError(error, "STORE_CORRUPT") || this.#path === ":memory:") throw error;
-      // Everything in it can be made again, so that is what happens.
+      // The index is derived, so a damaged one is moved aside and rebuilt.
       if (this.#opening === opening) {
         this.#opening = undefined;
         (await opening.catch(() => undefined))?.db.close();
@@ -211,7 +211,7 @@ export class SqliteMemory implements MemoryStore {
     this.#prepare();
     this.#prepare = () => undefined;
     const options = {
-      // Lost with a crash of the machine, the last batches are indexed once more.
+      // If the machine crashes, the last batches are indexed again.
       durability: "process",
       busyTimeoutMs: this.#busyTimeoutMs,
       migrations: MEMORY_MIGRATIONS,

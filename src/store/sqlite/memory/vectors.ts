@@ -20,7 +20,7 @@ export class Vectors implements VectorStore {
          ORDER BY number LIMIT ?3`,
       ),
       write: db.prepare(
-        // Only for a chunk that is still there: it may have been forgotten while its text was being embedded.
+        // Only for existing chunks: a chunk may have been forgotten while its text was being embedded.
         `INSERT OR REPLACE INTO loose_vectors (embedder, chunk, vector)
          SELECT ?1, number, ?3 FROM chunks WHERE number = ?2`,
       ),

@@ -1,6 +1,6 @@
 /**
- * The ground floor. Entries are keyed by session number and seq packed into one integer (see key.ts), so that an
- * append touches one b-tree and no index; blob references are written only by entries that have any.
+ * Sessions, entries, drafts and blobs. Entries are keyed by session number and seq packed into one integer (see
+ * key.ts), so that an append touches one b-tree and no index; only entries with blobs write blob references.
  */
 export const sql = `
 CREATE TABLE sessions (

@@ -1,6 +1,6 @@
 /**
- * Where imported entries come from. An intake is one foreign source that feeds one session; every record taken in has a
- * row, so that it is taken in once. `stamp` counts the changes, which tells an importer that another one came between.
+ * Sources of imported entries. An intake is one foreign source that feeds one session; every imported record has a row,
+ * so that it is imported once. `stamp` counts changes and reveals concurrent importers.
  */
 export const sql = `
 CREATE TABLE intakes (

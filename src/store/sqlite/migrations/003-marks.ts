@@ -1,7 +1,4 @@
-/**
- * Finds the few entries that say how the window differs from the log (overlays, kind 6) and what is pinned in it (kind 8)
- * without a walk through all the others, whose appends pay nothing for it.
- */
+/** Partial index of overlays (kind 6) and pins (kind 8), which are few; appends of other kinds pay nothing for it. */
 export const sql = `
 CREATE INDEX entries_marks ON entries (kind, key) WHERE kind = 6 OR kind = 8;
 `;

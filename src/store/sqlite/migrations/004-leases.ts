@@ -1,4 +1,4 @@
-/** Who is the only one to do something, and until when. */
+/** Exclusive claims with an expiry. */
 export const sql = `
 CREATE TABLE leases (
   name TEXT PRIMARY KEY,

@@ -1,6 +1,6 @@
 /**
- * Where tasks stand. What they are and how they ended is in their entries; a row finds those and decides who may write.
- * The partial indexes hold only what somebody still has to do something about.
+ * States of tasks. Plans and outcomes are in the tasks' entries; a row locates those and decides who may write. The
+ * partial indexes contain only tasks with open work.
  */
 export const sql = `
 CREATE TABLE tasks (

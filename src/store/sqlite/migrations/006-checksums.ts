@@ -1,2 +1,2 @@
-/** Changes no table: programs that know no payloads with checksums must not open the store. */
+/** Changes no table; keeps versions that do not know payload checksums from opening the store. */
 export const sql = "SELECT 'payloads have checksums'";

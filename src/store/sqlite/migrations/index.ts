@@ -5,5 +5,5 @@ import { sql as leases } from "./004-leases.ts";
 import { sql as tasks } from "./005-tasks.ts";
 import { sql as checksums } from "./006-checksums.ts";
 
-/** All migrations in order; number n brings a database from user_version n-1 to n. Never edited once released. */
+/** All migrations in order; migration n upgrades a database from user_version n-1 to n. Never edited once released. */
 export const MIGRATIONS: readonly string[] = [log, intakes, marks, leases, tasks, checksums];

@@ -16,35 +16,35 @@ import { salvageBlobs } from "./salvage-blobs.ts";
 import { salvageEntries, sessionNumbersWithEntries } from "./salvage-entries.ts";
 import { salvageRows } from "./salvage-rows.ts";
 
-/** An entry as it goes into the new store. */
+/** An entry as written to the new store. */
 export interface MendedEntry {
   readonly kind: EntryKind;
   readonly payload: Uint8Array;
   readonly blobs: readonly Digest[];
 }
 
-/** What a repair is given. */
+/** Options of a repair. */
 export interface RepairOptions {
   /** Folder of the damaged store, which is only read. */
   readonly from: string;
-  /** Folder of the new store; made, and must be empty. */
+  /** Folder of the new store; created if missing, must be empty. */
   readonly to: string;
-  /** Turns what was read into what is written: a damaged entry becomes one of kind "damaged". */
+  /** Converts an entry for writing: a damaged entry becomes one of kind "damaged". */
   readonly mend: (entry: StoredEntry) => MendedEntry;
 }
 
-/** What a repair has saved, and what not. */
+/** Result of a repair. */
 export interface Repaired {
   readonly sessions: number;
   readonly entries: number;
   readonly damagedEntries: readonly string[];
   readonly blobs: number;
   readonly damagedBlobs: readonly Digest[];
-  /** Tables of which some rows could not be read. */
+  /** Tables with rows that could not be read. */
   readonly incompleteTables: readonly string[];
 }
 
-/** Tables that are copied as they are, with what orders their rows. */
+/** Tables that are copied verbatim, with their row order. */
 const TABLES = [
   ["sessions", "number"],
   ["drafts", "number"],
@@ -54,7 +54,7 @@ const TABLES = [
 ] as const;
 const ROWS_PER_STEP = 500;
 
-/** Copies everything readable of a damaged store into a new one; ids, numbers and times stay as they are. */
+/** Copies everything readable of a damaged store into a new one; ids, numbers and times are kept. */
 export async function repairSqliteStore({ from, to, mend }: RepairOptions): Promise<Repaired> {
   if (existsSync(to) && readdirSync(to).length > 0)
     throw invalidArgument("out", to, "an empty or new folder");
@@ -122,7 +122,7 @@ class Repair {
     return salvageRows(this.#source, table, key, (name) => this.#incomplete.add(name));
   }
 
-  /** Sessions by number; those whose row is lost get a name of their own. */
+  /** Session ids by number; sessions whose row is lost get a new id. */
   async #sessionNames(): Promise<ReadonlyMap<number, string>> {
     const rows = this.#target.prepare("SELECT number, id FROM sessions WHERE id IS NOT NULL").all();
     const names = new Map(rows.map((row) => [row.number as number, row.id as string]));

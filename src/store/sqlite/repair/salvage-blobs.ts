@@ -1,13 +1,13 @@
 import type { Digest } from "../../../model/blob.ts";
 import { BlobFiles } from "../blob-files.ts";
 
-/** Blobs that were copied, by digest with their size, and those whose files are damaged. */
+/** Copied blobs with their sizes, and blobs whose files are damaged. */
 export interface SalvagedBlobs {
   readonly copied: ReadonlyMap<Digest, number>;
   readonly damaged: readonly Digest[];
 }
 
-/** Copies every blob file whose bytes are what its name says. */
+/** Copies every blob file whose bytes match its digest. */
 export async function salvageBlobs(from: string, to: string): Promise<SalvagedBlobs> {
   const source = new BlobFiles(from, true);
   const target = new BlobFiles(to);

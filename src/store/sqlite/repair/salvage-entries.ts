@@ -3,12 +3,12 @@ import type { Database } from "../database.ts";
 import { entryKey, MAX_SEQ, seqOfKey } from "../key.ts";
 import { DamagedPageReader, isDamagedPage, toStored } from "../read-around-damage.ts";
 
-/** Seqs that are tried one by one where neither end of a session leads further. */
+/** Seqs that are tried one by one when neither end of a session can be read further. */
 const MAX_TRIED = 1_000_000;
 const MAX_TRIED_AT_END = 10_000;
 const BATCH = 256;
 
-/** The entries of one session in order, read around damaged pages; those that are lost come as damaged ones. */
+/** The entries of one session in order, read around damaged pages; lost entries are returned as damaged. */
 export function* salvageEntries(db: Database, session: number): Generator<StoredEntry> {
   const reader = new DamagedPageReader(db);
   let next = 1;
@@ -26,7 +26,7 @@ export function* salvageEntries(db: Database, session: number): Generator<Stored
   const end = last === "damaged" ? next + MAX_TRIED_AT_END : (last[0]?.seq ?? next - 1);
   for (let seq = next; seq <= Math.min(end, next + MAX_TRIED); seq++) {
     const stored = reader.get(session, seq);
-    // Behind the last entry that is known, a seq on a damaged page may never have been given.
+    // After the last known entry, a seq on a damaged page may never have been assigned.
     if (!stored || (last === "damaged" && stored.kind === "damaged")) continue;
     yield* lostBefore(stored.seq);
     next = stored.seq + 1;
@@ -38,7 +38,7 @@ export function* salvageEntries(db: Database, session: number): Generator<Stored
   }
 }
 
-/** Session numbers that have entries, whether or not the table of sessions still knows them. */
+/** Numbers of sessions that have entries, even if the sessions table has lost them. */
 export function sessionNumbersWithEntries(db: Database): number[] {
   const numbers: number[] = [];
   const first = db.prepare("SELECT key FROM entries WHERE key >= ? ORDER BY key LIMIT 1");

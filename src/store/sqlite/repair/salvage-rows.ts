@@ -1,7 +1,9 @@
 import type { Database, Row } from "../database.ts";
 import { isDamagedPage } from "../read-around-damage.ts";
 
-/** Rows of a small table, from both ends as far as damaged pages allow; `onLoss` is called if some could not be read. */
+/**
+ * Rows of a small table, read from both ends as far as damaged pages allow; calls `onLoss` if some could not be read.
+ */
 export function salvageRows(
   source: Database,
   table: string,

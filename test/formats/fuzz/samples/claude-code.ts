@@ -41,7 +41,7 @@ const call = (id: string): Json => ({
 });
 const result = (id: string, content: Json): Json => ({ type: "tool_result", tool_use_id: id, content });
 
-/** A session with a sub-agent, a compaction and what else Claude Code writes down. */
+/** A session with a sub-agent, a compaction and all other record types of Claude Code. */
 export const claudeCodeSamples: readonly Sample[] = [
   {
     format: "claude-code",

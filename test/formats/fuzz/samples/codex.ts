@@ -14,7 +14,7 @@ const item = (payload: Json) => line("response_item", payload);
 const event = (payload: Json) => line("event_msg", payload);
 const usage = { input_tokens: 900, cached_input_tokens: 500, output_tokens: 40, reasoning_output_tokens: 8 };
 
-/** Rollouts of today and of the time when lines had no type. */
+/** Rollouts of the current version and of old ones whose lines had no type. */
 export const codexSamples: readonly Sample[] = [
   {
     format: "codex",

@@ -99,7 +99,7 @@ const SCHEMA = `
 const row = (table: string, values: Fields): Json => ({ table, row: values });
 const times = { time_created: 1_770_000_000_000, time_updated: 1_770_000_009_000 };
 
-/** The same conversation exported, as a tree of files and in a database. */
+/** The same conversation as an export, as a tree of files and in a database. */
 export const opencodeSamples: readonly Sample[] = [
   {
     format: "opencode",

@@ -1,3 +1,3 @@
-/** A picture of one pixel, as base64. */
+/** A one-pixel PNG, as base64. */
 export const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";

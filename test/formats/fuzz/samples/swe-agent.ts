@@ -5,7 +5,7 @@ const said = (role: string, content: string, rest: object = {}): Json =>
   ({ role, content, agent: "primary", ...rest }) as Json;
 const state = '{"open_file": "n/a", "working_dir": "/mill"}';
 
-/** Trajectories of SWE-agent, before and since tool calls. */
+/** Trajectories of SWE-agent, with actions as text and as tool calls. */
 export const sweAgentSamples: readonly Sample[] = [
   {
     format: "swe-agent",

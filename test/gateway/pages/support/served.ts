@@ -7,7 +7,7 @@ import type { GatewayStatus } from "../../../../src/gateway/pages/status.ts";
 import { type Kernel, openKernel } from "../../../../src/index.ts";
 import { testFolder } from "../../../support/folder.ts";
 
-/** A gateway that has nothing but pages, on a real port. */
+/** A gateway with pages only, on a real port. */
 export interface Served {
   readonly url: string;
   readonly kernel: Kernel;
@@ -26,7 +26,7 @@ const QUIET: GatewayStatus = {
   threads: [],
 };
 
-/** Serves pages; whoever sends "x-reader" is a reader of that prefix. */
+/** Serves pages; a request with "x-reader" acts as a reader of that prefix. */
 export async function servePages(
   options: Partial<PagesOptions> & { readonly told?: Partial<GatewayStatus> } = {},
 ): Promise<Served> {

@@ -1,7 +1,7 @@
 /**
- * The index. Chunks say where their text is and which terms it has, in order; postings are made from that a segment at a
- * time and keyed by segment first, so that making them writes one stretch of the file. Vectors lie one by one until
- * their segment is complete, then together.
+ * The index. Chunks hold the location and the ordered terms of their text; postings are built from them one segment at
+ * a time and keyed by segment first, so that building them writes one contiguous range of the file. Vectors are stored
+ * singly until their segment is complete, then packed.
  */
 export const sql = `
 CREATE TABLE sources (
