@@ -50,7 +50,11 @@ once("node_modules/.longhaul-installed", ["package.json", "package-lock.json"], 
   run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], "installing dependencies");
 });
 
-once("dist/.longhaul-built", [...sources, "scripts/build.mjs", "tsconfig.json", "tsconfig.build.json"], () => {
-  const node = join(root, "node_modules", ".bin", process.platform === "win32" ? "node.cmd" : "node");
-  run(node, [join(root, "scripts", "build.mjs")], "building");
-});
+once(
+  "dist/.longhaul-built",
+  [...sources, "scripts/build.mjs", "tsconfig.json", "tsconfig.build.json"],
+  () => {
+    const node = join(root, "node_modules", ".bin", process.platform === "win32" ? "node.cmd" : "node");
+    run(node, [join(root, "scripts", "build.mjs")], "building");
+  },
+);
