@@ -6,6 +6,7 @@ import { mendEntry } from "./log/mend-entry.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import type { MemoryOptions } from "./memory/open-memory.ts";
 import { checkFields, checkKind } from "./model/arguments.ts";
+import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { invalidArgument } from "./model/errors.ts";
 import type { Configuration } from "./provider/ai-sdk/configuration.ts";
@@ -49,6 +50,23 @@ export interface KernelOptions {
   readonly onWarning?: (warning: string) => void;
 }
 
+const KERNEL_OPTIONS: Readonly<Record<keyof KernelOptions, true>> = {
+  path: true,
+  durability: true,
+  busyTimeoutMs: true,
+  readOnly: true,
+  store: true,
+  limits: true,
+  tasks: true,
+  clock: true,
+  ids: true,
+  catalogue: true,
+  models: true,
+  embedder: true,
+  providers: true,
+  onWarning: true,
+};
+
 const KERNEL_FIELDS = {
   store: "object?",
   limits: "object?",
@@ -63,7 +81,7 @@ const KERNEL_FIELDS = {
 
 /** Opens a kernel: one store with its sessions. */
 export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
-  checkFields("options", options, KERNEL_FIELDS);
+  checkNames("options", checkFields("options", options, KERNEL_FIELDS), Object.keys(KERNEL_OPTIONS));
   if (options.clock) checkFields("clock", options.clock, { now: "function" });
   if (options.ids) checkFields("ids", options.ids, { next: "function" });
   if (

@@ -1,4 +1,4 @@
-import { invalidArgument } from "./errors.ts";
+import { invalidArgument, LonghaulError } from "./errors.ts";
 import { type MessageInput, ROLES } from "./message.ts";
 import type { PartInput } from "./part.ts";
 
@@ -13,6 +13,10 @@ export function inputParts(input: MessageInput): readonly PartInput[] {
     expectString("message.text", input.text);
     if (input.parts === undefined) return [{ type: "text", text: input.text }];
     throw invalidArgument("message.parts", input.parts, "nothing, because message.text is given");
+  }
+  if ("content" in input) {
+    const message = "message.content is not a field of a message; did you mean message.text?";
+    throw new LonghaulError("ARGUMENT_INVALID", message, { details: { option: "message.content" } });
   }
   if (!Array.isArray(input.parts)) {
     throw invalidArgument("message.parts", input.parts, "an array of parts, or give message.text");

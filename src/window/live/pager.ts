@@ -52,7 +52,7 @@ const MAX_STRETCHES = 80;
 const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
 /** A search that takes longer is abandoned, and the request is sent without a page. */
-const MAX_SEARCH_MS = 4_000;
+const MAX_SEARCH_MS = 10_000;
 const PAGED_IN = "brought back";
 
 /**
