@@ -7,7 +7,7 @@ import { PageFault, wrongArgument } from "./page-fault.ts";
 import type { ReplayScores, ReplayTask } from "./replay-scores.ts";
 
 const WINDOW = { otherwise: 64_000, max: 10_000_000 };
-/** A conversation is held in memory while it is replayed: longer ones are for the command line. */
+/** A conversation is held in memory while it is replayed; longer ones are left to the command line. */
 const MOST_ENTRIES = 2_000;
 
 /** Replays one conversation at a time. */
@@ -19,7 +19,7 @@ export class Replays {
     this.#kernel = kernel;
   }
 
-  /** What a session would have cost and kept under each policy. */
+  /** The cost and retention of a session under each policy. */
   async page(asked: PageQuestion): Promise<PageAnswer> {
     checkMethod(asked, "GET", "HEAD");
     const id = sessionArgument(asked);
@@ -49,7 +49,7 @@ export class Replays {
   }
 }
 
-/** Replays in a thread, which ends when its reader leaves. */
+/** Replays in a worker thread, which ends when the reader disconnects. */
 async function replayApart(task: ReplayTask, signal: AbortSignal): Promise<ReplayScores> {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const worker = new Worker(new URL(`./replay-worker.${extension}`, import.meta.url), { workerData: task });
