@@ -4,7 +4,7 @@ const RESERVE_AFTER = 65_536;
 
 /**
  * Joins chunks into one buffer, so that memory depends on the number of bytes and not of chunks: a Buffer per chunk
- * would take hundreds of bytes for a single one.
+ * would take hundreds of bytes even for a single byte.
  */
 export class ByteCollector {
   #bytes: Buffer = Buffer.alloc(0);

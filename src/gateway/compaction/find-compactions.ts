@@ -47,7 +47,8 @@ function withBlocks(element: JsonObject, content: readonly unknown[]): JsonObjec
 }
 
 /**
- * Carries the search result over to a kept body, so that the next request that extends it is searched only after it.
+ * Carries the search result over to a kept body, so that the next request that extends the body is searched only from
+ * its end.
  */
 export function rememberCompactions(kept: CutBody, cut: CutBody): void {
   const named = known.get(cut);

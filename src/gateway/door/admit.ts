@@ -28,7 +28,7 @@ export type Admission =
     }
   /** Must be answered with an empty 204. */
   | { readonly type: "preflight"; readonly headers: ReplyHeaders }
-  /** `api` decides the format of the error reply; undefined if the path does not tell. */
+  /** `api` decides the format of the error reply; undefined if the path does not determine it. */
   | {
       readonly type: "refused";
       readonly fault: Fault;

@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { isIPv4 } from "node:net";
 
-/** The user of this machine at the other end of a connection, if the system tells. */
+/** The user of this machine at the other end of a connection, if the system reports it. */
 export type PeerUser =
   | { readonly type: "user"; readonly uid: number }
-  /** The system does not tell; always the case outside Linux. */
+  /** The system does not report users; always the case outside Linux. */
   | { readonly type: "unknown" }
-  /** The system tells, but no process holds the other end any more. */
+  /** The system reports users, but no process holds the other end any more. */
   | { readonly type: "nobody" };
 
 const UNKNOWN: PeerUser = { type: "unknown" };

@@ -9,7 +9,7 @@ import { readWhole } from "../upstream/read-whole.ts";
 import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
-/** How a response is relayed. */
+/** Settings for relaying a response. */
 export interface Answering {
   readonly api: Api;
   readonly recorder: Recorder;

@@ -14,8 +14,8 @@ type Parts = Pick<ExchangeParts, "config" | "env" | "responses" | "items">;
 type Request = Pick<Admitted, "principal" | "route" | "request" | "body">;
 
 /**
- * True if several tokens share one key of the gateway, so that the provider cannot tell their owners apart. A token
- * with `passthrough` may use everything stored under the key.
+ * True if the request uses a key that several tokens share, so that the provider cannot tell their owners apart. A
+ * token with `passthrough` may use everything stored under the key.
  */
 function isShared({ principal }: Request, { config, env }: Parts, upstream: UpstreamConfig): boolean {
   if (principal.token === undefined || keyOf(upstream, env) === undefined) return false;

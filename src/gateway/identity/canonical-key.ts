@@ -47,8 +47,8 @@ function roleClass(role: MessageInput["role"]): string {
 }
 
 /**
- * Clients send back generated media in different forms, so media do not count; a spoken reply counts by its audio id
- * alone.
+ * Ignores generated media, which clients send back in different forms; the audio id of a spoken reply replaces its
+ * text.
  */
 function addReply(
   pieces: Piece[],

@@ -10,7 +10,7 @@ export interface LoopLimits {
   readonly overflows: number;
   /** The period over which events are counted. */
   readonly withinMs: number;
-  /** How long a looping client is stopped. */
+  /** Duration for which a looping client is stopped. */
   readonly coolMs: number;
 }
 

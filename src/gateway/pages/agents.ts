@@ -1,7 +1,7 @@
 /** Instructions for pointing one agent at the gateway. */
 export interface AgentLines {
   readonly agent: string;
-  /** Where the lines belong: a shell, a file, a settings dialog. */
+  /** The place for the lines: a shell, a file, a settings dialog. */
   readonly place: string;
   readonly lines: string;
 }

@@ -22,7 +22,7 @@ export interface RecallTurn {
    * Estimated tokens of the context added to user messages, and of later rounds. Tools count with the client's tools.
    */
   tokens(elements?: readonly JsonObject[]): number;
-  /** Removes all additions that the client did not ask for, for the rest of this request; false if there are none. */
+  /** Removes the tools and the context, which the client did not ask for; false if there are none. */
   drop(): boolean;
 }
 

@@ -22,7 +22,7 @@ export interface RoundParts {
   readonly sendAgain: (elements: readonly JsonObject[]) => Promise<Answered>;
 }
 
-/** The rounds of one reply, all but one hidden from the client: carries out their calls and sends the next request. */
+/** The rounds that the client sees as one reply: carries out the calls of each round and sends the next. */
 export class RoundsOfCall {
   readonly form: RoundForm;
   /** The reply as the client sees it, if it is a stream. */

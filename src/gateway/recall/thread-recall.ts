@@ -9,7 +9,7 @@ export class ThreadRecall {
   readonly hiddenEnds = new HiddenEnds();
   #memory: { readonly memory: AgentMemory; readonly reach: string } | undefined;
 
-  /** The memory behind the tools; it resolves the references that it has shown. */
+  /** The memory that the tools search; it resolves the references that it has shown. */
   memory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
     const reach = JSON.stringify(scope);
     if (this.#memory?.reach !== reach) this.#memory = { memory: openMemory(kernel, principal, scope), reach };

@@ -34,6 +34,7 @@ const MOST_HEALED = 4;
 const MOST_FROM_LOG = 3;
 /** The placement of a window without messages of the client. */
 const NOWHERE: Placed<WireMessage> = { byId: new Map(), last: undefined };
+/** Error codes of a window that cannot be reduced any further. */
 const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
 
 /** One request of a thread, from its window to its recorded reply. */

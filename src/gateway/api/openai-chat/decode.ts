@@ -20,7 +20,7 @@ export function messageOf(marked: JsonObject): MessageInput {
   const functionCall = `function-${String(objectOf(element.function_call)?.name ?? element.name ?? "")}`;
   const message = messageOfChat(element, functionCall);
   if (message) return message;
-  // The client sends this text as a result, so it answers a call, whoever wrote it.
+  // The client sends this text as a result, so it answers a call, regardless of its author.
   const callId = textOf(element.tool_call_id) ?? functionCall;
   return { role: "tool", parts: [{ type: "tool-result", callId, output: NO_RESULT }] };
 }

@@ -39,8 +39,8 @@ export function partsOf(item: JsonObject): readonly ItemPart[] {
 }
 
 /**
- * Decodes the items of a request: consecutive items of the model form one message, and every other item is one of its
- * own.
+ * Decodes the items of a request: consecutive items of the model form one message, and every other item is a message of
+ * its own.
  */
 export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
   const said: SaidMessage[] = [];
