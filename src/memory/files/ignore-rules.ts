@@ -54,8 +54,8 @@ function parseRule(line: string): IgnoreRule | undefined {
  * single names.
  */
 function translate(glob: string, isAnchored: boolean): string | undefined {
-  // Git compares the part before the first special character separately, so stars right after it count as being at the
-  // start.
+  // Git compares the part before the first special character separately, so stars right after that part count as being
+  // at the start.
   const literal = glob.search(/[*?[\\]/);
   let source = "";
   for (let at = 0; at < glob.length; ) {

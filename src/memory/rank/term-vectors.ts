@@ -31,7 +31,7 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
       const known = cache.get(term);
       if (known) return known;
       const vector = toTermVector(embedder.vectorOf(token));
-      // Cleared completely; the candidates of a question bring back what it needs.
+      // Cleared completely; the candidates of a question refill it.
       if (cache.size >= CACHE_LIMIT) cache.clear();
       cache.set(term, vector);
       return vector;

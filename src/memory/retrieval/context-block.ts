@@ -24,7 +24,7 @@ export interface ContextBlock {
   readonly hits: readonly Hit[];
 }
 
-/** Marks a message with recalled text, which nobody wrote. */
+/** Marks a message of recalled text, which no participant wrote. */
 export const RECALLED_META = { longhaul: "recalled" } as const;
 
 const HEAD =

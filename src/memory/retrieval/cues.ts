@@ -7,7 +7,7 @@ import type { LanguageCues } from "./cues/language-cues.ts";
 import { simplifyChinese } from "./cues/simplify-chinese.ts";
 import { SPANISH } from "./cues/spanish.ts";
 
-/** Languages to check for texts with Chinese characters, and for all texts. */
+/** Languages to check for texts with Chinese or Japanese characters, and for all texts. */
 const EAST_ASIAN = [CHINESE, JAPANESE];
 const EUROPEAN = [ENGLISH, GERMAN, SPANISH, FRENCH];
 const HAN_OR_KANA = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;

@@ -37,7 +37,7 @@ export function harmlessName(name: string, mostCharacters = 300): string {
   return characters.length <= mostCharacters ? plain : `${characters.slice(0, mostCharacters).join("")}…`;
 }
 
-/** Stored text with a sign before each line, so that no line can pass for one of ours. */
+/** Stored text with a sign before each line, so that no line can pass for one of the surrounding text. */
 export function quoteLines(text: string, sign: (index: number) => string = () => "|"): string {
   return harmless(text)
     .split("\n")

@@ -57,6 +57,7 @@ const PATTERNS: readonly (readonly [Trait, RegExp])[] = [
 ];
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
 
+/** The traits of a text, as bits of `TRAIT`. */
 export function traitsOf(text: string): number {
   let bits = 0;
   for (const [trait, pattern] of PATTERNS) if (pattern.test(text)) bits |= TRAIT[trait];
