@@ -27,32 +27,32 @@ import { withKey } from "./thread/stored.ts";
 import { Threads } from "./thread/threads.ts";
 import { closeAgents, openAgents } from "./upstream/agents.ts";
 
-/** What a gateway is made of. */
+/** Dependencies and settings of a gateway. */
 export interface GatewayOptions {
   readonly kernel: Kernel;
-  /** The settings that hold now. */
+  /** Returns the current settings. */
   readonly config: () => GatewayConfig;
-  /** Takes lines of the log; standard error by default. */
+  /** Receives log lines; default: standard error. */
   readonly log?: (line: string) => void;
-  /** "json" by default; "pretty" is for a terminal. */
+  /** "json" by default; "pretty" is for terminals. */
   readonly logForm?: "json" | "pretty";
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** A gateway that listens. */
+/** A listening gateway. */
 export interface Gateway extends AsyncDisposable {
   readonly url: string;
-  /** Lets requests under way end, within `limits.drainMs`. Idempotent. */
+  /** Waits for requests in progress, at most `limits.drainMs`. Idempotent. */
   close(): Promise<void>;
-  /** Writes to the log what came of looking at the settings again. */
+  /** Logs the result of a configuration reload. */
   reloaded(reloaded: Reloaded): void;
   status(): GatewayStatus;
 }
 
-/** A share of the memory that conversations may take is for bodies, so that they need not be read again. */
+/** Share of the conversations' memory that is used for bodies, so that they need not be parsed again. */
 const BODIES_SHARE = 0.25;
 
-/** Opens the gateway and listens. */
+/** Opens the gateway and starts listening. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { kernel, config, env = process.env, logForm = "json" } = options;
   const version = readVersion();

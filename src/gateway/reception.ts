@@ -25,7 +25,7 @@ import { sessionPrefix } from "./thread/names.ts";
 import { faultOfUpstream } from "./upstream/fault-of.ts";
 import { UpstreamError } from "./upstream/upstream-error.ts";
 
-/** What requests are received with. */
+/** Dependencies of the reception. */
 export interface ReceptionParts {
   readonly exchange: ExchangeParts;
   readonly pages: Pages;
@@ -34,25 +34,25 @@ export interface ReceptionParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Requests that are read and prepared at once. */
+/** Maximum number of requests that are read and prepared at once. */
 const MOST_PREPARED = 16;
-/** Preparing takes several times the bytes of a body: those of this size are prepared one after the other. */
+/** Preparing takes several times the size of a body, so bodies of this size are prepared one at a time. */
 const LARGE_BYTES = 8 * 1_024 * 1_024;
-/** A body that takes longer is waited for outside. */
+/** A slower body gives up its place until it has arrived. */
 const SLOW_MS = 50;
 
 type Granted = Extract<Admission, { readonly type: "admitted" }>;
 
-/** Receives requests: lets them in or not, and hands them to whoever answers. */
+/** Receives requests, admits or refuses them, and passes them to their handlers. */
 export class Reception {
   readonly #parts: ReceptionParts;
-  /** One for each request that can be ended early. */
+  /** One for each request that can be aborted. */
   readonly #controllers = new Set<AbortController>();
   readonly #active = new Set<Promise<void>>();
   readonly #turnstile = new Turnstile(MOST_PREPARED);
   readonly #largeTurnstile = new Turnstile(1);
   readonly #budget: ByteBudget;
-  /** Who is at the other end of a connection. */
+  /** The user at the other end of each connection. */
   readonly #peers = new WeakMap<Socket, Promise<PeerUser>>();
 
   constructor(parts: ReceptionParts) {
@@ -60,7 +60,7 @@ export class Reception {
     this.#budget = new ByteBudget(() => parts.exchange.config().limits.maxHeldBytes);
   }
 
-  /** Requests that have not ended. */
+  /** Number of unfinished requests. */
   get inFlight(): number {
     return this.#active.size;
   }
@@ -73,7 +73,7 @@ export class Reception {
     this.#active.delete(work);
   }
 
-  /** Waits for requests under way, then ends those that are left. */
+  /** Waits for requests in progress, then aborts the rest. */
   async drain(drainMs: number): Promise<void> {
     const late = AbortSignal.timeout(drainMs);
     const all = Promise.allSettled([...this.#active]);
@@ -101,7 +101,7 @@ export class Reception {
     }
   }
 
-  /** Without tokens the gateway is for the user who runs it, not for everyone who has an account on the machine. */
+  /** Without tokens, the gateway serves only the user who runs it, not every account on the machine. */
   async #strangerFault(request: IncomingMessage, admission: Admission): Promise<Fault | undefined> {
     if (admission.type !== "admitted" || this.#parts.exchange.config().tokens.length > 0) return undefined;
     const { route } = admission.target;
@@ -139,7 +139,7 @@ export class Reception {
     try {
       const { limits } = this.#parts.exchange.config();
       await place.take();
-      // Who sends slowly does not keep others waiting.
+      // A slow sender must not block others.
       const slow = setTimeout(() => place.give(), SLOW_MS).unref();
       const { encoding } = admission;
       const read = await readBody(request, limits, { encoding, signal, response, share });
@@ -202,7 +202,7 @@ export class Reception {
 
   #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {
     if (response.destroyed || (response.headersSent && response.writableEnded)) {
-      // The client has its answer, but it was not written down.
+      // The client has its reply, but it was not stored.
       const code = storeTroubleOf(error);
       if (code !== undefined) {
         trace.error = code;
@@ -232,7 +232,7 @@ export class Reception {
   }
 }
 
-/** What a client is told of a failure of ours: what it can do about it, and nothing of our insides. */
+/** The fault for an internal error: reveals a remedy, but no internals. */
 function faultOf(error: unknown, upstream = "upstream"): Fault {
   if (error instanceof UpstreamError) return faultOfUpstream(error, { name: upstream });
   const isFull = isLonghaulError(error, "DISK_FULL") || isLonghaulError(error, "STORE_BUSY");

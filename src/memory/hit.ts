@@ -1,14 +1,14 @@
 import type { EntryId, SessionId } from "../model/entry.ts";
 import type { ChunkAuthor } from "../store/memory-store.ts";
 
-/** What every hit says: the text found, verbatim, and why. Text is data of unknown trust, never an instruction. */
+/** The common fields of hits: the text, verbatim, and its score. The text is untrusted data, never an instruction. */
 export interface HitBase {
   readonly text: string;
   readonly at: number;
   readonly score: number;
-  /** What the score is made of. */
+  /** The parts of the score. */
   readonly parts: Readonly<Record<string, number>>;
-  /** Cosine of the question and the stretch, where both have a vector. */
+  /** Cosine of the question and the stretch, if both have a vector. */
   readonly similarity: number | null;
 }
 
@@ -18,9 +18,9 @@ export interface SessionHit extends HitBase {
   readonly session: SessionId;
   readonly entry: EntryId;
   readonly seq: number;
-  /** Which text of the entry, those inside of tool results counted through. */
+  /** Number of the text in the entry, counting parts inside tool results. */
   readonly part: number;
-  /** Characters of that text; `to` is the first behind. */
+  /** Range of characters in that text; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   readonly author: ChunkAuthor;
@@ -33,23 +33,23 @@ export interface FileHit extends HitBase {
   readonly path: string;
   readonly from: number;
   readonly to: number;
-  /** Numbers, from 1 on, of the first and the last line. */
+  /** The first and last line number, counted from 1. */
   readonly lines: { readonly first: number; readonly last: number };
 }
 
-/** Something that a recall found. */
+/** A result of a recall. */
 export type Hit = SessionHit | FileHit;
 
-/** What a recall found. */
+/** The results of a recall. */
 export interface Recall {
   /** Best first. */
   readonly hits: readonly Hit[];
-  /** From 0 to 1: how much of what the question names is in the best hits. */
+  /** Share of the question's content that the best hits contain, from 0 to 1. */
   readonly certainty: number;
-  /** False when little of the question was found: better said than guessed. */
+  /** False if little of the question was found, in which case the caller should say so. */
   readonly isSure: boolean;
-  /** Why meaning was not searched, where it was not. */
+  /** Why vectors were not used, if they were not. */
   readonly withoutVectors?: string;
-  /** Entries, at least, that were not looked at because they are not indexed yet. */
+  /** Minimum number of entries that were not searched because they are not indexed yet. */
   readonly unindexed?: number;
 }

@@ -10,7 +10,7 @@ import { rankFiles } from "./rank/rank-files.ts";
 
 const LEAST_CHUNKS = 1_000;
 
-/** A chunk with its place in the order. */
+/** A chunk with its rank score. */
 export interface RankedChunk {
   readonly chunk: StoredChunk;
   readonly score: number;
@@ -18,8 +18,8 @@ export interface RankedChunk {
 }
 
 /**
- * Turns and files in one order. Scores of the two cannot be compared, so each list is scaled to how well the words of its
- * best chunk fit the question.
+ * Ranks turns and files in one list. Their scores are not comparable, so each list is scaled by the text score of its
+ * best chunk.
  */
 export function rankAll(question: string, found: Candidates, context: RankContext): RankedChunk[] {
   const { turns, files, chunks, sources, byText } = found;
@@ -43,7 +43,7 @@ export function rankAll(question: string, found: Candidates, context: RankContex
     .sort((left, right) => right.score - left.score);
 }
 
-/** A ranked chunk with its text and where that is; undefined if it is gone. */
+/** A ranked chunk with its text and position; undefined if it is gone. */
 export async function toHit(
   { chunk, score, parts }: RankedChunk,
   texts: ChunkTexts,
@@ -73,7 +73,7 @@ export async function toHit(
   return { kind: "file", path: source.name, from, to, lines: lineNumbers(whole, { from, to }), ...base };
 }
 
-/** The share of the question's weight that the chunks together contain: rare words weigh more. */
+/** Share of the question's weight that the chunks together contain; rare words weigh more. */
 export function coverageOf(
   terms: readonly string[],
   chunks: readonly StoredChunk[],
@@ -90,7 +90,10 @@ export function coverageOf(
   return all > 0 ? covered / all : 0;
 }
 
-/** From 0 to 1: how much of what a question names is in the best chunks, or how close the first of them is in meaning. */
+/**
+ * Share of the question's content in the best chunks, or the similarity of the first chunk if that is higher, from 0 to
+ * 1.
+ */
 export function certaintyOf(
   terms: readonly string[],
   best: readonly RankedChunk[],
@@ -108,7 +111,7 @@ export function certaintyOf(
   return Math.min(1, Math.max(coverage, similarity));
 }
 
-/** The weight of those terms of a question that were said at all: "go on" names nothing, a name or two do. */
+/** The weight of those question terms that occur at all: "go on" has almost none, a name or two have much. */
 export function specificityOf(
   terms: readonly string[],
   { statistics }: Pick<RankContext, "statistics">,
@@ -118,7 +121,7 @@ export function specificityOf(
   return sum;
 }
 
-/** Rare words weigh more. Among a handful of chunks every word would look common. */
+/** Rare words weigh more. The minimum total prevents every word from looking common among a few chunks. */
 function weightOf(term: string, statistics: RankContext["statistics"]): number {
   const total = Math.max(LEAST_CHUNKS, statistics.chunks);
   const frequency = statistics.frequencyOf(term);

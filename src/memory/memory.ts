@@ -27,34 +27,34 @@ import { type MemoryScope, resolveScope } from "./scope.ts";
 import { analyse } from "./text/analyse.ts";
 import { VectorIndex } from "./vectors/vector-index.ts";
 
-/** What memory is made of. */
+/** Dependencies and settings of memory. */
 export interface MemoryParts {
   readonly log: Log;
   /** Undefined to search by words alone. */
   readonly embedder: Embedder | undefined;
-  /** Closeness of single words, where the embedder that comes with us is there. */
+  /** Vectors of single words, if the packaged embedder is available. */
   readonly termVectors?: () => TermVectors | null;
-  /** Bytes of vectors held in memory at most; default 256 MB. Others are read for each recall. */
+  /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
   readonly maxVectorBytes?: number;
-  /** Told when something runs less well than it could, as when an embedder does not answer. */
+  /** Called when something is degraded, such as an embedder that does not respond. */
   readonly onWarning?: (warning: string) => void;
-  /** Counts what memory opens and closes; a census of its own by default. */
+  /** Counts resources that memory opens and closes; default: a census of its own. */
   readonly census?: Census;
 }
 
-/** How something is recalled. */
+/** Options of a recall. */
 export interface RecallOptions {
   readonly scope?: MemoryScope;
-  /** Hits at most; default 10. */
+  /** Maximum number of hits; default 10. */
   readonly k?: number;
-  /** Hits that score less than this share of the best are left out; default 0. */
+  /** Minimum score of a hit, relative to the best one; default 0. */
   readonly threshold?: number;
   readonly signal?: AbortSignal;
-  /** Longest time for indexing what is new before the answer; default 10 s. The rest is indexed in the background. */
+  /** Maximum time for indexing new entries before the search, default 10 s; the rest is indexed in the background. */
   readonly waitMs?: number;
 }
 
-/** How much there is around a hit. */
+/** Options for expanding a hit. */
 export interface ExpandOptions {
   /** Messages before and after the entry; default 2. */
   readonly around?: number;
@@ -62,13 +62,13 @@ export interface ExpandOptions {
 
 const WAIT_MS = 10_000;
 const VECTOR_BYTES = 256 * 1024 * 1024;
-/** Terms of a question that are searched for; a pasted document has more, and they would say no more. */
+/** Maximum number of terms in a search; a pasted document has more, which would add nothing. */
 const MOST_TERMS = 96;
-/** Chunks without a vector that a recall embeds itself, before it answers. */
+/** Number of chunks without a vector that a recall embeds itself, before it searches. */
 const EMBEDDED_FIRST = 64;
-/** The same for one conversation that is looked through whole. */
+/** The same for a search within one conversation. */
 const EMBEDDED_OF_SESSION = 8_192;
-/** One conversation is small enough for a closer look than everything ever said. */
+/** A single conversation is small enough for a closer search than all sessions together. */
 const LIMITS_OF_SESSION: CandidateLimits = {
   byText: 120,
   byVector: 90,
@@ -81,7 +81,7 @@ const MOST_CHARACTERS = 20_000;
 const SURE = 0.45;
 const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 
-/** Recall over everything ever said, and over files. */
+/** Recall over all sessions and indexed files. */
 export class Memory implements Closable {
   readonly #parts: MemoryParts;
   readonly #follower: LogFollower;
@@ -105,8 +105,8 @@ export class Memory implements Closable {
   }
 
   /**
-   * What was said, or stands in a file, that answers a question best. Everything committed before the call is
-   * looked at, as far as it can be indexed in time; `unindexed` says what is missing.
+   * Finds the messages and file contents that answer a question best. Searches everything committed before the call, as
+   * far as it can be indexed in time; `unindexed` counts the rest.
    */
   async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
     checkFields("options", options, { threshold: "number?", signal: "signal?", scope: "object?" });
@@ -145,8 +145,8 @@ export class Memory implements Closable {
   }
 
   /**
-   * Stretches of some sessions that are related to a question, best first, for a window that has lost them. Only these
-   * sessions are indexed first, however much else waits for that.
+   * Finds stretches of some sessions that relate to a question, best first, for a window that has lost them. Only these
+   * sessions are indexed first, regardless of other unindexed entries.
    */
   async related(
     question: string,
@@ -187,14 +187,14 @@ export class Memory implements Closable {
     };
   }
 
-  /** Ranks what is indexed by a question. */
+  /** Ranks indexed content by a question. */
   async #search(
     question: string,
     options: {
       readonly scope?: MemoryScope;
       readonly limits?: CandidateLimits;
       readonly embeddedFirst?: number;
-      /** Entries of its session from here on are left out. */
+      /** Entries of its session from here on are excluded. */
       readonly before?: Place;
       readonly signal?: AbortSignal;
     },
@@ -229,7 +229,7 @@ export class Memory implements Closable {
     return { found, ranked: rankAll(asked, found, context), terms, whole, context, reason };
   }
 
-  /** The entries around a hit of a session, in order, the hit's own in their middle. */
+  /** The entries around a hit of a session, in order, with the hit's own entry in the middle. */
   async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
     const { around = 2 } = checkFields("options", options);
     const { session, seq } = parseEntryId(entry);
@@ -244,7 +244,7 @@ export class Memory implements Closable {
     return stored.map((one) => toEntry(session, one));
   }
 
-  /** Indexes everything that is committed; a recall does so by itself, but would have to wait for a large import. */
+  /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */
   async catchUp(options: FollowOptions = {}): Promise<void> {
     checkFields("options", options, { signal: "signal?" });
     await this.#follower.catchUp(options);
@@ -252,7 +252,7 @@ export class Memory implements Closable {
     await this.#dropOldVectors();
   }
 
-  /** Indexes files and folders; what is gone from them is forgotten. */
+  /** Indexes files and folders; missing files are removed from the index. */
   async indexFiles(paths: readonly string[], options: IndexFilesOptions = {}): Promise<IndexedFiles> {
     checkFields("options", options, INDEX_FIELDS);
     const indexed = await indexFiles(this.#parts.log.store.memory, paths, options);
@@ -260,7 +260,7 @@ export class Memory implements Closable {
     return indexed;
   }
 
-  /** Indexes files and folders now and after every change, until it is closed or the kernel is. */
+  /** Indexes files and folders now and after every change, until it or the kernel is closed. */
   watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
     this.#scope.assertOpen();
     checkFields("options", options, {
@@ -279,18 +279,18 @@ export class Memory implements Closable {
     return this.#scope.own(closable);
   }
 
-  /** Takes files, and all below folders, out of the index; the files themselves are left alone. Returns how many. */
+  /** Removes files, and all files below folders, from the index and returns their number; the files themselves stay. */
   async forgetFiles(paths: readonly string[]): Promise<number> {
     return forgetFiles(this.#parts.log.store.memory, paths);
   }
 
-  /** Gives back what is held in memory; the next recall reads it again. */
+  /** Releases cached index data; the next recall reads it again. */
   dropCaches(): void {
     this.#text.drop();
     this.#vectors = undefined;
   }
 
-  /** Idempotent. Embedding under way is broken off and goes on the next time. */
+  /** Idempotent. Interrupts embedding in progress, which continues the next time. */
   async close(): Promise<void> {
     this.#closing.abort();
     try {
@@ -302,7 +302,10 @@ export class Memory implements Closable {
     }
   }
 
-  /** The question's vector, and the vectors it can be compared with; without them a reason, and recall goes by words. */
+  /**
+   * Embeds the question and loads the vectors to compare it with; on failure returns a reason, and recall uses words
+   * only.
+   */
   async #embedQuestion(
     question: string,
     embeddedFirst: number,
@@ -344,7 +347,7 @@ export class Memory implements Closable {
       });
   }
 
-  /** Once everything has a vector of this embedder, those of others are of no use. */
+  /** Once every chunk has a vector of this embedder, those of others are useless. */
   async #dropOldVectors(): Promise<void> {
     if (!this.#filler) return;
     const { embedder } = await this.#filler.space();
@@ -352,7 +355,7 @@ export class Memory implements Closable {
   }
 }
 
-/** What was found without entries of a session from a place on. */
+/** The candidates without entries of a session from a place on. */
 function foundBefore(found: Candidates, { session, seq }: Place): Candidates {
   const isBefore = (id: number) => {
     const chunk = found.chunks.get(id);
@@ -361,7 +364,7 @@ function foundBefore(found: Candidates, { session, seq }: Place): Candidates {
   return { ...found, turns: found.turns.filter(({ id }) => isBefore(id)) };
 }
 
-/** Distinct terms, those said most often first where there are too many. */
+/** Distinct terms; if there are too many, only the most frequent ones. */
 function termsOf(question: string): string[] {
   const counts = new Map<string, number>();
   for (const term of analyse(question)) counts.set(term, (counts.get(term) ?? 0) + 1);

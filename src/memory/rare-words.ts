@@ -2,14 +2,14 @@ import type { RankedChunk } from "./make-hits.ts";
 import { termsOfWord } from "./text/analyse.ts";
 import { words } from "./text/words.ts";
 
-/** Terms of the question's words as they stand, identifiers whole; each once. */
+/** Distinct terms of the question's words, identifiers as a whole. */
 export function wholeTerms(question: string): readonly string[] {
   return [...new Set(words(question).flatMap((word) => termsOfWord(word).slice(0, 1)))];
 }
 
 /**
- * Makes sure that a word which hardly anything else has leads to where it stands, whatever ranking thinks of the rest: a
- * question of that word alone has it first, any other among the first `k`. `rare` has the places of each such word.
+ * Ensures that a word that hardly any other text contains leads to its place, regardless of the ranking: first if it is
+ * the only word of the question, otherwise among the first `k`. `rare` holds the places of each such word.
  */
 export function liftRareWords(
   ranked: readonly RankedChunk[],
@@ -21,7 +21,7 @@ export function liftRareWords(
   const isIn = (places: ReadonlySet<string>) => (one: RankedChunk) => places.has(placeOf(one));
   const missing = rare.filter((places) => !shown.some(isIn(places)));
   const found = missing.flatMap((places) => ranked.find(isIn(places)) ?? []);
-  // The best of all the words together stays first.
+  // The best match of all words together stays first.
   const lifted = new Set(isOnlyWord ? found : found.slice(0, Math.floor(k / 2)));
   if (lifted.size === 0) return ranked;
   const others = ranked.filter((one) => !lifted.has(one));

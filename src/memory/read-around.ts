@@ -1,6 +1,6 @@
 import type { ChunkPlace, ChunkTexts } from "./index/chunk-texts.ts";
 
-/** The text that a chunk is a stretch of, or as much of it around the chunk as fits, cut at line breaks where that can be. */
+/** The text that contains a chunk, or as much of it around the chunk as fits, cut at line breaks if possible. */
 export async function readAround(
   texts: ChunkTexts,
   chunk: ChunkPlace,

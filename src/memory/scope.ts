@@ -9,14 +9,14 @@ import { isBelow } from "./files/below.ts";
 import type { SourceFilter } from "./index/text-index.ts";
 
 /**
- * What a recall looks at: everything when undefined. Conditions on sessions must all hold; files are looked at only where
- * they are named. So a scope of one agent, user or project never shows anything of another.
+ * The sessions and files that a recall searches; everything if undefined. All conditions on sessions must hold; files
+ * are searched only where named. A scope of one agent, user or project therefore never reveals content of another.
  */
 export interface MemoryScope {
   readonly sessions?: readonly SessionId[];
   /** Sessions whose id begins with this. */
   readonly prefix?: string;
-  /** Sessions whose meta has all of these. */
+  /** Sessions whose metadata has all of these values. */
   readonly meta?: { readonly [key: string]: Json };
   /** Files, and folders with all files below them. */
   readonly files?: readonly string[];
@@ -24,7 +24,7 @@ export interface MemoryScope {
 
 const PAGE = 1_000;
 
-/** The sources of a scope; undefined for all. */
+/** Resolves a scope to its sources; undefined for all. */
 export async function resolveScope(store: Store, scope: MemoryScope | undefined): Promise<SourceFilter> {
   if (scope === undefined) return undefined;
   checkFields("scope", scope, { prefix: "text?", meta: "object?" });

@@ -5,7 +5,7 @@ import { faultBody, faultEvent } from "./anthropic/faults.ts";
 import { makeReader } from "./anthropic/reader.ts";
 import type { Api } from "./api.ts";
 
-/** Anthropic's Messages API. Its system prompt is a field; messages of that role are said. */
+/** Anthropic's Messages API. The system prompt is a field; system messages in the list count as messages. */
 export const anthropic: Api = {
   name: NAME,
   path: "/messages",

@@ -1,12 +1,12 @@
 import type { BlobPart, Json, Message, MessageInput, Part, ProviderFailure, Usage } from "../../index.ts";
 
-/** An API that the gateway speaks. */
+/** A supported API. */
 export type ApiName = "anthropic" | "openai-chat" | "openai-responses";
 
-/** A JSON object of which nothing else is known. */
+/** A JSON object with unknown fields. */
 export type JsonObject = { readonly [field: string]: unknown };
 
-/** A message of a request, and the elements of its list that it is made of: `from` up to before `to`. */
+/** A decoded message, and the range of list elements that it was made from; `to` is exclusive. */
 export interface SaidMessage {
   readonly input: MessageInput;
   readonly from: number;
@@ -15,54 +15,54 @@ export interface SaidMessage {
 
 /** A message of a request before it was edited. */
 export interface OwnMessage {
-  /** As the client wrote it: its ids and its unknown fields are the ones to keep. */
+  /** The message as the client wrote it; its ids and unknown fields must be kept. */
   readonly elements: readonly JsonObject[];
-  /** As the log holds it, which the edit was made from. */
+  /** The logged version that was edited. */
   readonly original: Message;
 }
 
-/** Finds the bytes of media, as base64; undefined if they cannot be had. */
+/** Returns media as base64; undefined if they are unavailable. */
 export type Base64Of = (digest: string) => Promise<string | undefined>;
 
-/** Where the bytes of messages of the log come from. */
+/** Access to the large contents of logged messages. */
 export interface LoggedBytes {
   readonly base64Of: Base64Of;
-  /** A part that was too large for the log, as it was. */
+  /** Restores a part that was stored as a blob. */
   readonly restore: (part: BlobPart) => Promise<Part>;
 }
 
-/** One event of a stream, or a whole body that is none. */
+/** One event of a stream, or the whole body of a reply that is not a stream. */
 export interface WireEvent {
-  /** Its name, where the stream gives one. */
+  /** The event name, if the stream gives one. */
   readonly event?: string;
   readonly data: string;
 }
 
-/** Puts a reply together while it passes by. Never throws: what it does not understand, it leaves out. */
+/** Assembles a reply while it is relayed. Never throws; ignores everything it does not understand. */
 export interface ReplyReader {
-  /** Takes in the next event of a stream. */
+  /** Adds the next event of a stream. */
   take(event: WireEvent): void;
-  /** Takes in the body of a reply that is no stream. */
+  /** Adds the body of a reply that is not a stream. */
   takeWhole(body: string): void;
-  /** What was said so far, without tool calls that are not whole; undefined while that is nothing. */
+  /** The message so far, without incomplete tool calls; undefined while it is empty. */
   message(): MessageInput | undefined;
-  /** Its elements as the provider keeps them, where requests may name these instead of saying them again. */
+  /** The elements that the provider stores, if requests may refer to them instead of repeating them. */
   items?(): readonly JsonObject[];
-  /** What the provider has reported so far. */
+  /** The latest usage that the provider has reported. */
   readonly usage: Usage | undefined;
-  /** True once the reply's own end was seen, not merely the end of the bytes. */
+  /** True once the reply itself has ended, not merely its bytes. */
   readonly isComplete: boolean;
-  /** True once something was said, thought or called. */
+  /** True once the reply has text, reasoning or a call. */
   readonly hasBegun: boolean;
   /** An error inside the stream. */
   readonly failure: ProviderFailure | undefined;
-  /** Why the model stopped, in the provider's word. */
+  /** Why the model stopped, as the provider names it. */
   readonly stopReason: string | undefined;
   readonly responseId: string | undefined;
   readonly model: string | undefined;
 }
 
-/** What went wrong, in no API's words. */
+/** An error reply, independent of any API. */
 export interface Fault {
   readonly status: number;
   readonly kind:
@@ -80,40 +80,40 @@ export interface Fault {
   readonly message: string;
 }
 
-/** How one API writes requests and replies. Pure, but for `encode`, which may have to look for bytes. */
+/** The request and reply format of one API. Pure, except for `encode`, which may have to load bytes. */
 export interface Api {
   readonly name: ApiName;
-  /** Path of the endpoint behind "/v1": "/messages". */
+  /** Path of the endpoint after "/v1", such as "/messages". */
   readonly path: string;
   /** The field of a request whose elements are its messages. */
   readonly messagesField: string;
-  /** Fields of a request that stand before all messages: the system prompt. */
+  /** Fields of a request that precede all messages: the system prompt. */
   readonly leadFields: readonly string[];
-  /** True for an element that instructs, if nothing was said before it. */
+  /** True for an instruction, provided that no message precedes it. */
   isLead(element: JsonObject): boolean;
   /**
-   * What elements say, in their order; one that says nothing belongs to no message. More elements behind them change
-   * nothing, but that the last message may grow; so any run may be decoded that begins where a message does.
+   * Decodes elements in order; an empty element belongs to no message. Appending elements can only extend the last
+   * message, so any run that begins at a message can be decoded on its own.
    */
   decode(elements: readonly JsonObject[]): readonly SaidMessage[];
   /**
-   * The elements of an edited message, or of a note, which has no `own`. What the edit left alone stays as the client
-   * wrote it, ids and unknown fields included.
+   * Encodes an edited message, or a note, which has no `own`. Unedited parts stay as the client wrote them, including
+   * ids and unknown fields.
    */
   encode(message: Message, own: OwnMessage | undefined, base64Of: Base64Of): Promise<readonly JsonObject[]>;
   /**
-   * The elements of a message of the log, as far as a request can say it; only where requests may leave it to the provider
-   * to know what was said before.
+   * Encodes a logged message, as far as a request can contain it. Only for APIs whose requests may rely on messages
+   * stored at the provider.
    */
   writeLogged?(message: Message, bytes: LoggedBytes): Promise<readonly JsonObject[]>;
   makeReader(): ReplyReader;
   /**
-   * The same event or body with its input tokens, those of caches included, cut down to `most`; undefined if it reports no
-   * more than that.
+   * Returns an event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports
+   * no more than that.
    */
   capUsage(data: string, most: number): string | undefined;
-  /** The body of an error as the provider would have written it. */
+  /** The body of an error in the provider's format. */
   faultBody(fault: Fault): Json;
-  /** An error for a stream that has begun: all of its events as they are sent, with the empty line behind each. */
+  /** An error for a stream that has begun: all its events in wire format, each with its blank line. */
   faultEvent(fault: Fault): string;
 }

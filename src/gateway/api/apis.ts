@@ -3,7 +3,7 @@ import type { Api, ApiName } from "./api.ts";
 import { openaiChat } from "./openai-chat.ts";
 import { openaiResponses } from "./openai-responses.ts";
 
-/** The APIs that the gateway speaks. */
+/** All supported APIs. */
 export const APIS: readonly Api[] = [anthropic, openaiChat, openaiResponses];
 
 const byName: Readonly<Record<ApiName, Api>> = {
@@ -12,7 +12,6 @@ const byName: Readonly<Record<ApiName, Api>> = {
   "openai-responses": openaiResponses,
 };
 
-/** The API of a name. */
 export function apiOf(name: ApiName): Api {
   return byName[name];
 }

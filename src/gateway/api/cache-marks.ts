@@ -3,12 +3,12 @@ import type { JsonObject } from "./api.ts";
 
 const MARK = "cache_control";
 
-/** Content without marks for the cache: they say something of a request, not of what was said. */
+/** Removes cache markers from content, because they belong to a request and not to its messages. */
 export function withoutMarks(content: unknown): unknown {
   return Array.isArray(content) && content.some(isMarked) ? content.map(unmarked) : content;
 }
 
-/** The same for an element and its content. */
+/** Removes cache markers from an element and its content. */
 export function unmarkedElement(element: JsonObject): JsonObject {
   const content = withoutMarks(element.content);
   if (content === element.content && !(MARK in element)) return element;

@@ -2,7 +2,7 @@ import type { MessageInput } from "../../index.ts";
 import type { JsonObject, SaidMessage } from "./api.ts";
 import { isNothingSaid } from "./nothing-said.ts";
 
-/** What elements say where each is one message; those that say nothing are none. */
+/** Decodes elements of which each is one message; empty ones are omitted. */
 export function decodeEach(
   elements: readonly JsonObject[],
   messageOf: (element: JsonObject) => MessageInput,

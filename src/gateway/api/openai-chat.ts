@@ -7,7 +7,7 @@ import { makeReader } from "./openai-chat/reader.ts";
 
 const FIELD = "messages";
 
-/** OpenAI's Chat Completions API, and that of the many who follow it. */
+/** OpenAI's Chat Completions API, and the many compatible ones. */
 export const openaiChat: Api = {
   name: NAME,
   path: "/chat/completions",

@@ -2,12 +2,12 @@ import { numberOf, objectOf } from "../../formats/content/fields.ts";
 import type { JsonObject } from "./api.ts";
 import { objectIn } from "./replies/event-json.ts";
 
-/** The same usage with fewer input tokens; undefined if it is within what it may be. */
+/** Returns the usage with fewer input tokens; undefined if it is within the limit. */
 export type Cap = (usage: JsonObject) => JsonObject | undefined;
 
 /**
- * An event or body with the usage in it capped, at the paths where it can be; undefined if nothing has to change. Most
- * events report none and are told from the others without being read.
+ * Caps the usage in an event or body, at all given paths; undefined if nothing changes. Most events report no usage and
+ * are recognized without parsing.
  */
 export function capUsageAt(
   data: string,
@@ -39,7 +39,7 @@ function capAt(value: JsonObject, [field, ...rest]: readonly string[], cap: Cap)
   return capped && { ...value, [field]: capped };
 }
 
-/** The counts of some fields, made smaller alike so that together they are `most`; fields that hold none stay out. */
+/** Scales the counts of some fields down proportionally to a sum of `most`; fields without a number are omitted. */
 export function shrinkCounts(
   counts: JsonObject,
   fields: readonly string[],
@@ -62,7 +62,6 @@ export function shrinkCounts(
   );
 }
 
-/** The sum of some counts. */
 export function sumOf(counts: JsonObject, fields: readonly string[]): number {
   return fields.reduce((total, field) => total + (numberOf(counts[field]) ?? 0), 0);
 }

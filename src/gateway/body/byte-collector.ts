@@ -1,17 +1,17 @@
 const FIRST_BYTES = 4_096;
-/** Bytes that have to come before a length that was only announced is reserved. */
+/** Bytes that must arrive before the announced length is reserved. */
 const RESERVE_AFTER = 65_536;
 
 /**
- * Joins bytes as they come, so that memory follows their number and not that of the chunks: a Buffer for each chunk would take
- * hundreds of bytes for a single one.
+ * Joins chunks into one buffer, so that memory depends on the number of bytes and not of chunks: a Buffer per chunk
+ * would take hundreds of bytes even for a single byte.
  */
 export class ByteCollector {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
   readonly #expected: number;
 
-  /** `expectedBytes` is how many were announced, if any were. */
+  /** `expectedBytes` is the announced length; 0 if unknown. */
   constructor(expectedBytes = 0) {
     this.#expected = expectedBytes;
   }
@@ -34,16 +34,15 @@ export class ByteCollector {
     this.#length = length;
   }
 
-  /** All bytes so far; the collector is empty afterwards. */
+  /** Returns all bytes and empties the collector. */
   take(): Buffer {
     const all = this.#bytes.subarray(0, this.#length);
-    // Whoever keeps the bytes must not keep much unused room with them.
+    // The caller may keep the bytes, so they must not hold much unused memory.
     const isRoomy = this.#bytes.length - this.#length > this.#length / 8;
     this.clear();
     return isRoomy ? Buffer.from(all) : all;
   }
 
-  /** Drops all bytes. */
   clear(): void {
     this.#bytes = Buffer.alloc(0);
     this.#length = 0;

@@ -1,37 +1,37 @@
 import type { JsonObject } from "../api/api.ts";
 
-/** Bytes of a body: `from` up to before `to`. */
+/** A range of bytes; `to` is exclusive. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
-/** A request's body, cut where its fields and the elements of its list lie. Nothing of it is parsed. */
+/** A request body with the positions of its fields and of its list's elements. Values are not parsed. */
 export interface CutBody {
   readonly bytes: Buffer;
-  /** Values of the top level by name. */
+  /** Top-level values by name. */
   readonly fields: ReadonlyMap<string, Range>;
-  /** Where the list begins; undefined if the field is absent or no list. */
+  /** Start of the list; undefined if the field is absent or not a list. */
   readonly listFrom: number | undefined;
   readonly elements: readonly Range[];
-  /** How many of the first elements are those of `like`, byte for byte. */
+  /** Number of leading elements that are byte-identical to those of `like`. */
   readonly same: number;
-  /** The earlier body that begins alike. */
+  /** The earlier body with the same beginning. */
   readonly like: CutBody | undefined;
-  /** What an element says that only names it, for the provider keeps it. */
+  /** Resolves an element that is only a reference to content stored at the provider. */
   readonly referenced?: (id: string) => JsonObject | undefined;
 }
 
 /** Finds an earlier body whose list may begin like the one at `from`. */
 export type FindLike = (bytes: Buffer, from: number) => CutBody | undefined;
 
-/** A body that is no JSON object of the form that every API wants. */
+/** The error for a body that is not a JSON object of the form that every API requires. */
 export class BodyError extends Error {}
 
-/** A body that a provider may well take, but nobody here can be sure to read as it does. */
+/** The error for a body that a provider may accept, but may read differently than the gateway. */
 export class OddBodyError extends BodyError {}
 
-/** Values that are nested deeper are read by nobody. */
+/** Maximum nesting depth. */
 const DEEPEST = 1_000;
 
 const QUOTE = 0x22;
@@ -44,8 +44,8 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 
 /**
- * Finds the fields of a body and the elements of its list. Clients send the whole conversation again with every request:
- * what an earlier body began with is compared, which costs next to nothing, and only the rest is read.
+ * Locates the fields of a body and the elements of its list. Clients repeat the whole conversation with every request:
+ * the part that equals an earlier body is only compared, which is cheap, and only the rest is scanned.
  */
 export function cutBody(bytes: Buffer, list: string, findLike?: FindLike): CutBody {
   return new Cutter(bytes).cut(list, findLike);
@@ -99,7 +99,7 @@ class Cutter {
     return { listFrom: from, elements, same, like };
   }
 
-  /** The byte that comes next, behind white space; undefined at the end. */
+  /** The next byte after white space; undefined at the end. */
   #next(): number | undefined {
     const bytes = this.#bytes;
     for (;;) {
@@ -133,7 +133,7 @@ class Cutter {
     this.#at = at;
   }
 
-  /** Goes behind the value that begins here. */
+  /** Moves past the value that begins here. */
   #skip(): void {
     const first = this.#bytes[this.#at];
     if (first === QUOTE) this.#string();
@@ -178,7 +178,10 @@ class Cutter {
   }
 }
 
-/** Where a request goes and what is kept of it must not depend on who reads it. */
+/**
+ * The destination and the stored content of a request must not depend on the parser, so duplicates of these fields are
+ * errors.
+ */
 function twice(name: string, list: string): BodyError {
   const message = `the field ${JSON.stringify(name)} stands there twice`;
   return name === list || name === "model" ? new BodyError(message) : new OddBodyError(message);
@@ -186,7 +189,10 @@ function twice(name: string, list: string): BodyError {
 
 const NOT_LISTED = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;
 
-/** How many elements both lists begin with, byte for byte: found by halving, for comparing is cheap and counting is not. */
+/**
+ * Number of leading elements that both lists share, byte for byte; a binary search, since comparing is cheap and
+ * scanning is not.
+ */
 function sameElements(bytes: Buffer, from: number, like: CutBody): number {
   if (like.listFrom === undefined) return 0;
   const ends = like.elements;
@@ -195,7 +201,7 @@ function sameElements(bytes: Buffer, from: number, like: CutBody): number {
     const last = ends[count - 1];
     if (!last) return true;
     const by = from - origin;
-    // Where they differ, it is mostly in the last of them.
+    // Differences are mostly in the last element.
     return (
       isSameRange(bytes, like.bytes, last, by) &&
       isSameRange(bytes, like.bytes, { from: origin, to: last.from }, by)
@@ -203,7 +209,7 @@ function sameElements(bytes: Buffer, from: number, like: CutBody): number {
   };
   let same = 0;
   let beyond = ends.length + 1;
-  // The last few are the ones that change; most bodies go on where the one before them ended.
+  // Only the last few elements usually change; most bodies extend the previous one.
   for (const count of [ends.length, ends.length - 1, ends.length - 2, ends.length - 4]) {
     if (count <= same) break;
     if (isSame(count)) same = count;
@@ -218,7 +224,7 @@ function sameElements(bytes: Buffer, from: number, like: CutBody): number {
   return same;
 }
 
-/** True if a range of an earlier body holds the same bytes as the place `by` bytes further on. */
+/** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
 export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: Range, by: number): boolean {
   return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
 }
@@ -227,7 +233,7 @@ function moved(ranges: readonly Range[], by: number): Range[] {
   return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
 }
 
-/** The value at a range. */
+/** Parses the value at a range; throws `BodyError` if it is not JSON. */
 export function parsed(bytes: Buffer, { from, to }: Range): unknown {
   try {
     return JSON.parse(bytes.toString("utf8", from, to));

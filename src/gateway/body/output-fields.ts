@@ -4,19 +4,19 @@ import type { JsonObject } from "../api/api.ts";
 /** Fields of the three APIs that limit the output of a request. */
 export const OUTPUT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
-/** What a reply needs besides its reasoning, and the least reasoning that providers accept. */
+/** Minimum tokens of a reply without its reasoning, and minimum reasoning budget that providers accept. */
 const MIN_REPLY_TOKENS = 1_024;
 const MIN_BUDGET_TOKENS = 1_024;
 
-/** Where requests say how much of the output may be reasoning: Anthropic's field, and that of OpenRouter. */
+/** Fields that limit reasoning: Anthropic's and OpenRouter's. */
 const BUDGETS = [
   ["thinking", "budget_tokens"],
   ["reasoning", "max_tokens"],
 ] as const;
 
 /**
- * The fields of a request that change so that it asks for no more output than `most`; none if it asks for no more, or
- * cannot ask for less. A budget for reasoning stays below the limit where it was below it.
+ * The changed fields that limit the output of a request to `most`; empty if it asks for no more, or cannot ask for
+ * less. A reasoning budget below the output limit stays below it.
  */
 export function lowerOutputFields(fields: JsonObject, most: number): ReadonlyMap<string, unknown> {
   const changed = new Map<string, unknown>();
@@ -26,7 +26,7 @@ export function lowerOutputFields(fields: JsonObject, most: number): ReadonlyMap
   for (const [field, name] of BUDGETS) {
     const settings = objectOf(fields[field]);
     const budget = numberOf(settings?.[name]);
-    // Some ask for more reasoning than output, which spreads over several replies then.
+    // Some clients ask for more reasoning than output, which then spreads over several replies.
     if (budget === undefined || budget >= limit || budget <= most - MIN_REPLY_TOKENS) continue;
     if (most - MIN_REPLY_TOKENS < MIN_BUDGET_TOKENS) return new Map();
     changed.set(field, { ...settings, [name]: most - MIN_REPLY_TOKENS });

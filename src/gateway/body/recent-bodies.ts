@@ -3,13 +3,13 @@ import { type KnownMessage, keptMessages, type WireMessages } from "./wire-messa
 
 /** Bytes at the beginning of a list by which bodies are found. */
 const HEAD_BYTES = 512;
-/** Bodies that begin alike, as those of one agent do. */
+/** Maximum number of bodies with the same beginning, as those of one agent have. */
 const MOST_ALIKE = 16;
-/** A body counts for what is remembered of it and of its messages, too; measured, for most bodies are small. */
+/** Measured overhead of a body and of each message, which matters because most bodies are small. */
 const BYTES_PER_BODY = 3_000;
 const BYTES_PER_ELEMENT = 300;
 
-/** Bodies grow; what is kept of one has room for some that follow. */
+/** Spare capacity of a buffer, because bodies grow. */
 const GROWTH = 1.25;
 
 type Said = WireMessages<KnownMessage>;
@@ -17,22 +17,22 @@ type Said = WireMessages<KnownMessage>;
 interface Kept {
   readonly head: string;
   readonly said: Said;
-  /** Holds its bytes, and those of whatever replaces it: large memory that is made anew each time costs more than copying. */
+  /**
+   * Buffer of its bytes, reused by the body that replaces it: allocating large memory each time costs more than
+   * copying.
+   */
   readonly room: Buffer;
   readonly sizeBytes: number;
 }
 
-/**
- * The bodies that were sent last, so that the next ones need not be read from the beginning. Only ever a matter of speed:
- * what is not here is read.
- */
+/** A cache of the latest bodies, so that later ones need not be parsed from the beginning. It only affects speed. */
 export class RecentBodies {
   readonly #room: () => number;
-  /** By the beginning of their list, the newest last. */
+  /** By the beginning of their list, newest last. */
   readonly #alike = new Map<string, Kept[]>();
   #sizeBytes = 0;
 
-  /** `room`: bytes that they may take now. */
+  /** `room` returns the maximum size in bytes at this moment. */
   constructor(room: () => number) {
     this.#room = room;
   }
@@ -41,7 +41,7 @@ export class RecentBodies {
     return this.#sizeBytes;
   }
 
-  /** The body of those that begin alike which says most of the same; `who` keeps those of different people apart. */
+  /** The body with the longest common beginning; `who` separates the bodies of different principals. */
   find(who: string, bytes: Buffer, listFrom: number): Said | undefined {
     const alike = this.#alike.get(headOf(who, bytes, listFrom)) ?? [];
     let best: Said | undefined;
@@ -55,7 +55,9 @@ export class RecentBodies {
     return best ?? alike.at(-1)?.said;
   }
 
-  /** Keeps a body in place of the one that it went on from, which is gone then; returns it as it is kept, if it is. */
+  /**
+   * Keeps a body in place of the one that it extends, which becomes invalid; returns the kept copy, if there is one.
+   */
   keep(who: string, said: WireMessages): CutBody | undefined {
     const { cut } = said;
     if (cut.listFrom === undefined || cut.elements.length === 0) return undefined;
@@ -64,7 +66,7 @@ export class RecentBodies {
     if (length > this.#room() / 2) return undefined;
     const alike = this.#alike.get(head) ?? [];
     const place = alike.findIndex((one) => one.said.cut === cut.like);
-    // The very same once more, as when a client tries again, is kept already.
+    // An identical body, as from a client that retries, is already kept.
     if (place >= 0 && alike[place]?.said.cut.bytes.equals(cut.bytes)) return cut.like;
     const replaced = place >= 0 ? this.#drop(alike, place) : undefined;
     if (!replaced && alike.length >= MOST_ALIKE) this.#drop(alike, 0);
@@ -75,7 +77,7 @@ export class RecentBodies {
     const sizeBytes = BYTES_PER_BODY + room.length + cut.elements.length * BYTES_PER_ELEMENT;
     alike.push({ head, said: kept, room, sizeBytes });
     this.#sizeBytes += sizeBytes;
-    // What was used last goes last.
+    // Most recently used last.
     this.#alike.delete(head);
     this.#alike.set(head, alike);
     this.#shrink();
@@ -102,7 +104,7 @@ function headOf(who: string, bytes: Buffer, listFrom: number): string {
   return `${who} ${bytes.toString("latin1", listFrom, listFrom + HEAD_BYTES)}`;
 }
 
-/** Bytes of whole elements that both lists begin with, if those are more than `least`; looked for at a few places only. */
+/** Bytes of whole elements that both lists begin with, if more than `least`; checks only a few positions. */
 function sameBytes(
   bytes: Buffer,
   from: number,
@@ -115,7 +117,7 @@ function sameBytes(
     const length = last.to - listFrom;
     if (length <= least) return 0;
     const by = from - listFrom;
-    // Where they differ, it is mostly in the last of them.
+    // Differences are mostly in the last element.
     const isSame =
       isSameRange(bytes, other, last, by) && isSameRange(bytes, other, { from: listFrom, to: last.from }, by);
     if (isSame) return length;

@@ -1,12 +1,15 @@
 import type { Range } from "./cut.ts";
 
-/** Bytes that stand in place of others, whole or in pieces. */
+/** A replacement of a range of bytes, in one or more pieces. */
 export interface Change {
   readonly range: Range;
   readonly bytes: Uint8Array | readonly Uint8Array[];
 }
 
-/** A body with changes made, as pieces to be sent one after the other: all else are slices of the body that came. */
+/**
+ * A body with changes, as pieces to be sent in order; the unchanged pieces are slices of the original. Throws
+ * RangeError if changes overlap.
+ */
 export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let at = 0;
@@ -21,12 +24,12 @@ export function splice(body: Buffer, changes: readonly Change[]): readonly Uint8
   return pieces;
 }
 
-/** Bytes of all pieces together. */
+/** Total bytes of all pieces. */
 export function lengthOf(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** True if two bodies in pieces hold the same bytes. */
+/** True if two bodies in pieces have the same bytes. */
 export function isSameBody(one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean {
   return lengthOf(one) === lengthOf(other) && Buffer.concat(one).equals(Buffer.concat(other));
 }

@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
-// By name, zstd could not be imported at all where Node does not have it: before 22.15.
+// A namespace import, because a named import of zstd fails on Node before 22.15.
 import * as zlib from "node:zlib";
 
-/** What came out of a packed body. */
+/** The result of decompressing a body. */
 export type Unpacked =
   | { readonly type: "unpacked"; readonly bytes: Buffer }
   | { readonly type: "too-large" }
@@ -20,12 +20,12 @@ const UNPACK: Readonly<Record<string, Unpack | undefined>> = {
   zstd: zlib.zstdDecompress && promisify(zlib.zstdDecompress),
 };
 
-/** True for a content coding that can be undone here. */
+/** True for a supported content coding. */
 export function canUnpack(coding: string): boolean {
   return Object.hasOwn(UNPACK, coding) && UNPACK[coding] !== undefined;
 }
 
-/** Undoes one content coding on another thread, and stops as soon as more than `maxBytes` have come out. */
+/** Undoes one content coding on another thread; stops as soon as the output exceeds `maxBytes`. */
 export async function unpack(bytes: Buffer, coding: string, maxBytes: number): Promise<Unpacked> {
   const undo = canUnpack(coding) ? UNPACK[coding] : undefined;
   if (!undo) return { type: "damaged" };
@@ -37,7 +37,7 @@ export async function unpack(bytes: Buffer, coding: string, maxBytes: number): P
   }
 }
 
-/** "deflate" means zlib's wrapping, but some leave it off. */
+/** "deflate" means the zlib format, but some senders omit its wrapper. */
 function isZlib(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;
   return (first & 0x0f) === 8 && bytes.length > 1 && (first * 256 + second) % 31 === 0;

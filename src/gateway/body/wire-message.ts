@@ -4,47 +4,47 @@ import type { Api, JsonObject } from "../api/api.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import { BodyError, type CutBody, parsed, type Range } from "./cut.ts";
 
-/** What is known of a message once it was read: what it says, as a key, and the elements of the list that say it. */
+/** Facts about a message that has been read: the key of its content, and its range of list elements. */
 export interface KnownMessage {
   readonly key: string;
   readonly role: Role;
-  /** Place among the request's messages. */
+  /** Index among the request's messages. */
   readonly index: number;
-  /** Elements: `from` up to before `to`. */
+  /** Range of elements; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
 }
 
 /** A message of a request. */
 export interface WireMessage extends KnownMessage, Given {
-  /** Elements that go out in place of those of the body. */
+  /** Elements to send in place of those of the body. */
   readonly written?: readonly JsonObject[];
-  /** True for one that the client did not say again: it goes out as the log has it. */
+  /** True for a message that the client did not repeat; it is sent from the log. */
   readonly isLogged?: true;
-  /** True for one that has no elements of its own: those of the next one say it, too. */
+  /** True for a message without elements of its own; the elements of the next message include it. */
   readonly isWithNext?: true;
 }
 
 /** The messages of a body. */
 export interface WireMessages<Kind extends KnownMessage = WireMessage> {
   readonly cut: CutBody;
-  /** Elements that instruct, before anything is said. */
+  /** Number of leading instruction elements. */
   readonly lead: number;
   readonly messages: readonly Kind[];
-  /** Elements that are never sent as they came. */
+  /** Elements that are never sent unchanged. */
   readonly left?: ReadonlySet<number>;
 }
 
-/** How messages are read. */
+/** Settings for reading messages. */
 export interface Reading {
   readonly api: Api;
-  /** The message as it is to be stored. */
+  /** Converts a message to its stored form. */
   readonly stored: (input: MessageInput, key: string) => MessageInput;
-  /** True if elements that instruct are messages, too. */
+  /** True if leading instructions count as messages. */
   readonly hasNoLead?: boolean;
 }
 
-/** The element at an index, parsed; one that only names what the provider keeps, as it was said. */
+/** The parsed element at an index; a reference is replaced by its content if that is known. */
 export function elementAt({ bytes, elements, referenced }: Elements, index: number): JsonObject {
   const value = parsed(bytes, elements[index] as Range);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
@@ -55,7 +55,7 @@ export function elementAt({ bytes, elements, referenced }: Elements, index: numb
   throw new BodyError(`element ${index} of the messages is no object`);
 }
 
-/** What a body says. Messages that an earlier body began with are taken from there, unread. */
+/** Reads the messages of a body. Those shared with an earlier body are taken from it without parsing. */
 export function wireMessages(
   reading: Reading,
   cut: CutBody,
@@ -82,7 +82,7 @@ export function wireMessages(
   return { cut, lead, messages };
 }
 
-/** A message with other facts; one of a class of its own keeps what it knows. */
+/** A message with some facts changed; also works for class instances, which a spread would not copy. */
 export function changedMessage(message: WireMessage, changes: Partial<WireMessage>): WireMessage {
   const { key, role, index, from, to, written, isLogged, isWithNext } = message;
   const input = () => message.input();
@@ -95,7 +95,7 @@ export function changedMessage(message: WireMessage, changes: Partial<WireMessag
   };
 }
 
-/** The same as it is kept, with a copy of its bytes: nothing of the request is held on to. */
+/** A copy for keeping, with its own bytes, so that the request itself is not retained. */
 export function keptMessages(
   { cut, lead, messages }: WireMessages,
   bytes: Buffer,
@@ -113,7 +113,7 @@ function knownOf(message: WireMessage): KnownMessage {
 
 type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;
 
-/** A message that is read when it is asked for. */
+/** A message that is parsed on demand. */
 class UnreadMessage implements WireMessage {
   readonly known: KnownMessage;
   readonly key: string;
@@ -142,7 +142,7 @@ class UnreadMessage implements WireMessage {
   }
 }
 
-/** Elements of a body, parsed; `first` holds those at its beginning that were parsed before. */
+/** Elements of a body, parsed; `first` holds leading elements that were parsed before. */
 function elementsOf(
   cut: Elements,
   from: number,
@@ -152,7 +152,7 @@ function elementsOf(
   return Array.from({ length: to - from }, (_, index) => first[from + index] ?? elementAt(cut, from + index));
 }
 
-/** Counts the elements that instruct; each element that was parsed for it is added to `parsedLead`. */
+/** Counts the leading instruction elements; adds every parsed element to `parsedLead`. */
 function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
   while (parsedLead.length < cut.elements.length) {
     const element = elementAt(cut, parsedLead.length);
@@ -162,7 +162,7 @@ function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
   return parsedLead.length;
 }
 
-/** Of an earlier body, what this one begins with too; the last of it may have grown since, so that is read again. */
+/** The messages that an earlier body shares with this one, except the last, which may have grown. */
 function sameIn(
   { lead, messages }: WireMessages<KnownMessage>,
   cut: CutBody,

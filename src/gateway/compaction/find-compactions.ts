@@ -6,24 +6,24 @@ import { elementAt } from "../body/wire-message.ts";
 
 /** The compaction blocks of a request. */
 export interface FoundCompactions {
-  /** The last one that holds a summary; all that stands before it is not to be sent. */
+  /** The last block with a summary; everything before it must not be sent. */
   readonly last: FoundCompaction | undefined;
-  /** Elements that hold such blocks, without them; undefined for those that hold nothing else. */
+  /** Elements that contain such blocks, without the blocks; undefined for elements with no other content. */
   readonly bare: ReadonlyMap<number, JsonObject | undefined>;
 }
 
-/** One block of them. */
+/** A compaction block with a summary. */
 export interface FoundCompaction {
   readonly text: string;
-  /** The element that holds it. */
+  /** Index of the element that contains the block. */
   readonly element: number;
-  /** What stands behind it in that element; undefined for nothing. */
+  /** The content after the block in that element; undefined if there is none. */
   readonly behind: JsonObject | undefined;
 }
 
 const NAME = Buffer.from('"compaction"');
 
-/** Finds the compaction blocks of a request to Anthropic's Messages; undefined if there are none. */
+/** Finds the compaction blocks of an Anthropic Messages request; undefined if there are none. */
 export function findCompactions(cut: CutBody): FoundCompactions | undefined {
   const bare = new Map<number, JsonObject | undefined>();
   let last: FoundCompaction | undefined;
@@ -46,7 +46,10 @@ function withBlocks(element: JsonObject, content: readonly unknown[]): JsonObjec
   return content.length === 0 ? undefined : { ...element, content };
 }
 
-/** Remembers of a body that is kept what was found in it: the next one that goes on from it is searched only behind it. */
+/**
+ * Carries the search result over to a kept body, so that the next request that extends the body is searched only from
+ * its end.
+ */
 export function rememberCompactions(kept: CutBody, cut: CutBody): void {
   const named = known.get(cut);
   if (named) known.set(kept, named);
@@ -54,7 +57,7 @@ export function rememberCompactions(kept: CutBody, cut: CutBody): void {
 
 const known = new WeakMap<CutBody, readonly number[]>();
 
-/** Elements in which the name stands; only these are read. */
+/** Elements that contain the name; only these are parsed. */
 function elementsThatName(cut: CutBody): readonly number[] {
   const { bytes, elements, like, same } = cut;
   const earlier = like && known.get(like);

@@ -6,11 +6,11 @@ import { keyOf } from "../thread/stored.ts";
 import type { Thread } from "../thread/thread.ts";
 import { summaryKey } from "./summary.ts";
 
-/** Where a summary stands. */
+/** The position of a summary. */
 export interface KnownCompaction {
-  /** The conversation that it was made of. */
+  /** The conversation that was summarized. */
   readonly session: SessionId;
-  /** The last message that it stands behind. */
+  /** The last message covered by the summary. */
   readonly behind: EntryId;
 }
 
@@ -21,20 +21,20 @@ interface Remembered extends KnownCompaction {
 const MOST = 1_000;
 
 /**
- * The summaries that clients were handed, by what they say: a client that has nothing else left goes on with the same
- * conversation. Where one stands is kept with its session, as an intake of the summary's name, so that it is found after a
- * restart.
+ * The summaries that clients received, by their text: a client that has nothing else left continues the same
+ * conversation. The position is also stored with the session, as an intake named after the summary, so that it is found
+ * after a restart.
  */
 export class KnownCompactions {
   readonly #kernel: Kernel;
-  /** Used last comes last. */
+  /** Most recently used last. */
   readonly #known = new Map<string, Remembered>();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
   }
 
-  /** Where a summary stands; undefined for one that was made elsewhere. */
+  /** The position of a summary; undefined for a summary made elsewhere. */
   async find(principal: string, text: string): Promise<KnownCompaction | undefined> {
     const name = nameOf(principal, text);
     const known = this.#known.get(name) ?? (await this.#kept(name));
@@ -42,7 +42,7 @@ export class KnownCompactions {
     return known;
   }
 
-  /** What its conversation says up to there; undefined if that has gone another way. */
+  /** The messages of the conversation up to that position; undefined if the line no longer contains it. */
   async lineOf(
     principal: string,
     text: string,
@@ -54,7 +54,7 @@ export class KnownCompactions {
     return upTo((await new Conversation(session, keyOf).line()).messages, behind);
   }
 
-  /** Remembers where a summary stands, before the client gets it. */
+  /** Stores the position of a summary, before the client gets it. */
   async tell(principal: string, text: string, thread: Thread, behind: EntryId): Promise<void> {
     const before = await this.find(principal, text);
     const { session } = thread;
@@ -63,16 +63,16 @@ export class KnownCompactions {
     const name = nameOf(principal, text);
     try {
       const intake = (await this.#kernel.intake(name)) ?? (await session.intake(name));
-      // The same words in two conversations: the first one stays known after a restart.
+      // If two conversations have the same summary, the first one stays known after a restart.
       if (intake.session === session.id) await intake.save({ checkpoint: { behind } });
     } catch (error) {
-      // Somebody else has been told the same in the same moment.
+      // Another writer has stored the same summary at the same moment.
       if (!isLonghaulError(error, "INTAKE_CONFLICT") && !isLonghaulError(error, "ARGUMENT_INVALID"))
         throw error;
     }
   }
 
-  /** Remembers which thread holds a summary, so that its line need not be read again. */
+  /** Remembers the thread of a summary, so that its line need not be read again. */
   met(principal: string, text: string, behind: EntryId, thread: Thread): void {
     const known = { session: thread.session.id, behind, thread: new WeakRef(thread) };
     this.#remember(nameOf(principal, text), known);
@@ -92,7 +92,7 @@ export class KnownCompactions {
   }
 }
 
-/** Summaries of two principals never meet. */
+/** Includes the principal, so that principals never share summaries. */
 function nameOf(principal: string, text: string): string {
   return `gateway compaction ${principal} ${summaryKey(text)}`;
 }

@@ -3,7 +3,7 @@ import { compactionBlock } from "../api/anthropic/compaction-block.ts";
 import type { AppliedEdit } from "../edits/applied-edits.ts";
 import { blockEvents, COMPACTION_USAGE } from "./tell-compaction.ts";
 
-/** A reply that holds nothing but a summary. */
+/** A reply that contains only a summary. */
 export interface PausedReply {
   readonly text: string;
   readonly model: string;
@@ -19,7 +19,7 @@ const USAGE = {
   output_tokens: 0,
 };
 
-/** The reply of a client that wants to go on by itself once its window was compacted, as a body. */
+/** The body of a reply for a client that asked to continue by itself after a compaction. */
 export function pausedBody({ text, model, applied }: PausedReply): string {
   return JSON.stringify({
     ...headOf(model),
@@ -31,7 +31,7 @@ export function pausedBody({ text, model, applied }: PausedReply): string {
   });
 }
 
-/** The same as a stream of events. */
+/** The same reply as an event stream. */
 export function pausedStream({ text, model, applied }: PausedReply): string {
   const message = { ...headOf(model), content: [], stop_reason: null, stop_sequence: null, usage: USAGE };
   const end = {

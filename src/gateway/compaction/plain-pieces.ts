@@ -4,8 +4,8 @@ import type { FoundCompactions } from "./find-compactions.ts";
 import { summaryElement } from "./summary.ts";
 
 /**
- * A request as the provider of these blocks would read it, for one that does not know them: the last summary as words of
- * the user, and what stands behind it.
+ * Rewrites a request for a provider without compaction blocks: the last summary as a user message, and everything after
+ * it.
  */
 export function plainPieces({ elements }: CutBody, { last, bare }: FoundCompactions): readonly Piece[] {
   const pieces: Piece[] = last ? [{ elements: [summaryElement(last.text)] }] : [];

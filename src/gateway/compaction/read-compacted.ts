@@ -6,17 +6,17 @@ import { plainPieces } from "./plain-pieces.ts";
 import { saidSince, withLoggedHistory, withOwnHistory } from "./said-since.ts";
 import { summariseBefore } from "./summarise-before.ts";
 
-/** A request with compaction blocks for an upstream that does not know them. */
+/** A request with compaction blocks for an upstream that does not support them. */
 export interface CompactedRequest {
-  /** What it says: its conversation is found by that. */
+  /** The messages by which the conversation is found. */
   readonly said: WireMessages;
-  /** What it asks of the thread that was found. */
+  /** The request to make of the thread that was found. */
   askedOf(thread: Thread): Asked;
 }
 
 /**
- * Reads a request with compaction blocks; undefined for one without. Where the summary is one that this gateway handed
- * out, its conversation goes on, whatever the client has kept of it. Any other stands for what the client says before it.
+ * Reads a request with compaction blocks; undefined for a request without. A summary from this gateway continues its
+ * conversation, whatever messages the client has kept. Any other summary replaces the client's messages before it.
  */
 export async function readCompacted(
   asked: Asked,

@@ -7,19 +7,19 @@ import { canonicalKey } from "../identity/canonical-key.ts";
 import type { FoundCompaction, FoundCompactions } from "./find-compactions.ts";
 import { summaryElement } from "./summary.ts";
 
-/** What a request with compaction blocks says, without them. */
+/** The messages of a request, without its compaction blocks. */
 export interface SaidSince {
-  /** Messages that its last summary stands for, as the client has them. */
+  /** Messages covered by the last summary, as the client has them. */
   readonly before: readonly WireMessage[];
   readonly after: readonly WireMessage[];
-  /** All elements that hold blocks or stand before the last one. */
+  /** All elements that contain blocks or precede the last block. */
   readonly dropped: ReadonlySet<number>;
 }
 
-/** A client may say a few messages again behind a summary, to keep them word for word. */
+/** Maximum number of messages that a client may repeat after a summary, to keep them word for word. */
 const MOST_AGAIN = 64;
 
-/** Reads a request with compaction blocks: no block of them is left. */
+/** Splits the messages of a request at its last summary and removes all compaction blocks. */
 export function saidSince(reading: Reading, said: WireMessages, found: FoundCompactions): SaidSince {
   const { last, bare } = found;
   const before: WireMessage[] = [];
@@ -37,7 +37,7 @@ export function saidSince(reading: Reading, said: WireMessages, found: FoundComp
   return { before: before.slice(0, before.length - again), after, dropped };
 }
 
-/** The messages of a client that keeps its history, or has nothing but the summary. */
+/** The messages of a client that keeps its history, or has only the summary. */
 export function withOwnHistory(
   reading: Reading,
   said: WireMessages,
@@ -48,7 +48,7 @@ export function withOwnHistory(
   return joined(said, since, before.length === 0 && last ? [asUser(reading, last)] : before, after);
 }
 
-/** The messages of a client that goes on from a line which the log has, whatever it says of it itself. */
+/** The messages of a client that continues a logged line, with the logged messages in place of the client's copy. */
 export function withLoggedHistory(
   said: WireMessages,
   since: SaidSince,
@@ -76,7 +76,9 @@ function joined(
   return { cut, lead, messages, left };
 }
 
-/** A message without its blocks; undefined if it says nothing else. What stood before a summary is kept, and not sent. */
+/**
+ * A message without its blocks; undefined if it has no other content. Content before a summary is stored, but not sent.
+ */
 function withoutBlocks(
   { api, stored }: Reading,
   message: WireMessage,
@@ -91,7 +93,7 @@ function withoutBlocks(
   return { key, role: input.role, index, from, to, input: () => stored(input, key), written: [sent] };
 }
 
-/** A summary of which nothing is known, as words that every provider takes. */
+/** An unknown summary, as a user message that every provider accepts. */
 function asUser({ stored }: Reading, { text, element }: FoundCompaction): WireMessage {
   const input: MessageInput = { role: "user", text };
   const key = canonicalKey(input);
@@ -106,13 +108,13 @@ function asUser({ stored }: Reading, { text, element }: FoundCompaction): WireMe
   };
 }
 
-/** How many of the last messages before a summary are said again behind it. */
+/** Number of final messages before a summary that are repeated after it. */
 function saidAgain(
   before: readonly WireMessage[],
   after: readonly WireMessage[],
   { behind }: FoundCompaction,
 ): number {
-  // What the model went on with was never said before.
+  // Content that the model wrote after the block is new, so nothing is repeated.
   if (behind) return 0;
   return overlap(
     before.slice(-MOST_AGAIN).map(({ key }) => key),

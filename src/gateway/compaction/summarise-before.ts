@@ -5,8 +5,8 @@ import type { Thread } from "../thread/thread.ts";
 const MOST_OVERLAYS = 1_000;
 
 /**
- * Puts a client's summary in place of the first messages of a thread, which stay in the log; once, also if it was taken
- * back. The entry of the last of them. To be called in the thread's turn.
+ * Replaces the first messages of a thread by a client's summary; the messages stay in the log. Does so only once, even
+ * if the summary was reverted. Returns the entry of the last replaced message. Must be called in the thread's turn.
  */
 export async function summariseBefore(
   { session, conversation }: Thread,
@@ -30,7 +30,7 @@ export async function summariseBefore(
   return last.id;
 }
 
-/** Entries of messages that follow each other, as ranges; a fork's first ones are in the log of another session. */
+/** Entries of consecutive messages as ranges; the first ones of a fork are in the log of another session. */
 function rangesOf(line: readonly LineMessage[]): readonly SeqRange[] {
   const ranges: SeqRange[] = [];
   for (const { id } of line) {

@@ -4,15 +4,15 @@ import type { JsonObject } from "../api/api.ts";
 import { BodyError, type CutBody, cutBody, parsed } from "../body/cut.ts";
 import { type Change, splice } from "../body/splice.ts";
 
-/** Puts a summary at the beginning of a reply; all else in it stays as the provider wrote it, byte by byte. */
+/** Inserts a summary at the beginning of a reply; the rest stays as the provider wrote it, byte for byte. */
 export interface ToldCompaction {
-  /** The event of a stream, or the body of a reply, as it is with the block; undefined if that changes nothing. */
+  /** Returns a stream event or a reply body with the block inserted; undefined if nothing changes. */
   change(data: string): string | undefined;
-  /** Events that follow one of the stream. */
+  /** Events to insert after a stream event. */
   behind(data: string): string;
 }
 
-/** No model was asked for the summary. */
+/** Usage of the compaction itself: zero, because no model was called. */
 export const COMPACTION_USAGE = {
   type: "compaction",
   input_tokens: 0,
@@ -30,7 +30,7 @@ const COUNTS = [
   "cache_creation",
 ] as const;
 
-/** Tells a client of Anthropic's Messages what stands in its window for what is old. */
+/** Inserts the summary of older messages into a reply for a client of Anthropic's Messages API. */
 export function tellCompaction(text: string): ToldCompaction {
   const block = compactionBlock(text);
   let isTold = false;
@@ -54,7 +54,7 @@ export function tellCompaction(text: string): ToldCompaction {
   };
 }
 
-/** A compaction block as the first of a stream. */
+/** The events of a compaction block at the beginning of a stream. */
 export function blockEvents({ type, content }: CompactionBlock): string {
   return [
     { type: "content_block_start", index: 0, content_block: { type, content: null } },
@@ -83,7 +83,7 @@ function changed({ bytes }: CutBody, changes: readonly Change[]): string | undef
   return changes.length === 0 ? undefined : Buffer.concat(splice(bytes, changes)).toString("utf8");
 }
 
-/** An event of a block, which is one further on. */
+/** An event of a later block, with its index raised by one. */
 function shifted(cut: CutBody): string | undefined {
   const range = cut.fields.get("index");
   const index = fieldOf(cut, "index");
@@ -91,7 +91,7 @@ function shifted(cut: CutBody): string | undefined {
   return changed(cut, [{ range, bytes: Buffer.from(String(index + 1)) }]);
 }
 
-/** The block before all others of a whole reply. */
+/** Inserts the block before all others of a complete reply. */
 function inFront({ listFrom, elements }: CutBody, block: CompactionBlock): readonly Change[] {
   if (listFrom === undefined) return [];
   const at = listFrom + 1;
@@ -99,7 +99,7 @@ function inFront({ listFrom, elements }: CutBody, block: CompactionBlock): reado
   return [{ range: { from: at, to: at }, bytes: Buffer.from(text) }];
 }
 
-/** The usage with what each step has taken: the summary, and the reply. */
+/** Adds the usage of each step: the summary and the reply. */
 function counted(cut: CutBody, before: JsonObject): readonly Change[] {
   const range = cut.fields.get("usage");
   const usage = objectOf(fieldOf(cut, "usage"));

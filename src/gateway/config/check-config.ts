@@ -6,7 +6,7 @@ import { TOKEN_BITS, tokenBits } from "./token.ts";
 
 const NEW_TOKEN = '"longhaul serve --new-token" makes a good one';
 
-/** What is wrong between settings, or between them and the environment, though each of them could be. */
+/** Problems between settings, or between settings and the environment, that are each valid on their own. */
 export function checkConfig(config: GatewayConfig, env: Environment): readonly ConfigProblem[] {
   const { host, tokens, upstreams } = config;
   const problems = [
@@ -24,7 +24,7 @@ export function checkConfig(config: GatewayConfig, env: Environment): readonly C
   return problems;
 }
 
-/** What may be meant so, but had better be known. */
+/** Warnings about valid settings that are risky. */
 export function warningsOf({ upstreams }: GatewayConfig): readonly string[] {
   return upstreams.flatMap(({ name, baseUrl }) => {
     const { protocol, hostname } = new URL(baseUrl);

@@ -8,23 +8,23 @@ import { API_NAMES } from "./values.ts";
 const VARIABLE = "LONGHAUL_UPSTREAM";
 
 interface Choice {
-  /** Undefined for the one that takes everything. */
+  /** Undefined for the upstream that takes all requests. */
   readonly name: string | undefined;
   readonly baseUrl: string;
   readonly label: string;
   readonly from: "flags" | "environment";
 }
 
-/** Upstreams after options and variables had their say. */
+/** The list of upstreams after applying options and environment variables. */
 export interface ChosenUpstreams {
   readonly upstreams: readonly unknown[];
-  /** Where addresses came from, by key. */
+  /** The option or variable that set an address, by key. */
   readonly given: ReadonlyMap<string, GivenAs>;
   readonly from: "flags" | "environment" | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Puts the addresses of options and variables into a list of upstreams, which may not be valid yet. */
+/** Applies the addresses given by options and variables to a list of upstreams, which is not validated yet. */
 export function chosenUpstreams(
   listed: readonly unknown[],
   flags: ConfigFlags,
@@ -75,7 +75,7 @@ function fromEnvironment(env: Environment): readonly Choice[] {
   return allFirst(choices);
 }
 
-/** The one that takes everything replaces the list, so those with a name come after it. */
+/** Sorts the upstream that takes all requests first, because it replaces the list. */
 function allFirst(choices: readonly Choice[]): readonly Choice[] {
   return choices.toSorted((one, other) => Number(one.name !== undefined) - Number(other.name !== undefined));
 }
@@ -94,7 +94,7 @@ function isNamed(one: unknown, name: string): boolean {
   return typeof own === "string" && plain(own) === plain(name);
 }
 
-/** A name as it can stand in a variable. */
+/** A name in the form that an environment variable can contain. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, "_");
 }

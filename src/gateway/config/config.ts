@@ -46,7 +46,7 @@ const routeSchema = z.strictObject(
   { error: "an object" },
 );
 
-/** What can be set, each with its default and with what is right for it. */
+/** All settings with their defaults; each error message states the expected value. */
 export const configSchema = z.strictObject(
   {
     $schema: text("an address").describe("where editors find the schema").exactOptional(),
@@ -127,16 +127,16 @@ export const configSchema = z.strictObject(
 
 type Frozen<T> = T extends readonly unknown[] | object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
 
-/** The gateway's settings, complete. */
+/** The complete settings of the gateway. */
 export type GatewayConfig = Frozen<Omit<z.output<typeof configSchema>, "$schema">>;
 
-/** Where requests can go. */
+/** A destination for requests. */
 export type UpstreamConfig = GatewayConfig["upstreams"][number];
 
-/** A token that lets in, named by where its secret is. */
+/** A token that grants access, named by where its secret is. */
 export type TokenConfig = GatewayConfig["tokens"][number];
 
-/** The schema of the configuration file, for editors. */
+/** The JSON Schema of the configuration file, for editors. */
 export function configSchemaJson(): object {
   return { title: "longhaul gateway", ...z.toJSONSchema(configSchema, { io: "input" }) };
 }

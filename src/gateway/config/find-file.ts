@@ -7,9 +7,9 @@ import type { Environment } from "./settings.ts";
 const NAMES = ["longhaul.json", "longhaul.gateway.json"];
 const PATH_VARIABLE = "LONGHAUL_CONFIG";
 
-/** Where configuration files are looked for. */
+/** Places to look for configuration files. */
 export interface FilePlaces {
-  /** The file named by --config; the user's folder is not searched then. */
+  /** The file named by --config; if set, the user's folder is not searched. */
   readonly path?: string;
   readonly cwd: string;
   /** The folder of the store. */
@@ -26,15 +26,15 @@ function namedFile({ path, cwd, env }: FilePlaces): string | undefined {
 }
 
 /**
- * The folder whose files count as the user's own: the store's, unless the store lies inside a working folder. A repository or
- * an agent can put files there, so `~/.longhaul` is used instead.
+ * The folder whose files count as the user's own: the store's, unless the store is inside the working folder. A
+ * repository or an agent can put files there, so `~/.longhaul` is used instead.
  */
 export function userFolder({ store, cwd, home }: Omit<FilePlaces, "env">): string | undefined {
   const usual = home === undefined ? undefined : join(home, ".longhaul");
   if (store === undefined) return undefined;
   const [folder, work] = [realPath(store), realPath(cwd)];
   if (usual !== undefined && folder === realPath(usual)) return store;
-  // A working folder that holds the home folder is no project: "/" in a container, or the home folder itself.
+  // A working folder that contains the home folder is not a project: "/" in a container, or the home folder itself.
   const isProject = home === undefined || !contains(work, realPath(home));
   return isProject && contains(work, folder) ? usual : store;
 }
@@ -53,7 +53,7 @@ export function findUserFile(places: FilePlaces): string | undefined {
   return userFiles(places).find((path) => isNamed || existsSync(path));
 }
 
-/** Configuration files that a working folder or a store inside it brings along. */
+/** Configuration files in the working folder or in a store inside it. */
 export function projectFiles(places: FilePlaces): readonly string[] {
   const own = userFiles(places).map(realPath);
   const folder = userFolder(places);
@@ -63,7 +63,7 @@ export function projectFiles(places: FilePlaces): readonly string[] {
   return [...new Set(paths)].filter((path) => existsSync(path) && !own.includes(realPath(path)));
 }
 
-/** Parses a user's configuration file; CONFIG_INVALID tells why it cannot be used. */
+/** Parses a user's configuration file; CONFIG_INVALID states why it cannot be used. */
 export function readUserFile(path: string): unknown {
   try {
     return parseConfig(readOwnedFile(path));
@@ -91,7 +91,7 @@ function contains(folder: string, path: string): boolean {
   );
 }
 
-/** The path without links; that of the nearest existing folder where it does not exist yet. */
+/** The path without symbolic links; for a missing path, that of the nearest existing folder plus the rest. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

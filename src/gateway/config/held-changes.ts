@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { GatewayConfig } from "./config.ts";
 
-/** Settings that decide who is let in, where requests and keys go, and what leaves the machine. */
+/** Settings that decide who is admitted, where requests and keys go, and what data leaves the machine. */
 export const GUARDED = [
   "upstreams",
   "tokens",
@@ -13,16 +13,16 @@ export const GUARDED = [
 
 type Guarded = (typeof GUARDED)[number];
 
-/** Settings that a saved file alone does not change: all guarded ones, unless the change only takes something away. */
+/** Guarded settings that saving the file does not change: all of them, unless the change only restricts something. */
 export function heldChanges(now: GatewayConfig, next: GatewayConfig): readonly Guarded[] {
   return GUARDED.filter((key) => !isDeepStrictEqual(now[key], next[key]) && !narrows(key, now, next));
 }
 
-/** Tells whether a change lets fewer callers in, or sends less out. */
+/** True if a change admits fewer callers or sends out less data. */
 function narrows(key: Guarded, now: GatewayConfig, next: GatewayConfig): boolean {
   switch (key) {
     case "tokens":
-      // The last token's removal would open the gateway to everyone.
+      // Removing the last token would open the gateway to everyone.
       return next.tokens.length > 0 && isPartOf(next.tokens, now.tokens);
     case "allowedOrigins":
     case "allowedHosts":

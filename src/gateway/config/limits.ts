@@ -4,7 +4,7 @@ import { milliseconds, whole } from "./values.ts";
 const MIB = 1_024 * 1_024;
 const bytes = (max: number) => whole(1_024, max, "(bytes)");
 
-/** The bounds of everything that is held or waited for. */
+/** Limits on memory, sizes, connections and waiting times. */
 export const limitsSchema = z
   .strictObject(
     {

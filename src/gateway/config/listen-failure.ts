@@ -1,7 +1,7 @@
 import type { LonghaulError } from "../../index.ts";
 import { configInvalid } from "./problem.ts";
 
-/** Why an address cannot be listened on, with what to do; undefined for failures of another kind. */
+/** The error for an address that cannot be listened on, with advice; undefined for failures of another kind. */
 export function listenFailure(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },

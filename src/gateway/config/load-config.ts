@@ -9,20 +9,20 @@ import { type ConfigFlags, setValues } from "./settings.ts";
 import { usualUpstreams } from "./usual-upstreams.ts";
 
 /**
- * Where settings come from, in order of precedence: options, variables, the trusted settings of the project, the user's file,
- * defaults.
+ * The sources of settings, in order of precedence: options, environment variables, the trusted settings of the project,
+ * the user's file, defaults.
  */
 export interface ConfigRequest extends FilePlaces {
   readonly flags: ConfigFlags;
 }
 
-/** Who decided a setting. */
+/** The source that decided a setting. */
 export type ConfigSource = "flags" | "environment" | "project" | "file" | "defaults";
 
-/** A configuration, complete and valid. */
+/** A complete and valid configuration. */
 export interface LoadedConfig {
   readonly config: GatewayConfig;
-  /** What may be meant so, but had better be known. */
+  /** Warnings about valid settings that are risky. */
   readonly warnings: readonly string[];
   readonly sources: Readonly<Record<keyof GatewayConfig, ConfigSource>>;
   /** The user's file that was read; undefined if there is none. */
@@ -33,8 +33,8 @@ export interface LoadedConfig {
 const TOKEN_VARIABLE = "LONGHAUL_TOKEN";
 
 /**
- * Loads the configuration; throws CONFIG_INVALID with all that is wrong with it. The working folder's file is read anew unless
- * `project` holds what it said before.
+ * Loads the configuration; throws CONFIG_INVALID with all problems. The working folder's file is read again unless
+ * `project` holds its earlier content.
  */
 export function loadConfig(
   request: ConfigRequest,
@@ -81,7 +81,7 @@ export function loadConfig(
   };
 }
 
-/** Sets a value, inside of objects where they are; what is no object is left for the schema to complain about. */
+/** Sets a value, inside an object for a nested key; a non-object there is left for the schema to report. */
 function put(raw: Record<string, unknown>, keys: readonly [string, ...string[]], value: unknown): void {
   const [first, second] = keys;
   if (second === undefined) raw[first] = value;

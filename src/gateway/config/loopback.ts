@@ -1,4 +1,4 @@
-/** Tells whether only this computer can reach what listens there. */
+/** True if only this computer can reach the host. */
 export function isLoopback(host: string): boolean {
   const plain = host.toLowerCase().replace(/^\[|\]$/g, "");
   return plain === "localhost" || plain === "::1" || /^127(?:\.\d{1,3}){3}$/.test(plain);

@@ -5,7 +5,7 @@ const PRICE = "US dollars per million tokens";
 const price = () => z.number({ error: PRICE }).min(0, { error: PRICE }).exactOptional();
 const tokens = () => whole(1, 1_000_000_000, "(tokens)");
 
-/** What is known better of models, by id or by a beginning of ids followed by "*". */
+/** Overrides of model facts, by model id or by a prefix of ids followed by "*". */
 export const modelsSchema = z
   .record(
     z.string().regex(/^[^*]+\*?$|^\*$/, { error: 'a model id, or the beginning of ids followed by "*"' }),

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Larger files hold no configuration. */
+/** A larger file is not a configuration. */
 const MAX_FILE_BYTES = 1_024 * 1_024;
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
-/** Reads a file that only its owner can change; throws if it belongs to someone else or others may write it. */
+/** Reads a file that only its owner can change; throws if it belongs to another user or is writable by others. */
 export function readOwnedFile(path: string): Buffer {
   return readFileOnce(path, (stats) => {
     const problem = ownerProblem(stats, path) ?? ownerProblem(statSync(dirname(path)), dirname(path));
@@ -14,12 +14,12 @@ export function readOwnedFile(path: string): Buffer {
   });
 }
 
-/** Reads a regular file of bounded size; never waits for a pipe, a device or a link's target. */
+/** Reads a regular file of bounded size; never waits for a pipe or device, and never follows a symbolic link. */
 export function readForeignFile(path: string): Buffer {
   return readFileOnce(path, () => {}, constants.O_NOFOLLOW ?? 0);
 }
 
-/** Checks and reads one open file, so that nobody can put another in its place in between. */
+/** Checks and reads the same open file, so that it cannot be replaced in between. */
 function readFileOnce(path: string, check: (stats: Stats) => void, flags = 0): Buffer {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
   try {
@@ -41,7 +41,7 @@ function readFileOnce(path: string, check: (stats: Stats) => void, flags = 0): B
   }
 }
 
-/** Says who besides this user, and the administrator, can change a file or folder. */
+/** States who, other than this user and the administrator, can change a file or folder. */
 function ownerProblem({ uid, mode }: Stats, path: string): string | undefined {
   const own = process.geteuid?.();
   if (own === undefined) return undefined;

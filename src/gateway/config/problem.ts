@@ -1,14 +1,14 @@
 import { LonghaulError } from "../../index.ts";
 
-/** One thing that is wrong with the configuration. */
+/** One problem of the configuration. */
 export interface ConfigProblem {
-  /** What it is about: a key as upstreams[1].baseUrl, an option or a variable. */
+  /** A key such as upstreams[1].baseUrl, an option or a variable. */
   readonly key: string;
-  /** What is wrong, with what was given, and what would be right. */
+  /** The given value, the problem, and the expected value. */
   readonly message: string;
 }
 
-/** A configuration that cannot be used, and all that is wrong with it. */
+/** The error for an unusable configuration, with all its problems. */
 export class ConfigInvalidError extends LonghaulError {
   readonly problems: readonly ConfigProblem[];
 
@@ -20,7 +20,7 @@ export class ConfigInvalidError extends LonghaulError {
   }
 }
 
-/** All problems as one error. */
+/** Combines all problems into one error. */
 export function configInvalid(problems: readonly ConfigProblem[], path?: string): ConfigInvalidError {
   const [first] = problems;
   const place = path === undefined ? "" : ` (${path})`;
@@ -31,7 +31,7 @@ export function configInvalid(problems: readonly ConfigProblem[], path?: string)
   return new ConfigInvalidError(message, problems, path);
 }
 
-/** A path into the configuration as it is written: upstreams[1].baseUrl. */
+/** A path into the configuration in written form, such as upstreams[1].baseUrl. */
 export function keyAt(path: readonly PropertyKey[]): string {
   return path.reduce<string>((key, step) => {
     if (typeof step === "number") return `${key}[${step}]`;

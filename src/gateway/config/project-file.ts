@@ -5,26 +5,29 @@ import { configInvalid } from "./problem.ts";
 import { schemaProblems } from "./schema-problems.ts";
 import { isTrusted } from "./trust.ts";
 
-/** Settings that a project may decide: none of them says where keys, conversations or requests go. */
+/** Settings that a project may decide: none of them affects where keys, conversations or requests go. */
 export const PROJECT_KEYS = ["policy", "threshold", "dryRun"] as const;
 
-/** What the working folder's configuration files contribute. */
+/** The settings contributed by the working folder's configuration files. */
 export interface ProjectConfig {
-  /** Only settings of PROJECT_KEYS, and only of a file that the user trusts. */
+  /** Only settings in PROJECT_KEYS, and only from a file that the user trusts. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The trusted file that they come from. */
+  /** The trusted file that the settings come from. */
   readonly path: string | undefined;
-  /** Says what was ignored, and why. */
+  /** Messages about ignored files and settings, with reasons. */
   readonly notices: readonly string[];
 }
 
-/** A parsed project file, split into what it may and what it may not decide. */
+/** A parsed project file, split into permitted and ignored settings. */
 export interface ProjectSettings {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly ignored: readonly string[];
 }
 
-/** Reads the configuration files of the working folder; a file that cannot be used is ignored with a notice, never refused. */
+/**
+ * Reads the configuration files of the working folder; an unusable file is ignored with a notice and never causes an
+ * error.
+ */
 export function readProject(places: FilePlaces): ProjectConfig {
   const [path, ...others] = projectFiles(places);
   const notices = others.map((other) => `${other} was ignored: ${path} comes first.`);
@@ -59,7 +62,7 @@ export function readProject(places: FilePlaces): ProjectConfig {
   return { settings, path: usable.length > 0 ? path : undefined, notices };
 }
 
-/** Reads a project file for the user to trust; CONFIG_INVALID if its settings cannot be used. */
+/** Reads a project file that the user wants to trust; CONFIG_INVALID if its settings cannot be used. */
 export function readTrustable(path: string): ProjectSettings & { readonly content: Buffer } {
   const refuse = (key: string, message: string) => configInvalid([{ key, message }], path);
   let content: Buffer;
@@ -78,7 +81,7 @@ export function readTrustable(path: string): ProjectSettings & { readonly conten
   return { ...split, content };
 }
 
-/** Splits a parsed file into settings that a project may decide and the names of all others. */
+/** Splits a parsed file into the settings that a project may decide and the names of all others. */
 export function splitSettings(file: unknown): ProjectSettings {
   if (typeof file !== "object" || file === null || Array.isArray(file))
     throw new Error("it is no JSON object");

@@ -3,10 +3,10 @@ import { nearestWords } from "../../index.ts";
 import { configSchemaJson } from "./config.ts";
 import { type ConfigProblem, keyAt } from "./problem.ts";
 
-/** What a value was given as, where that is not by its key in the file: an option or a variable. */
+/** The option or variable that a value was given by, if not by its key in the file. */
 export interface GivenAs {
   readonly label: string;
-  /** What would be right there, where that differs from the file. */
+  /** The expected value, if it differs from that in the file. */
   readonly expected?: string;
 }
 
@@ -19,7 +19,7 @@ interface SchemaNode {
   readonly propertyNames?: { readonly enum?: readonly string[] };
 }
 
-/** What the schema objects to, for people. `given` holds what came by options and variables, by key. */
+/** Schema issues as messages for people. `given` holds the values from options and variables, by key. */
 export function schemaProblems(
   issues: readonly Issue[],
   raw: unknown,
@@ -59,7 +59,7 @@ function knownKeys(path: readonly PropertyKey[]): readonly string[] {
   return Object.keys(node?.properties ?? {}).concat(node?.propertyNames?.enum ?? []);
 }
 
-/** A value as it was given, without what may be a secret. */
+/** A value for display, without possible secrets. */
 function shownAt(raw: unknown, path: readonly PropertyKey[]): string {
   if (path[0] === "tokens" && path.length > 2) return "something else";
   let value: unknown = raw;

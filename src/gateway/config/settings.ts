@@ -1,6 +1,6 @@
 import type { GivenAs } from "./schema-problems.ts";
 
-/** Settings of the command line, as they were typed. */
+/** Settings of the command line, as typed. */
 export interface ConfigFlags {
   readonly host?: string;
   readonly port?: string;
@@ -10,11 +10,11 @@ export interface ConfigFlags {
   readonly recall?: string;
   readonly redact?: boolean;
   readonly log?: string;
-  /** "name=address", or an address alone for one upstream that takes everything. */
+  /** "name=address", or only an address for one upstream that takes all requests. */
   readonly upstream?: readonly string[];
 }
 
-/** The variables of a process. */
+/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Setting {
@@ -38,7 +38,7 @@ const asIs = (given: string | boolean) => given;
 const number = (given: string | boolean) => (/^\d+$/.test(String(given)) ? Number(given) : given);
 const truth = (given: string | boolean) => TRUTHS[String(given)] ?? given;
 
-/** What can be set without a file. What cannot be read is left as it was given: the schema says what is wrong with it. */
+/** Settings available without a file. An unreadable value is passed on unchanged, so that the schema reports it. */
 const SETTINGS: readonly Setting[] = [
   { path: ["host"], flag: "host", option: "--host", variable: "LONGHAUL_HOST", read: asIs },
   { path: ["port"], flag: "port", option: "--port", variable: "LONGHAUL_PORT", read: number },
@@ -63,7 +63,7 @@ const SETTINGS: readonly Setting[] = [
   { path: ["log", "level"], flag: "log", option: "--log", variable: "LONGHAUL_LOG", read: asIs },
 ];
 
-/** A value that an option or a variable sets. */
+/** A value set by an option or a variable. */
 export interface SetValue {
   readonly path: readonly [string, ...string[]];
   readonly value: unknown;
@@ -71,7 +71,7 @@ export interface SetValue {
   readonly as: GivenAs;
 }
 
-/** What options and variables set; an option counts more than a variable. */
+/** Values set by options and variables; options take precedence. */
 export function setValues(flags: ConfigFlags, env: Environment): readonly SetValue[] {
   return SETTINGS.flatMap(({ path, flag, option, variable, expected, read }): readonly SetValue[] => {
     const given = flags[flag];

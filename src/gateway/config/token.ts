@@ -1,17 +1,16 @@
 import { randomBytes } from "node:crypto";
 
-/** The least that a token must be worth. */
+/** Minimum strength of a token, in bits. */
 export const TOKEN_BITS = 128;
 const LEAST_LETTERS = 8;
 
-/** A fresh token of 256 bits. */
+/** A random token of 256 bits. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
 /**
- * How hard a token is to guess, at most, in bits: by its length and the alphabet it is made of. Letters that hardly change
- * count as nothing.
+ * Upper bound on the strength of a token in bits, by its length and alphabet; 0 if it has too few distinct characters.
  */
 export function tokenBits(token: string): number {
   if (new Set(token).size < LEAST_LETTERS) return 0;

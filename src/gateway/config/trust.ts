@@ -6,7 +6,7 @@ import { parseConfig } from "./find-file.ts";
 import { readForeignFile, readOwnedFile } from "./owned-file.ts";
 import { configInvalid } from "./problem.ts";
 
-/** A project file that the user trusts, as long as its content stays the same. */
+/** A project file that the user trusts as long as its content stays the same. */
 export interface TrustedFile {
   readonly path: string;
   /** SHA-256 of the trusted content, in hexadecimal digits. */
@@ -33,13 +33,13 @@ export function listTrusted(folder: string): readonly TrustedFile[] {
   }
 }
 
-/** Tells whether the user has trusted this very content at this place. */
+/** True if the user has trusted exactly this content at this path. */
 export function isTrusted(folder: string, path: string, content: Buffer): boolean {
   const [real, sha256] = [realpathSync(path), digestOf(content)];
   return listTrusted(folder).some((one) => one.path === real && one.sha256 === sha256);
 }
 
-/** Tells whether a trusted file is still as it was; only then it takes effect. */
+/** Compares a trusted file with its current content; it takes effect only while unchanged. */
 export function trustState({ path, sha256 }: TrustedFile): "in effect" | "changed" | "gone" {
   try {
     return digestOf(readForeignFile(path)) === sha256 ? "in effect" : "changed";
@@ -48,14 +48,14 @@ export function trustState({ path, sha256 }: TrustedFile): "in effect" | "change
   }
 }
 
-/** Trusts the content of a file, in place of what was trusted there before. */
+/** Trusts the content of a file, replacing earlier trust in the same file. */
 export function trustContent(folder: string, path: string, content: Buffer, at: number): TrustedFile {
   const trusted = { path: realpathSync(path), sha256: digestOf(content), at };
   save(folder, [...listTrusted(folder).filter((one) => one.path !== trusted.path), trusted]);
   return trusted;
 }
 
-/** Withdraws trust from a file; returns what was trusted there. */
+/** Withdraws trust from a file; returns the removed record. */
 export function removeTrust(folder: string, path: string): TrustedFile | undefined {
   const real = existsSync(path) ? realpathSync(path) : path;
   const all = listTrusted(folder);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { API_NAMES, address, oneOf, text, texts, whole } from "./values.ts";
 
-/** One place that requests can go to. */
+/** Configuration of one upstream. */
 export const upstreamSchema = z.strictObject(
   {
     name: text("a name").describe("what it is called in logs and on the status page"),

@@ -2,17 +2,17 @@ import type { UpstreamConfig } from "./config.ts";
 import type { Environment } from "./settings.ts";
 import { API_NAMES } from "./values.ts";
 
-/** A provider that needs no more than its key, or its address, to be there. */
+/** A well-known provider that needs only its key or its address to be configured. */
 export interface UsualUpstream extends Omit<UpstreamConfig, "keyEnv"> {
-  /** Variables that may hold its key; the first that is set does. */
+  /** Environment variables that may hold its key; the first one set is used. */
   readonly keys: readonly string[];
-  /** The variable that holds its address, for those that run anywhere. */
+  /** The variable that holds its address, for servers without a fixed address. */
   readonly addressEnv?: string;
-  /** There without a key: the client's own goes through. */
+  /** Available without a key, because the client's own key is forwarded. */
   readonly isAlways?: true;
 }
 
-/** The providers that are known by name. */
+/** Providers that are known by name. */
 export const USUAL_UPSTREAMS: readonly UsualUpstream[] = [
   {
     name: "anthropic",
@@ -61,7 +61,7 @@ export const USUAL_UPSTREAMS: readonly UsualUpstream[] = [
   },
 ];
 
-/** The upstreams that there are where none are configured: those of the environment. */
+/** The default upstreams, as the environment defines them. */
 export function usualUpstreams(env: Environment): readonly UpstreamConfig[] {
   return USUAL_UPSTREAMS.filter(
     ({ isAlways, addressEnv, keys }) =>
@@ -69,7 +69,7 @@ export function usualUpstreams(env: Environment): readonly UpstreamConfig[] {
   ).map((usual) => usualUpstream(usual, env));
 }
 
-/** One of the usual upstreams as the environment has it. */
+/** One of the well-known upstreams, configured from the environment. */
 export function usualUpstream(usual: UsualUpstream, env: Environment): UpstreamConfig {
   const { keys, addressEnv, isAlways: _, ...upstream } = usual;
   const given = addressEnv === undefined ? undefined : env[addressEnv];
@@ -81,7 +81,7 @@ export function usualUpstream(usual: UsualUpstream, env: Environment): UpstreamC
   };
 }
 
-/** An address as servers are told theirs, "0.0.0.0" or "box:11434", as one that can be called. */
+/** Converts the address that a server listens on, such as "0.0.0.0" or "box:11434", to a URL that can be called. */
 function reachable(given: string, usual: string): string {
   const text = /^[a-z]+:\/\//i.test(given) ? given : `http://${given}`;
   if (!URL.canParse(text)) return given;

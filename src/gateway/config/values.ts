@@ -2,34 +2,31 @@ import { z } from "zod";
 import { POLICIES } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 
-/** The APIs that the gateway speaks, by the names used in configuration. */
+/** The supported APIs, by their names in the configuration. */
 export const API_NAMES = ["anthropic", "openai-chat", "openai-responses"] as const satisfies ApiName[];
 
-/** Every message of a schema below says what would be right; which key it is about is added where it is reported. */
+/** Text that is not empty. Every error message of these schemas is the expected value; the reporter adds the key. */
 export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
 
-/** True or false. */
 export const flag = () => z.boolean({ error: "true or false" });
 
-/** A whole number between two bounds. */
+/** A whole number within a range, inclusive. */
 export const whole = (min: number, max: number, unit = "") => {
   const error = `a whole number from ${min} to ${max}${unit && ` ${unit}`}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 };
 
-/** A time in milliseconds, up to a day. */
+/** A time in milliseconds, up to one day. */
 export const milliseconds = () => whole(1, 86_400_000, "(milliseconds)");
 
 /** One of several words. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: `one of ${words.join(", ")}` });
 
-/** A list of texts. */
 export const texts = (expected: string) => z.array(text(expected), { error: `a list, each ${expected}` });
 
 const POLICY_NAMES = POLICIES.map(({ name }) => name) as [string, ...string[]];
 
-/** The name of a policy. */
 export const policyName = () => oneOf(POLICY_NAMES);
 
 const ADDRESS = "an address as https://host or http://host:port/v1, without user name, ? or #";

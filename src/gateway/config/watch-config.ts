@@ -7,46 +7,45 @@ import { heldChanges } from "./held-changes.ts";
 import { type ConfigRequest, type LoadedConfig, loadConfig } from "./load-config.ts";
 import { ConfigInvalidError, type ConfigProblem } from "./problem.ts";
 
-/** What came of looking at the configuration again. */
+/** The result of reloading the configuration. */
 export interface Reloaded {
   readonly outcome: "unchanged" | "changed" | "refused";
-  /** What to tell people; empty where nothing has changed. */
+  /** Messages for people; empty if nothing changed. */
   readonly messages: readonly string[];
-  /** What is wrong, where it was refused for that. */
+  /** The problems, if they caused the refusal. */
   readonly problems?: readonly ConfigProblem[];
 }
 
 /** A configuration that follows the user's file. */
 export interface LiveConfig {
-  /** The one that holds now. */
+  /** The configuration in force. */
   current(): GatewayConfig;
-  /** Reloads at once because the user asked for it: guarded settings change, and the project's file is read again. */
+  /** Reloads at once on the user's request: guarded settings change too, and the project's file is read again. */
   reload(): Reloaded;
   close(): void;
 }
 
-/** How a configuration is followed. */
 export interface WatchConfigOptions {
   readonly request: ConfigRequest;
   readonly loaded: LoadedConfig;
-  /** Told what came of every look that found something; what was refused is told once, until a file is saved again. */
+  /** Called for every reload with a result other than "unchanged"; the same refusal is reported once per saved file. */
   readonly onReload?: (reloaded: Reloaded) => void;
-  /** How often the files are looked at; every second unless given. */
+  /** Interval between checks of the files, default one second. */
   readonly everyMs?: number;
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** What a running server cannot change. */
+/** Settings that cannot change while the server runs. */
 const FIXED = ["host", "port"] as const;
 
 /**
- * Follows the user's configuration file. A file that is not valid changes nothing; a saved one changes guarded settings only
- * where that takes something away. The project's file is not followed.
+ * Follows the user's configuration file. An invalid file changes nothing; a saved file changes guarded settings only
+ * where that restricts something. The project's file is not followed.
  */
 export function watchConfig(options: WatchConfigOptions): LiveConfig {
   const { request, loaded, onReload, everyMs = LOOK_EVERY_MS } = options;
   let { config, project } = loaded;
-  /** State of the files at the last look, and at the last one that was refused. */
+  /** State of the files at the last check, and at the last refused one. */
   let seen: string | undefined;
   let refused: string | undefined;
 
@@ -78,7 +77,7 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
     const kept = [...fixed, ...held];
     const rest = changed.filter((key) => !kept.some((one) => one === key));
     const merged = { ...next.config, ...Object.fromEntries(kept.map((key) => [key, config[key]])) };
-    // What is fine for the address in the file may not be for the one that is listened on: tokens, above all.
+    // Settings valid for the address in the file may be invalid for the current address, above all tokens.
     const problems = checkConfig(merged, request.env);
     if (problems.length > 0)
       return { outcome: "refused", messages: problems.map(({ message }) => message), problems };
@@ -94,8 +93,8 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
       ],
     };
   };
-  // Editors replace files, and a store's folder changes all the time: asking for each file is cheaper than being told. The
-  // first look is for what was saved since the configuration was loaded.
+  // Polling each file is cheaper than watching: editors replace files, and the folder of a store changes constantly.
+  // The first check finds files saved since the configuration was loaded.
   const timer = setInterval(() => {
     if (stampOfAll(request) !== seen) reload(false);
   }, everyMs);
@@ -123,7 +122,7 @@ function stampOfAll(request: ConfigRequest): string {
   return userFiles(request).map(stampOf).join("\n");
 }
 
-/** What tells one state of a file from another; that of a file which cannot be looked at is like that of none. */
+/** Identifies the state of a file; an inaccessible file counts as missing. */
 function stampOf(path: string): string {
   try {
     const { ino, mtimeMs, size } = statSync(path);

@@ -11,12 +11,12 @@ import { type Route, routeOf } from "./route.ts";
 import { readTarget, type TargetParts } from "./target.ts";
 import { credentialsOf, matchToken } from "./token.ts";
 
-/** Where an admitted request wants to go. */
+/** The destination of an admitted request. */
 export interface Target extends TargetParts {
   readonly route: Exclude<Route, { readonly type: "unknown" }>;
 }
 
-/** What becomes of a request at the door. `headers` go onto the answer, whatever it will be. */
+/** The decision about a request. `headers` must be added to the reply in every case. */
 export type Admission =
   | {
       readonly type: "admitted";
@@ -26,9 +26,9 @@ export type Admission =
       readonly encoding: ContentEncoding;
       readonly headers: ReplyHeaders;
     }
-  /** To be answered with 204 and nothing else. */
+  /** Must be answered with an empty 204. */
   | { readonly type: "preflight"; readonly headers: ReplyHeaders }
-  /** `api` is the one whose words the fault should be told in, where the path tells. */
+  /** `api` decides the format of the error reply; undefined if the path does not determine it. */
   | {
       readonly type: "refused";
       readonly fault: Fault;
@@ -37,12 +37,13 @@ export type Admission =
     };
 
 const METHODS = ["GET", "HEAD", "POST", "DELETE"];
-/** Pages that need no token: they say nothing but that the gateway is there. */
+/** Pages that need no token, because they reveal only that the gateway is running. */
 const OPEN_PAGES: readonly string[] = ["front", "healthz", "readyz"];
 
 /**
- * Judges the head of a request, before anything of its body is read. Host and origin come first of all, so that a page in a
- * browser learns nothing, not even which paths exist; then target, method, token, and what the body claims to be.
+ * Decides about a request by its head, before any byte of the body is read. Host and origin are checked first, so that
+ * a page in a browser learns nothing, not even which paths exist; then target, method, token, and the declared form of
+ * the body.
  */
 export function admit(
   request: RequestFacts,
@@ -91,7 +92,7 @@ function checkBody(request: RequestFacts, route: Route, config: DoorConfig): Con
   return checkContentType(request, route) ?? encodingOf(request);
 }
 
-/** Endpoints that several providers have are the one's whose header comes with the request. */
+/** The header of a provider decides for endpoints that several providers share. */
 function hintOf(request: RequestFacts): ApiName | undefined {
   return request.headers.has("anthropic-version") ? "anthropic" : undefined;
 }
@@ -122,7 +123,9 @@ function wrongMethod(allow: readonly string[]): Refusal {
   return { ...badRequest(`The method is not one of ${list}.`, 405), headers: { allow: list } };
 }
 
-/** True for a browser that would show the answer: what a provider sends must not run in the origin of our pages. */
+/**
+ * True for a request whose reply a browser may display: content of a provider must not run in the origin of our pages.
+ */
 function isNavigation(request: RequestFacts): boolean {
   const mode = headerOf(request, "sec-fetch-mode");
   if (mode !== undefined) return mode === "navigate" || mode === "no-cors" || mode === "websocket";

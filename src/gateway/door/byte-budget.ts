@@ -1,4 +1,4 @@
-/** Bodies up to this size may use twice the limit, so that large ones do not keep them waiting. */
+/** Bodies up to this size may use twice the limit, so that they need not wait for large ones. */
 const SMALL_BYTES = 1_024 * 1_024;
 
 interface Waiting {
@@ -11,7 +11,10 @@ interface Share {
   bytes: number;
 }
 
-/** Bounds the bytes that all requests under way hold together. Whoever gets no share waits, and its bytes stay with the sender. */
+/**
+ * Limits the total bytes held by all requests in progress. A request without a share waits, and its body stays with the
+ * sender.
+ */
 export class ByteBudget {
   readonly #limit: () => number;
   #held = 0;
@@ -22,17 +25,17 @@ export class ByteBudget {
     this.#limit = limit;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes held at this moment. */
   get heldBytes(): number {
     return this.#held;
   }
 
-  /** A share without any bytes yet. */
+  /** A new share of 0 bytes. */
   share(): ByteShare {
     return new ByteShare(this);
   }
 
-  /** Raises a share to `bytes`, at once or when there is room; the signal ends the wait. */
+  /** Raises a share to `bytes`, immediately or as soon as there is room; aborting the signal ends the wait. */
   raise(share: Share, bytes: number, signal: AbortSignal | undefined): Promise<void> | undefined {
     const isSmall = bytes <= SMALL_BYTES;
     const queue = isSmall ? this.#small : this.#large;
@@ -59,7 +62,7 @@ export class ByteBudget {
     });
   }
 
-  /** Sets what a share holds, whether there is room or not. */
+  /** Sets the size of a share, even if there is no room. */
   set(share: Share, bytes: number): void {
     const isLess = bytes < share.bytes;
     this.#held += bytes - share.bytes;
@@ -67,7 +70,7 @@ export class ByteBudget {
     if (isLess) this.#letIn();
   }
 
-  /** One that holds everything there is gets in, however large it is: it would wait for ever. */
+  /** A share that no other competes with always fits, however large, since it would otherwise wait forever. */
   #fits(share: Share, bytes: number): boolean {
     const others = this.#held - share.bytes;
     const limit = this.#limit() * (bytes <= SMALL_BYTES ? 2 : 1);
@@ -83,7 +86,7 @@ export class ByteBudget {
   }
 }
 
-/** What one request holds of the budget. */
+/** The part of the budget that one request holds. */
 export class ByteShare {
   readonly #budget: ByteBudget;
   readonly #share: Share = { bytes: 0 };
@@ -96,17 +99,17 @@ export class ByteShare {
     return this.#share.bytes;
   }
 
-  /** Raises the share to `bytes` in all; undefined if that needs no waiting. A wait that the signal ends raises nothing. */
+  /** Raises the share to `bytes` in total; undefined if there is no need to wait. An aborted wait raises nothing. */
   raise(bytes: number, signal?: AbortSignal): Promise<void> | undefined {
     return bytes <= this.bytes ? undefined : this.#budget.raise(this.#share, bytes, signal);
   }
 
-  /** Sets it to what is really held. */
+  /** Sets the share to the bytes that are actually held. */
   settle(bytes: number): void {
     this.#budget.set(this.#share, bytes);
   }
 
-  /** Gives everything back. Idempotent. */
+  /** Releases the whole share. Idempotent. */
   give(): void {
     this.settle(0);
   }

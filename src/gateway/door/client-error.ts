@@ -6,12 +6,12 @@ const STATUS: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** An answer without a word of what was sent, after which the connection closes. */
+/** A reply that repeats no text of the request; the connection closes after it. */
 export function bareAnswer(status: string, headers = ""): string {
   return `HTTP/1.1 ${status}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`;
 }
 
-/** The answer to bytes that are no request, by Node's code of what is wrong with them. */
+/** The reply to bytes that are not a valid request, by Node's error code. */
 export function clientErrorAnswer(code: string | undefined): string {
   const status = code !== undefined && Object.hasOwn(STATUS, code) ? STATUS[code] : undefined;
   return bareAnswer(status ?? "400 Bad Request");
@@ -19,7 +19,7 @@ export function clientErrorAnswer(code: string | undefined): string {
 
 const LAST_WORD_MS = 1_000;
 
-/** Says a last word if the connection still takes one, and hangs up. */
+/** Sends a final reply if the socket is still writable, then closes the connection. */
 export function hangUp(socket: Duplex, answer: string): void {
   socket.on("error", () => {});
   const end = () => socket.destroy();

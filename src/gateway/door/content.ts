@@ -3,7 +3,7 @@ import { badRequest, type Refusal } from "./refusal.ts";
 import { headerOf, type RequestFacts } from "./request-facts.ts";
 import type { Route } from "./route.ts";
 
-/** How a body was packed. */
+/** Compression of a body. */
 export type ContentEncoding = "identity" | "gzip" | "zstd" | "br" | "deflate";
 
 const ENCODINGS: Readonly<Record<string, ContentEncoding>> = {
@@ -16,10 +16,10 @@ const ENCODINGS: Readonly<Record<string, ContentEncoding>> = {
   ...(canUnpack("zstd") && { zstd: "zstd" as const }),
 };
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset=(?:utf-?8|"utf-?8"))?\s*;?$/i;
-/** Files go through to providers in forms of many parts. */
+/** Multipart forms carry files to providers. */
 const FORM_TYPE = /^multipart\/form-data\s*;\s*boundary=(?:[\w'()+,./:=?-]{1,70}|"[\w'()+,./:=? -]{1,70}")$/i;
 
-/** Refuses bodies of other types than the route takes: JSON, and forms where files pass through. */
+/** Refuses content types that the route does not accept: JSON everywhere, forms only where files pass through. */
 export function checkContentType(request: RequestFacts, route: Route): Refusal | undefined {
   const types = request.headers.get("content-type") ?? [];
   const type = types[0] ?? "";
@@ -28,7 +28,7 @@ export function checkContentType(request: RequestFacts, route: Route): Refusal |
   return badRequest("The body has to be JSON: send Content-Type: application/json, in UTF-8.", 415);
 }
 
-/** How the body of a request is packed, or why that is not understood. */
+/** The compression of a request body, or a refusal if it is not supported. */
 export function encodingOf(request: RequestFacts): ContentEncoding | Refusal {
   const sent = request.headers.get("content-encoding") ?? [];
   const name = (headerOf(request, "content-encoding") ?? "").toLowerCase();

@@ -4,8 +4,8 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_MS = 2_000;
 
 /**
- * Takes the rest of a refused request off the line for a while, and then hangs up: a client that is cut off while it still
- * sends would see a broken connection instead of the answer. Call it once the answer has been given to the response.
+ * Reads and discards the rest of a refused request for a limited time, then closes the connection: a client that is cut
+ * off while it is sending would see a broken connection instead of the reply. Call it after the reply has been written.
  */
 export function discardBody(request: IncomingMessage, mostBytes = MOST_BYTES, mostMs = MOST_MS): void {
   if (request.complete || request.destroyed) return;

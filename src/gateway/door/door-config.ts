@@ -1,11 +1,11 @@
-/** A token of the configuration: its secret stands in an environment variable, or only its SHA-256 is known. */
+/** A token in the configuration: its secret is in an environment variable, or only its SHA-256 is known. */
 export interface TokenConfig {
   readonly name: string;
   readonly env?: string | undefined;
   readonly sha256?: string | undefined;
 }
 
-/** What the door reads of the gateway's configuration. */
+/** The part of the gateway's configuration that the door uses. */
 export interface DoorConfig {
   readonly host: string;
   readonly tokens: readonly TokenConfig[];
@@ -14,7 +14,7 @@ export interface DoorConfig {
   readonly limits: DoorLimits;
 }
 
-/** Bounds of what one connection may send, and how slowly. */
+/** Limits on the size and duration of a client's requests. */
 export interface DoorLimits {
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;

@@ -1,7 +1,7 @@
 import { badRequest, type Refusal, tooLarge } from "./refusal.ts";
 import { headerOf, type RequestFacts } from "./request-facts.ts";
 
-/** Methods whose requests carry no body. */
+/** Methods whose requests must not have a body. */
 const BODILESS = ["GET", "HEAD", "OPTIONS"];
 
 /** True if a body follows the head. */
@@ -10,8 +10,8 @@ export function hasBody(request: RequestFacts): boolean {
 }
 
 /**
- * Refuses every request whose end two readers could see at different places. Node's parser refuses most of them before; this
- * holds whatever parser is in front.
+ * Refuses requests whose end two HTTP parsers could place differently. Node's parser refuses most of them already; this
+ * check does not depend on the parser.
  */
 export function checkFraming(request: RequestFacts, maxBodyBytes: number): Refusal | undefined {
   const misframed = framingProblem(request);

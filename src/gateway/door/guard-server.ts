@@ -4,28 +4,27 @@ import type { Duplex } from "node:stream";
 import { bareAnswer, clientErrorAnswer, hangUp } from "./client-error.ts";
 import type { DoorConfig } from "./door-config.ts";
 
-/** Connections accepted beyond the limit while those that give way for them are still closing. */
+/** Connections accepted beyond the limit while evicted ones are still closing. */
 const HEADROOM = 64;
 const MOST_HEADERS = 200;
 
-/** What a guarded server shows of its connections. */
+/** Connection counts of a guarded server. */
 export interface ServerGuard {
-  /** Open connections. */
   readonly connections: number;
-  /** Those that no request is being answered on: new, idle, or still in the middle of a head. */
+  /** Connections without a request in progress: new, idle, or still sending a head. */
   readonly waiting: number;
 }
 
 /**
- * Guards a server that was made with httpServerOptions, and hands its requests to `handle`, those that ask before they send a
- * body included. Where connections run out, the one that has waited longest without a request gives way to a new one, so
- * that sockets which only hold a place hold none. Upgrades and CONNECT are refused; bytes that are no request get a bare
- * answer.
+ * Guards a server created with `httpServerOptions` and passes its requests to `handle`, including requests that expect
+ * "100 Continue". At the connection limit, the connection that has waited longest without a request is closed for a new
+ * one, so that idle sockets cannot block the server. Upgrades and CONNECT are refused; bytes that are not a valid
+ * request get a bare reply.
  */
 export function guardServer(server: Server, config: () => DoorConfig, handle: RequestListener): ServerGuard {
   const open = new Set<Socket>();
   const waiting = new Set<Socket>();
-  /** Answers that are not finished, by connection: a client may send requests without waiting for them. */
+  /** Unfinished responses by connection; a client may pipeline requests. */
   const answering = new WeakMap<Duplex, Set<ServerResponse>>();
 
   const admitConnection = (socket: Socket) => {

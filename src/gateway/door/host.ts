@@ -12,8 +12,8 @@ const WILDCARDS = ["0.0.0.0", "[::]"];
 const DEFAULT_PORT = "80";
 
 /**
- * Lets in only requests whose Host names this gateway. A page whose name was rebound to our address sends its own name, so
- * names count only if they are configured; an address literal counts if it is the one that was connected to.
+ * Admits only requests whose Host names this gateway. A page whose name was rebound to our address sends its own name,
+ * so a name must be configured; an address literal must be the address that the client connected to.
  */
 export function checkHost(request: RequestFacts, config: DoorConfig): Refusal | undefined {
   const sent = request.headers.get("host") ?? [];
@@ -36,7 +36,7 @@ function isOurs(named: HostAndPort, request: RequestFacts, config: DoorConfig): 
   return ours.includes(named.host) && !WILDCARDS.includes(named.host);
 }
 
-/** Reads "name", "name:port" or "[address]:port"; undefined for all else. */
+/** Parses "name", "name:port" or "[address]:port"; undefined for anything else. */
 export function parseHost(text: string): HostAndPort | undefined {
   const match = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/.exec(text.toLowerCase());
   if (!match?.[1]) return undefined;
@@ -44,7 +44,7 @@ export function parseHost(text: string): HostAndPort | undefined {
   return { host, port: match[2] };
 }
 
-/** An address as it stands in a Host header: IPv6 in brackets, IPv4 also where it came in mapped into IPv6. */
+/** An address as written in a Host header: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
 function literal(address: string): string {
   const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
   return plain.includes(":") && !plain.startsWith("[") ? `[${plain}]` : plain;

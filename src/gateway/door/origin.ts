@@ -2,7 +2,7 @@ import type { DoorConfig } from "./door-config.ts";
 import { badRequest, forbidden, type Refusal, type ReplyHeaders } from "./refusal.ts";
 import { headerOf, type RequestFacts } from "./request-facts.ts";
 
-/** Where a request comes from: no page of a browser or our own page, an allowed page elsewhere, or one that may not ask. */
+/** The origin of a request: a program or our own page, an allowed page elsewhere, or a page that is refused. */
 export type Origin =
   | { readonly type: "own" }
   | { readonly type: "allowed"; readonly origin: string }
@@ -14,8 +14,8 @@ const PREFLIGHT_SECONDS = "600";
 const MOST_HEADERS = 64;
 
 /**
- * Judges Origin and Sec-Fetch-Site. Programs send neither; some send Sec-Fetch-Mode alone, which says nothing. The same site
- * is not the same origin: every page on localhost is of our site.
+ * Checks Origin and Sec-Fetch-Site. Programs send neither; some send only Sec-Fetch-Mode, which does not count. The
+ * same site is not enough: every page on localhost is of the same site.
  */
 export function originOf(request: RequestFacts, config: DoorConfig): Origin {
   const sent = request.headers.get("origin") ?? [];
@@ -30,7 +30,7 @@ export function originOf(request: RequestFacts, config: DoorConfig): Origin {
   return isOwn && isOwnSite(site) ? { type: "own" } : refused();
 }
 
-/** "none" is a person who typed the address. */
+/** "none" means that a person typed the address. */
 function isOwnSite(site: string | undefined): boolean {
   return site === undefined || site === "same-origin" || site === "none";
 }
@@ -50,12 +50,12 @@ function refused(): Origin {
   };
 }
 
-/** True for the question that a browser asks before the request itself. */
+/** True for a CORS preflight. */
 export function isPreflight(request: RequestFacts): boolean {
   return request.method === "OPTIONS" && request.headers.has("access-control-request-method");
 }
 
-/** The answer to a preflight of an allowed page. */
+/** Headers of the reply to a preflight of an allowed page. */
 export function preflightHeaders(request: RequestFacts, origin: string): ReplyHeaders {
   const asked = (headerOf(request, "access-control-request-headers") ?? "")
     .split(",")
@@ -71,7 +71,7 @@ export function preflightHeaders(request: RequestFacts, origin: string): ReplyHe
   };
 }
 
-/** What lets an allowed page read an answer. */
+/** Headers that let an allowed page read a reply. */
 export function allowedHeaders(origin: string): ReplyHeaders {
   return {
     "access-control-allow-origin": origin,

@@ -2,19 +2,19 @@ import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { isIPv4 } from "node:net";
 
-/** Who a connection comes from: a user of this machine by number, or that it cannot be told. */
+/** The user of this machine at the other end of a connection, if the system reports it. */
 export type PeerUser =
   | { readonly type: "user"; readonly uid: number }
-  /** The system does not tell, as on other systems than Linux. */
+  /** The system does not report users; always the case outside Linux. */
   | { readonly type: "unknown" }
-  /** The system tells, but nobody holds the other end any more. */
+  /** The system reports users, but no process holds the other end any more. */
   | { readonly type: "nobody" };
 
 const UNKNOWN: PeerUser = { type: "unknown" };
 const NOBODY: PeerUser = { type: "nobody" };
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** Finds the user whose process is at the other end of a connection over loopback, as Linux lists it. */
+/** Finds the user whose process holds the other end of a loopback connection, from the tables of the Linux kernel. */
 export async function peerUser(socket: Socket): Promise<PeerUser> {
   const { remoteAddress, remotePort, localAddress, localPort } = socket;
   if (process.platform !== "linux" || process.getuid === undefined) return UNKNOWN;
@@ -38,20 +38,23 @@ export async function peerUser(socket: Socket): Promise<PeerUser> {
   return isReadable ? NOBODY : UNKNOWN;
 }
 
-/** Looks a connection up in a table of the kernel's: local and remote end, state, queues, timers, uid, timeout, inode. */
+/** Finds a connection in a kernel table. Columns: local and remote end, state, queues, timers, uid, timeout, inode. */
 export function uidIn(table: string, wanted: ReadonlySet<string>): PeerUser | undefined {
   for (const ends of wanted) {
     const at = table.indexOf(ends);
     if (at < 0) continue;
     const columns = table.slice(at, table.indexOf("\n", at) >>> 0).split(/\s+/);
     const [uid, inode] = [columns[6], columns[8]];
-    // A process that has let go of its end is listed as root's.
+    // A socket that its process has closed is listed under root with inode 0.
     return inode === "0" ? NOBODY : { type: "user", uid: Number(uid) };
   }
   return undefined;
 }
 
-/** An address as the tables write it: 32 bits at a time, in the order of this machine's bytes; IPv4 in both tables' ways. */
+/**
+ * An address in the notation of the tables: 32-bit words in host byte order; an IPv4 address in the forms of both
+ * tables.
+ */
 export function formsOf(address: string): readonly string[] {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
   if (isIPv4(plain)) {

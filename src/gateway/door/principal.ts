@@ -1,25 +1,25 @@
 import { hash } from "node:crypto";
 import type { Credential, CredentialHeader, TokenMatch } from "./token.ts";
 
-/** Who asks. Sessions of two principals never meet. */
+/** The person a request belongs to. Principals never share sessions. */
 export interface Principal {
-  /** "local", or 16 hexadecimal digits that stand for a token or a credential and do not give it away. */
+  /** "local", or 16 hexadecimal digits derived from a token or credential without revealing it. */
   readonly id: string;
-  /** The name of the gateway's token in the configuration. */
+  /** Name of the gateway's token in the configuration. */
   readonly token?: string;
   /** The header that carried the gateway's token; it must not be sent upstream. */
   readonly tokenHeader?: CredentialHeader;
 }
 
-/** Keeps these digests apart from any other SHA-256 of the same secret, such as the one in the configuration. */
+/** Separates these digests from other SHA-256 digests of the same secret, such as the one in the configuration. */
 const DOMAIN = "longhaul gateway principal\0";
 const DIGITS = 16;
 
 /**
- * Names who asks: by the gateway's token if one was matched, else by the client's own credential for the provider, else
- * "local". The digest is not salted: a credential has to find its sessions again after every restart and on every machine
- * that shares the store, and keys of 128 bits and more cannot be guessed from a digest. 64 bits of it are enough to tell
- * principals apart, and too few to recognise a key that leaked elsewhere with certainty.
+ * Identifies the principal: by the gateway's token if one matched, else by the client's credential for the provider,
+ * else "local". The digest is not salted: a credential must find its sessions again after every restart and on every
+ * machine that shares the store, and keys of 128 bits or more cannot be guessed from a digest. Its 64 bits are enough
+ * to tell principals apart, and too few to identify a key that leaked elsewhere with certainty.
  */
 export function principalOf(match: TokenMatch | undefined, credentials: readonly Credential[]): Principal {
   if (match)

@@ -6,40 +6,39 @@ import type { ByteShare } from "./byte-budget.ts";
 import type { ContentEncoding } from "./content.ts";
 import { badRequest, tooLarge } from "./refusal.ts";
 
-/** A body that was read, why it was not, or that the client left before its end. */
+/** The result of reading a body; "gone" if the client left before its end. */
 export type BodyRead =
   | {
       readonly type: "read";
-      /** Unpacked. The same buffer as `raw` if it did not come packed. */
+      /** Decompressed; the same buffer as `raw` if the body was not compressed. */
       readonly body: Buffer;
-      /** As it came. */
+      /** The bytes as received. */
       readonly raw: Buffer;
     }
   | { readonly type: "refused"; readonly fault: Fault }
   | { readonly type: "gone" };
 
-/** Bounds of a body: its bytes, packed as well as unpacked, and the time until its last one. */
+/** Maximum bytes of a body, compressed as well as decompressed, and maximum time until its last byte. */
 export interface BodyLimits {
   readonly maxBodyBytes: number;
   readonly bodyMs: number;
 }
 
-/** What else reading a body takes. */
 export interface ReadBodyOptions {
-  /** As admitted. Default: identity. */
+  /** The encoding from admission; default "identity". */
   readonly encoding?: ContentEncoding;
   readonly signal?: AbortSignal;
-  /** The answer to the request; a client that waits for permission to send gets it here. */
+  /** The response to the request; a client that expects "100 Continue" gets it here. */
   readonly response?: ServerResponse;
-  /** Holds as many bytes as the body has; where there is no room, the body stays with its sender. */
+  /** Reserves the bytes of the body; while there is no room, the body stays with the sender. */
   readonly share?: ByteShare;
 }
 
-/** How many times its size a packed body is expected to have when it is unpacked. */
+/** Expected ratio of decompressed to compressed size. */
 const USUAL_RATIO = 20;
-/** Bytes that are reserved for a body of unknown length. */
+/** Bytes reserved for a body of unknown length. */
 const FIRST_SHARE = 65_536;
-/** Each chunk costs time, however small it is: a body of many must not be made of crumbs. */
+/** Every chunk takes time, however small, so a body must not consist of too many tiny ones. */
 const MAX_TINY_CHUNKS = 65_536;
 const TINY_BYTES = 64;
 
@@ -47,7 +46,7 @@ type RawRead =
   | { readonly type: "whole"; readonly raw: Buffer }
   | Exclude<BodyRead, { readonly type: "read" }>;
 
-/** Reads the body of an admitted request within its bounds. Never throws. */
+/** Reads the body of an admitted request within its limits. Never throws. */
 export async function readBody(
   request: IncomingMessage,
   limits: BodyLimits,

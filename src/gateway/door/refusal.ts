@@ -1,25 +1,25 @@
 import type { Fault } from "../api/api.ts";
 
-/** Headers of an answer by name. */
+/** Headers of a reply by name. */
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
-/** Why a request is not let in, and headers that its answer has to carry. */
+/** The error reply to a refused request. */
 export interface Refusal {
   readonly fault: Fault;
   readonly headers?: ReplyHeaders;
 }
 
-/** A request that breaks a rule of HTTP or of the gateway. */
+/** A refusal of a request that violates a rule of HTTP or of the gateway. */
 export function badRequest(message: string, status = 400): Refusal {
   return { fault: { status, kind: "invalid_request", message } };
 }
 
-/** A request that comes from where none may come from. */
+/** A refusal of a request by its host or origin. */
 export function forbidden(message: string): Refusal {
   return { fault: { status: 403, kind: "forbidden", message } };
 }
 
-/** A body of more bytes than may be read. */
+/** A refusal of a body that exceeds the limit. */
 export function tooLarge(maxBodyBytes: number): Refusal {
   return {
     fault: {
@@ -30,7 +30,9 @@ export function tooLarge(maxBodyBytes: number): Refusal {
   };
 }
 
-/** Text of a stranger for a message: shown only if it is short and plain, so that nothing is reflected. */
+/**
+ * Text of a client for use in an error message; replaced unless short and plain, so that nothing harmful is reflected.
+ */
 export function shown(value: string): string {
   return /^[\w.:[\]/-]{1,100}$/.test(value) ? `"${value}"` : "that was sent";
 }

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from "node:http";
 
-/** What the door judges of a request: its head and the address that it came in at, never its body. */
+/** The parts of a request that the door checks: its head and the address it arrived at, never its body. */
 export interface RequestFacts {
   readonly method: string;
-  /** The request target as it was sent, query included. */
+  /** The request target as sent, including the query. */
   readonly target: string;
   readonly httpVersion: string;
-  /** Values by lower-case name, in order; a header that was sent twice has two. */
+  /** Values by lower-case name, in order; a header sent twice has two values. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
-  /** The address and the port of ours that the client connected to. */
+  /** The local address and port that the client connected to. */
   readonly localAddress: string | undefined;
   readonly localPort: number | undefined;
 }
 
-/** Takes the facts of a request from what Node parsed; duplicates that Node would merge or drop stay visible. */
+/** Collects the facts of a request; duplicate headers that Node would merge or drop stay visible. */
 export function factsOf(request: IncomingMessage): RequestFacts {
   return {
     method: request.method ?? "",
@@ -38,7 +38,7 @@ export function headersOf(raw: readonly string[]): ReadonlyMap<string, readonly 
   return headers;
 }
 
-/** The value of a header that may stand once; undefined if it is absent, and the first if it was sent again. */
+/** The value of a header, or the first value if it was sent several times; undefined if it is absent. */
 export function headerOf(request: RequestFacts, name: string): string | undefined {
   return request.headers.get(name)?.[0];
 }

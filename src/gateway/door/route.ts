@@ -1,6 +1,6 @@
 import type { ApiName } from "../api/api.ts";
 
-/** Pages of the gateway's own. */
+/** Pages of the gateway itself. */
 export type PageName =
   | "front"
   | "healthz"
@@ -12,7 +12,7 @@ export type PageName =
   | "replay"
   | "sessions";
 
-/** What a path is for. `path` of a provider's endpoint is what stands behind the version: "/messages". */
+/** The purpose of a path. For a provider's endpoint, `path` is the part after the version, such as "/messages". */
 export type Route =
   | {
       readonly type: "api";
@@ -21,17 +21,17 @@ export type Route =
       readonly path: string;
     }
   | { readonly type: "models"; readonly api: ApiName; readonly path: string }
-  /** Another endpoint of a provider, passed through untouched. */
+  /** Another endpoint of a provider, forwarded unchanged. */
   | { readonly type: "pass"; readonly api: ApiName; readonly path: string }
-  /** `rest` are the segments behind the page's own. */
+  /** `rest` holds the segments after the page's own. */
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
-  /** `allow` names the methods of a path that exists, but not with this method. */
+  /** `allow` lists the methods of a path that exists for other methods only. */
   | { readonly type: "unknown"; readonly allow?: readonly string[] };
 
 const READ = ["GET", "HEAD"];
 const ANY = ["GET", "HEAD", "POST", "DELETE"];
 
-/** Endpoints that the gateway itself understands. */
+/** Endpoints that the gateway processes. */
 const CREATED: Readonly<Record<string, { api: ApiName; action: "create" | "count" }>> = {
   "/messages": { api: "anthropic", action: "create" },
   "/messages/count_tokens": { api: "anthropic", action: "count" },
@@ -48,7 +48,7 @@ const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[
 };
 const API_PAGES: readonly PageName[] = ["status", "import", "recall", "replay", "sessions"];
 
-/** First segments of endpoints that pass, with the API they belong to where that is certain. */
+/** First segments of endpoints that are forwarded, with their API where only one has them. */
 const PASSED: Readonly<Record<string, ApiName | undefined>> = {
   messages: "anthropic",
   complete: "anthropic",
@@ -76,12 +76,12 @@ const PASSED: Readonly<Record<string, ApiName | undefined>> = {
 };
 
 const PREFIX = /^\/(anthropic|openai|api|openrouter|google|gemini|ollama|llama\.cpp)(?=\/|$)/;
-/** Clients whose base URL already ends in /v1 double it; the other is Google's. */
+/** Clients whose base URL already ends in /v1 repeat it; /v1beta/openai is Google's. */
 const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
 
 /**
- * Says what a path is for. Endpoints are found with and without /v1, and behind the name of a provider; that name and
- * `hint` decide only for endpoints that several APIs have.
+ * Finds the route of a path. Endpoints may have or lack /v1 and may follow a provider's name; that name and `hint`
+ * decide only for endpoints that several APIs share.
  */
 export function routeOf(method: string, path: string, hint?: ApiName): Route {
   const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;

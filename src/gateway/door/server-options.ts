@@ -6,8 +6,9 @@ const MOST_CHECK_MS = 1_000;
 const SLACK_MS = 1_000;
 
 /**
- * Options for node:http's createServer: the strict parser, and time-outs that Node really looks after, since by default it
- * looks only every 30 seconds. The body's own time-out is that of readBody; Node's is a second line behind it.
+ * Options for createServer of node:http: the strict parser, and a checking interval that enforces the timeouts in time,
+ * since Node checks only every 30 seconds by default. `readBody` enforces the body timeout; Node's request timeout is a
+ * second line of defense.
  */
 export function httpServerOptions(config: DoorConfig): ServerOptions {
   const { headersMs, bodyMs, keepAliveMs, maxHeaderBytes } = config.limits;

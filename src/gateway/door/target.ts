@@ -1,20 +1,22 @@
 import { badRequest, type Refusal } from "./refusal.ts";
 
-/** A request target in its two halves, as they were sent. */
+/** A request target, split as sent. */
 export interface TargetParts {
-  /** Begins with "/" and holds no empty, "." or ".." segment, besides that of a slash at the end. */
+  /** Begins with "/" and has no empty, "." or ".." segments, except for a trailing slash. */
   readonly path: string;
-  /** With its "?"; empty if there is none. */
+  /** Includes the "?"; empty if there is none. */
   readonly query: string;
 }
 
 const MOST_CHARACTERS = 4_096;
-/** Names under which keys are put into URLs, where they end up in logs and histories. */
+/** Names under which clients put keys into URLs, where they end up in logs and histories. */
 const TOKEN_NAMES =
   /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|passw(?:or)?d|pwd|credentials?|client[-_]?secret|(?:refresh|id|session)[-_]?token|jwt|sig(?:nature)?|x-amz-(?:signature|security-token))$/i;
 const TOKEN_VALUES = /^(?:sk-|rk-|bearer\s)/i;
 
-/** Splits a target in origin form; refuses every other form and all that could name another path to whoever reads it next. */
+/**
+ * Splits a target in origin form; refuses all other forms and every path that another parser could read differently.
+ */
 export function readTarget(target: string): TargetParts | Refusal {
   if (target.length > MOST_CHARACTERS)
     return badRequest(`The request target is longer than ${MOST_CHARACTERS} characters.`, 414);
@@ -38,7 +40,7 @@ function pathProblem(path: string): Refusal | undefined {
   return undefined;
 }
 
-/** Ids of sessions, behind pages of our own, may hold slashes. */
+/** Session ids in the gateway's own pages may contain slashes. */
 function hasEncodedSlash(path: string): boolean {
   return /%2f/i.test(path) && !/^\/api\/sessions\/[^/]/.test(path);
 }

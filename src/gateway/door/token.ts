@@ -3,16 +3,15 @@ import type { TokenConfig } from "./door-config.ts";
 import { badRequest, type Refusal } from "./refusal.ts";
 import type { RequestFacts } from "./request-facts.ts";
 
-/** Headers that may carry a credential. */
 export type CredentialHeader = "x-longhaul-token" | "authorization" | "x-api-key";
 
-/** A credential as a client sent it. It never leaves the door: only digests of it do. */
+/** A credential as a client sent it. Only digests of it leave the door. */
 export interface Credential {
   readonly header: CredentialHeader;
   readonly secret: string;
 }
 
-/** The token that a request carries, by its name in the configuration, and where: that header is not sent upstream. */
+/** The matching token of the configuration, and the credential that carried it; its header is not sent upstream. */
 export interface TokenMatch {
   readonly name: string;
   readonly credential: Credential;
@@ -26,7 +25,7 @@ interface TokenDigest {
 const HEADERS: readonly CredentialHeader[] = ["x-longhaul-token", "authorization", "x-api-key"];
 const MOST_CHARACTERS = 8_192;
 
-/** The credentials of a request. One that was sent twice is refused: whoever reads it next may take the other. */
+/** The credentials of a request. A header sent twice is refused, because the next reader may use the other value. */
 export function credentialsOf(request: RequestFacts): readonly Credential[] | Refusal {
   const found: Credential[] = [];
   for (const header of HEADERS) {
@@ -40,15 +39,18 @@ export function credentialsOf(request: RequestFacts): readonly Credential[] | Re
   return found;
 }
 
-/** Another scheme than Bearer stays in front: such a credential tells who asks, but is never a token. */
+/**
+ * Keeps a scheme other than Bearer as a prefix: such a credential identifies a principal, but never matches a token.
+ */
 function secretOf(header: CredentialHeader, value: string): string {
   if (header !== "authorization" || value === "") return value;
   return /^Bearer +(.*)$/i.exec(value)?.[1] ?? `other ${value}`;
 }
 
 /**
- * Finds the token that a request carries. A client with a credential of its own for the provider sends the gateway's token as
- * x-longhaul-token, which then is the only one looked at. Every token is compared, whatever was found before.
+ * Finds the token that a request carries. A client that also sends a credential for the provider sends the gateway's
+ * token as x-longhaul-token, and then only that header counts. All tokens are compared even after a match, so that
+ * timing reveals nothing.
  */
 export function matchToken(
   credentials: readonly Credential[],
@@ -67,10 +69,10 @@ export function matchToken(
   return match;
 }
 
-/** Digests by list of tokens: a configuration that was loaded again has a new one. */
+/** Digests by token list; reloading the configuration creates a new list. */
 const known = new WeakMap<readonly TokenConfig[], readonly TokenDigest[]>();
 
-/** A token without a secret, or with a digest that is none, matches nothing. */
+/** A token without a secret or with an invalid digest matches nothing. */
 function digestsOf(tokens: readonly TokenConfig[], environment: NodeJS.ProcessEnv): readonly TokenDigest[] {
   const cached = known.get(tokens);
   if (cached) return cached;

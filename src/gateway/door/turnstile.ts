@@ -1,6 +1,7 @@
 /**
- * Lets a few requests at a time be read and prepared. One thread does all of that: more at once would not end sooner, and
- * each of them would hold its body and what was made of it. The bytes of those that wait stay with their senders.
+ * Limits how many requests are read and prepared at a time. A single thread does this work, so more at once would not
+ * finish sooner, and each would hold its body and everything derived from it. The bodies of waiting requests stay with
+ * their senders.
  */
 export class Turnstile {
   readonly #most: number;
@@ -11,7 +12,7 @@ export class Turnstile {
     this.#most = most;
   }
 
-  /** A place that is not taken yet. */
+  /** A new place, not yet taken. */
   place(): Place {
     return new Place(
       () => this.#enter(),
@@ -27,7 +28,7 @@ export class Turnstile {
 
   #leave(): void {
     const next = this.#waiting.shift();
-    // The place goes from hand to hand.
+    // The place passes directly to the next request.
     if (next) next();
     else this.#inside--;
   }
@@ -44,14 +45,14 @@ export class Place {
     this.#leave = leave;
   }
 
-  /** Waits until there is room. Nothing to wait for if it is taken already. */
+  /** Waits for room; returns at once if the place is already taken. */
   async take(): Promise<void> {
     if (this.#isTaken) return;
     await this.#enter();
     this.#isTaken = true;
   }
 
-  /** Lets the next one in. Idempotent; it may be taken again. */
+  /** Releases the place to the next request. Idempotent; the place may be taken again. */
   give(): void {
     if (!this.#isTaken) return;
     this.#isTaken = false;

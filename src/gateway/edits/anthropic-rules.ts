@@ -3,13 +3,16 @@ import { blocksOf, isEmptyText, isThinking } from "./blocks.ts";
 import { MOST_MARKERS, markersIn } from "./markers.ts";
 import type { Violation } from "./violation.ts";
 
-/** Consecutive messages of one speaker, which the provider takes as one. */
+/** Consecutive messages of one role, which the provider treats as one. */
 interface Said {
   readonly role: unknown;
   readonly elements: readonly { readonly element: number; readonly own: JsonObject }[];
 }
 
-/** Rules of Anthropic's Messages that elements break; `leadMarkers` counts the markers that are not on messages. */
+/**
+ * Rules of Anthropic's Messages API that the elements violate; `leadMarkers` counts the cache markers outside the
+ * messages.
+ */
 export function anthropicViolations(elements: readonly JsonObject[], leadMarkers = 0): readonly Violation[] {
   const turns = turnsOf(elements);
   const markers = markersIn(elements);
@@ -29,7 +32,7 @@ export function anthropicViolations(elements: readonly JsonObject[], leadMarkers
   return found;
 }
 
-/** The thoughts of the latest message of the assistant, as bytes would have them. */
+/** The serialized thinking blocks of the latest assistant message. */
 export function latestThinking(elements: readonly JsonObject[]): string {
   const latest = elements.findLast(({ role }) => role === "assistant");
   return JSON.stringify(latest ? blocksOf(latest).filter(isThinking) : []);
@@ -58,7 +61,7 @@ function idsIn({ elements }: Said, type: "tool_use" | "tool_result"): ReadonlySe
   return new Set(blocks.map(({ id, tool_use_id }) => (type === "tool_use" ? id : tool_use_id)));
 }
 
-/** Messages of the system may stand anywhere and are no turn. */
+/** System messages may stand anywhere and do not form a turn. */
 function turnsOf(elements: readonly JsonObject[]): readonly Said[] {
   const turns: { role: unknown; elements: { element: number; own: JsonObject }[] }[] = [];
   for (const [element, own] of elements.entries()) {

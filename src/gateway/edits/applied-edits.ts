@@ -3,7 +3,7 @@ import type { ApiName, JsonObject } from "../api/api.ts";
 import { isObject } from "./blocks.ts";
 import { CONTEXT_MANAGEMENT, type ContextEdit } from "./context-edit.ts";
 
-/** What was done to a request, as Anthropic's replies tell it. */
+/** An edit applied to a request, as reported in Anthropic's replies. */
 export type AppliedEdit =
   | {
       readonly type: "clear_tool_uses_20250919";
@@ -17,7 +17,9 @@ export type AppliedEdit =
     }
   | { readonly type: "compact_20260112" };
 
-/** Which of the edits show in a window, beside what the client itself has sent; tokens as estimated. */
+/**
+ * The requested edits that are visible in a window, with estimated tokens; excludes edits that the client made itself.
+ */
 export function appliedEdits(edits: readonly ContextEdit[], slots: readonly Slot[]): readonly AppliedEdit[] {
   if (edits.length === 0) return [];
   const cleared = clearedIn(slots);
@@ -45,8 +47,8 @@ const REPORTS: Readonly<Record<ContextEdit["type"], (cleared: Cleared) => Applie
 };
 
 /**
- * The event of a stream, or the body of a reply, that tells of edits, with what was applied; undefined for any other. All
- * else in it stays as the provider wrote it, byte by byte, but in the Responses API, where the place is inside an object.
+ * Adds the applied edits to the stream event or reply body that reports them; undefined for all other data. The rest
+ * stays as the provider wrote it, byte for byte, except in the Responses API, where the report is inside an object.
  */
 export function withAppliedEdits(
   api: ApiName,
@@ -65,7 +67,7 @@ export function withAppliedEdits(
   return `${data.slice(0, end)},${JSON.stringify(CONTEXT_MANAGEMENT)}:${JSON.stringify(report)}${data.slice(end)}`;
 }
 
-/** Cheap, as most events of a stream tell nothing. */
+/** A cheap test, because most events of a stream carry no report. */
 const MAY_TELL: Readonly<Record<ApiName, RegExp>> = {
   anthropic: /"message(?:_delta)?"/,
   "openai-chat": /"finish_reason"\s*:\s*"/,

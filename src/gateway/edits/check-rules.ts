@@ -4,13 +4,13 @@ import { chatViolations, itemsWithoutReasoning, responsesViolations } from "./op
 import { newRepeatedRoles } from "./role-rules.ts";
 import type { Violation } from "./violation.ts";
 
-/** What is known of a request besides the elements of its messages. */
+/** Facts about a request other than the elements of its messages. */
 export interface RulesContext {
-  /** Cache markers that are not on messages; see `leadMarkers`. */
+  /** Cache markers outside the messages; see `leadMarkers`. */
   readonly leadMarkers?: number;
 }
 
-/** Rules of the provider that the elements of a request break, whoever wrote them. */
+/** Rules of the provider that the elements of a request violate, whether edited or not. */
 export function violationsIn(
   api: ApiName,
   elements: readonly JsonObject[],
@@ -26,7 +26,7 @@ export function violationsIn(
   }
 }
 
-/** Rules that an edited request breaks and the client's own did not: it must not be sent. */
+/** Rules that an edited request violates and the client's own request did not; such a request must not be sent. */
 export function newViolations(
   api: ApiName,
   before: readonly JsonObject[],
@@ -44,7 +44,7 @@ export function newViolations(
   return [...found, ...changes(api, before, after), ...newRepeatedRoles(api, before, after)];
 }
 
-/** What can be told only by comparing. */
+/** Violations that only a comparison reveals. */
 function changes(
   api: ApiName,
   before: readonly JsonObject[],

@@ -1,8 +1,8 @@
-/** Clears results of old tool calls; tokens as the provider counts them. */
+/** Clears results of old tool calls; tokens are in the provider's count. */
 export interface ClearToolUses {
   readonly type: "clear_tool_uses_20250919";
   readonly trigger: { readonly tokens: number } | { readonly calls: number };
-  /** How many of the latest calls keep their results. */
+  /** Number of latest calls that keep their results. */
   readonly keep: number;
   readonly clearAtLeast?: number;
   readonly excludeTools: readonly string[];
@@ -15,7 +15,7 @@ export interface ClearThinking {
   readonly keep: "all" | number;
 }
 
-/** Puts a summary in place of what is old. */
+/** Replaces old messages by a summary. */
 export interface Compact {
   readonly type: "compact_20260112";
   readonly triggerTokens: number;
@@ -26,5 +26,5 @@ export interface Compact {
 /** An edit of Anthropic's `context_management`, with its defaults filled in. */
 export type ContextEdit = ClearToolUses | ClearThinking | Compact;
 
-/** The field of a request that asks for edits, and of a reply that tells of them. */
+/** The field of a request that asks for edits, and of a reply that reports them. */
 export const CONTEXT_MANAGEMENT = "context_management";

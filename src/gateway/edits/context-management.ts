@@ -9,23 +9,23 @@ const DEFAULT_KEPT_TURNS = 1;
 const DEFAULT_COMPACT_TOKENS = 150_000;
 const LEAST_COMPACT_TOKENS = 50_000;
 
-/** What becomes of a request's `context_management`. */
+/** The result of reading a request's `context_management`. */
 export type ReadContextManagement =
-  /** Nothing for the gateway to do: the field is not there, is not Anthropic's, or is the upstream's business. */
+  /** Nothing to do for the gateway: the field is absent, not Anthropic's, or handled by the upstream. */
   | { readonly type: "none" }
   | { readonly type: "edits"; readonly edits: readonly ContextEdit[] }
   | { readonly type: "fault"; readonly fault: Fault };
 
 /**
- * Reads the `context_management` of a request. Fields that nobody knows are passed over, values that mean nothing are a
- * fault that names them, and so is an edit that the gateway cannot carry out where it has to.
+ * Reads the `context_management` of a request. Unknown fields are ignored. Invalid values, and edits that the gateway
+ * must carry out but does not support, cause a fault that names them.
  */
 export function readContextManagement(
   value: unknown,
   { api, by }: { readonly api: ApiName; readonly by: "upstream" | "gateway" },
 ): ReadContextManagement {
   if (by === "upstream" || value === undefined || value === null) return { type: "none" };
-  // OpenAI's own field of that name is a list, or has no edits.
+  // OpenAI's field of the same name is a list, or has no edits.
   if (api !== "anthropic" && !(isObject(value) && "edits" in value)) return { type: "none" };
   try {
     return { type: "edits", edits: editsOf(valueAt("context_management", value)) };
@@ -35,7 +35,7 @@ export function readContextManagement(
   }
 }
 
-/** Edits as a key: a window that was made for the same key is carried on with. */
+/** A key for the edits; a window made for the same key is reused. */
 export function contextManagementKey(edits: readonly ContextEdit[]): string {
   return edits.length === 0 ? "" : JSON.stringify(edits);
 }

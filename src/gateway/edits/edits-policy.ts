@@ -2,16 +2,16 @@ import { type ClientEdits, clientEdits, type Policy } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 import type { ClearThinking, ClearToolUses, Compact, ContextEdit } from "./context-edit.ts";
 
-/** What is known besides of a request that asks for edits. */
+/** Facts about the request that asks for edits. */
 export interface EditsPolicyOptions {
   readonly api: ApiName;
-  /** The model's window as the provider counts it. */
+  /** The model's window in the provider's count. */
   readonly windowTokens?: number;
 }
 
 /**
- * A policy that carries the edits out, with the base behind it for when they are not enough for the budget; the base
- * itself where the edits change nothing, as `keep: "all"` does.
+ * A policy that carries out the edits and falls back to the base when they do not meet the budget. Returns the base
+ * itself if the edits change nothing, as with `keep: "all"`.
  */
 export function policyOfContextManagement(
   edits: readonly ContextEdit[],
@@ -30,7 +30,7 @@ function wantedOf(edits: readonly ContextEdit[], api: ApiName): ClientEdits {
   const results: ClearToolUses | undefined = find("clear_tool_uses_20250919");
   const thinking: ClearThinking | undefined = find("clear_thinking_20251015");
   const summary: Compact | undefined = find("compact_20260112");
-  // The Responses API refuses a call without the reasoning that it came with.
+  // The Responses API refuses a call without its reasoning.
   const isClearing = thinking !== undefined && thinking.keep !== "all" && api !== "openai-responses";
   return {
     ...(isClearing && { reasoning: { keepTurns: thinking.keep as number } }),

@@ -1,6 +1,6 @@
 import type { UpstreamConfig } from "../config/config.ts";
 
-/** Who carries out what a client asks for with Anthropic's `context_management`. */
+/** Decides who carries out Anthropic's `context_management`. */
 export function managedBy({ contextManagement, baseUrl }: UpstreamConfig): "upstream" | "gateway" {
   if (contextManagement) return contextManagement;
   return /^https:\/\/api\.anthropic\.com(?:[:/]|$)/i.test(baseUrl) ? "upstream" : "gateway";

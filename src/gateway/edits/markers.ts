@@ -1,25 +1,25 @@
 import type { JsonObject } from "../api/api.ts";
 import { type Block, blocksOf, isEmptyText, isObject } from "./blocks.ts";
 
-/** Most cache markers that a request may have: system, tools and messages together. */
+/** Maximum number of cache markers in a request: system, tools and messages together. */
 export const MOST_MARKERS = 4;
 
-/** A cache marker of an element: on which of its blocks, and what it says. */
+/** A cache marker: the element and block that carry it, and its value. */
 export interface Marker {
   readonly element: number;
   readonly block: number;
   readonly value: JsonObject;
 }
 
-/** An element that goes out, as it would be written but for markers. */
+/** An element to be sent, in its final form except for markers. */
 export interface Survivor {
   readonly element: JsonObject;
-  /** Which of the client's elements it is; undefined for one that the client did not send. */
+  /** Index of the client's element; undefined for an element that the client did not send. */
   readonly index?: number;
   readonly isEdited: boolean;
 }
 
-/** The markers of elements in their order. One inside a tool's result counts as one on the result. */
+/** The markers of elements in order. A marker inside a tool result counts as one on the result. */
 export function markersIn(elements: readonly JsonObject[]): readonly Marker[] {
   return elements.flatMap((content, element) =>
     blocksOf(content).flatMap((own, block) => {
@@ -33,10 +33,10 @@ export function markersIn(elements: readonly JsonObject[]): readonly Marker[] {
 }
 
 /**
- * The markers that edited elements are to have, and those that others get besides their own. A marker whose element was
- * edited or has left moves to the last block before it that can carry one; where that has one already, it is left out. Their
- * order stays, and with it that of their times to live. Never more than there were, nor than `most`; the latest
- * message of the assistant gets none.
+ * The markers for edited elements, and additional ones for unedited elements. A marker whose element was edited or
+ * removed moves to the last block before it that can carry one; if that block already has a marker, the moved one is
+ * dropped. The order of markers, and of their times to live, is preserved. There are never more markers than before or
+ * than `most`, and the latest assistant message gets none.
  */
 export function placeMarkers(
   before: readonly JsonObject[],
@@ -63,7 +63,7 @@ export function placeMarkers(
   for (const { element, block, value } of moving) {
     const own = placeOf.get(element);
     const from = own ?? survivors.findLastIndex(({ index = -1 }) => index >= 0 && index < element);
-    // Notes that stand for what has left come before the marker too.
+    // Notes that replace removed elements also come before the marker.
     const last = own ?? lastBefore(survivors, from, element);
     const lastBlock = own === undefined ? Number.POSITIVE_INFINITY : block;
     const spot = spotAtOrBefore(survivors, { element: last, block: lastBlock }, latest, taken);
@@ -75,8 +75,8 @@ export function placeMarkers(
 }
 
 /**
- * The same survivors with their markers in place. One that was left alone and gets a marker of another counts as edited
- * from then on; all others that were left alone are the very same objects.
+ * The survivors with their markers in place. An unedited survivor that gets another marker counts as edited; all other
+ * unedited ones stay the same objects.
  */
 export function withMovedMarkers(
   before: readonly JsonObject[],
@@ -93,7 +93,7 @@ export function withMovedMarkers(
   });
 }
 
-/** The element with these markers and no other; a text alone becomes a block where it gets one. */
+/** The element with exactly these markers; plain text becomes a block if it gets one. */
 export function withMarkers(element: JsonObject, markers: readonly Omit<Marker, "element">[]): JsonObject {
   if (markers.length === 0 && markersIn([element]).length === 0) return element;
   const valueAt = new Map(markers.map(({ block, value }) => [block, value]));
@@ -105,7 +105,7 @@ export function withMarkers(element: JsonObject, markers: readonly Omit<Marker, 
   return { ...element, content: blocks };
 }
 
-/** Place of the last survivor that stands before where the client's element was. */
+/** Index of the last survivor before the position of the client's element. */
 function lastBefore(survivors: readonly Survivor[], from: number, element: number): number {
   let last = from;
   for (let place = from + 1; place < survivors.length; place++) {
@@ -121,7 +121,7 @@ interface Spot {
   readonly block: number;
 }
 
-/** Never past a marker that is there: it holds all that is before it anyway, and markers would change places. */
+/** Never moves past an existing marker, which already covers everything before it; markers would change their order. */
 function spotAtOrBefore(
   survivors: readonly Survivor[],
   last: Spot,
@@ -143,7 +143,7 @@ function spotAtOrBefore(
 const CARRYING = ["text", "image", "document", "search_result", "tool_use", "tool_result"];
 
 function canCarry({ role, content }: JsonObject, block: Block): boolean {
-  // Results of OpenAI's chat have to stay plain text for some providers.
+  // Some providers accept tool results of OpenAI's chat format only as plain text.
   if (role === "tool" && typeof content === "string") return false;
   return CARRYING.includes(String(block.type)) && !isEmptyText(block);
 }

@@ -2,7 +2,10 @@ import type { JsonObject } from "../api/api.ts";
 import { isObject } from "./blocks.ts";
 import type { Violation } from "./violation.ts";
 
-/** Rules of OpenAI's Chat Completions that messages break: calls are answered at once, and only calls are answered. */
+/**
+ * Rules of OpenAI's Chat Completions API that messages violate: results directly follow their calls, and every result
+ * has a call.
+ */
 export function chatViolations(elements: readonly JsonObject[]): readonly Violation[] {
   const found: Violation[] = [];
   let open = new Map<string, number>();
@@ -30,7 +33,7 @@ export function chatViolations(elements: readonly JsonObject[]): readonly Violat
   return found;
 }
 
-/** What the model says, as opposed to what is said to it. */
+/** True for an item that the model produced. */
 const isOutput = ({ type, role }: JsonObject): boolean =>
   type === undefined || type === "message" ? role === "assistant" : String(type).endsWith("_call");
 
@@ -40,11 +43,11 @@ const isAnswer = ({ type, call_id }: JsonObject) =>
   String(type).endsWith("_output") && typeof call_id === "string";
 const isReasoning = ({ type }: JsonObject) => type === "reasoning";
 
-/** Rules of OpenAI's Responses that items break. */
+/** Rules of OpenAI's Responses API that items violate. */
 export function responsesViolations(elements: readonly JsonObject[]): readonly Violation[] {
   const found: Violation[] = [];
   const called = new Set<unknown>();
-  // A call may be among what is only named.
+  // A call may be among the items that are only referenced.
   const isNamed = elements.some(({ type }) => type === "item_reference");
   const answered = new Set(elements.filter(isAnswer).map(({ call_id }) => call_id));
   for (const [element, own] of elements.entries()) {
@@ -62,7 +65,7 @@ export function responsesViolations(elements: readonly JsonObject[]): readonly V
   return found;
 }
 
-/** Items that had reasoning before them and have lost it: stored ones are refused without. */
+/** Items that have lost the reasoning before them; the provider refuses stored items without it. */
 export function itemsWithoutReasoning(
   before: readonly JsonObject[],
   after: readonly JsonObject[],

@@ -1,45 +1,47 @@
 import type { Given, Placed, PlacedMessage } from "../../conversation/conversation.ts";
 import { type EntryId, entryId, type Fitted, type Message, type SessionId, type Slot } from "../../index.ts";
 
-/** A message of a request, and which of them it is. */
+/** A message of a request, with its index. */
 export interface GivenMessage extends Given {
   readonly index: number;
-  /** True for one that the client did not say again. */
+  /** True for a message from the log that the client did not repeat. */
   readonly isLogged?: true;
-  /** What goes out in its place. */
+  /** Elements to send in its place. */
   readonly written?: readonly unknown[];
 }
 
-/** What goes out in one place of a window. */
+/** One position of an outgoing window. */
 export type Outgoing =
-  /** A message of the client as it came. */
+  /** A message of the client, unchanged. */
   | { readonly type: "same"; readonly index: number }
-  /** One that was edited; `original` is what the log holds. */
+  /** An edited message; `original` is the logged version. */
   | {
       readonly type: "changed";
       readonly index: number;
       readonly message: Message;
       readonly original: Message;
     }
-  /** One that the client did not send: a summary, an extract, or words of the log that it has no longer. */
+  /**
+   * A message that the client did not send: a summary, an extract, or a logged message that the client no longer has.
+   */
   | { readonly type: "note"; readonly message: Message };
 
-/** What a window is written from. */
+/** The input for planning an outgoing window. */
 export interface OutgoingSource<G extends GivenMessage> extends Pick<Fitted, "slots" | "messages"> {
   readonly session: SessionId;
   readonly placed: Placed<G>;
-  /** What a message of the log says, as a key like those of the given messages. */
+  /** The key of a logged message, comparable to those of the given messages. */
   readonly keyOf: (message: Message) => string;
 }
 
-/** True if a window shows just what the client said, so that the request can go out as it came. */
+/** True if a window equals the client's messages, so that the request can be sent unchanged. */
 export function isAsSaid<G extends GivenMessage>(
   { slots, parts }: Pick<Fitted, "slots" | "parts">,
   { given, last }: Pick<Placed<G>, "last"> & { readonly given: readonly G[] },
   session: SessionId,
 ): boolean {
   const end = slots.at(-1);
-  // A summary that lasts counts as said.
+  // A lasting summary does not count as a note.
   if (!end || slots.length !== given.length || parts.summaries > 0) return false;
   if (entryIdOf(end, session) !== last) return false;
   for (const { isNote, original, logged } of slots) if (isNote || original || logged) return false;
@@ -47,7 +49,7 @@ export function isAsSaid<G extends GivenMessage>(
   return true;
 }
 
-/** The messages of a fitted window in their order: the client's own wherever nothing was changed. */
+/** The messages of a fitted window in order; unchanged messages are the client's own. */
 export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>): readonly Outgoing[] {
   const { slots, messages, keyOf } = source;
   return slots.map((slot, place): Outgoing => {
@@ -58,13 +60,13 @@ export function planOutgoing<G extends GivenMessage>(source: OutgoingSource<G>):
     const { index } = given;
     const original = slot.logged ?? slot.original;
     if (original && !isEqual(original, slot.message)) return { type: "changed", index, message, original };
-    // A lasting summary stands where the first message was that it stands for.
+    // A lasting summary stands at the position of the first message that it replaces.
     const isSame = parts === slot.message.parts.length && given.key === keyOf(slot.message);
     return isSame ? { type: "same", index } : { type: "note", message };
   });
 }
 
-/** The caller's message that a slot shows. */
+/** The client's message that a slot shows. */
 function ownOf<G extends GivenMessage>(
   slot: Slot,
   { placed, session }: Pick<OutgoingSource<G>, "placed" | "session">,
@@ -79,7 +81,7 @@ export function entryIdOf({ seq, cite }: Pick<Slot, "seq" | "cite">, session: Se
   return cite.startsWith("#") ? `${session}${cite}` : cite;
 }
 
-/** By all that they say and not by keys: a key may leave out just what was edited, as the input of a call. */
+/** Compares whole messages, because keys may omit the edited part, such as the input of a call. */
 function isEqual(one: Message, other: Message): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }

@@ -2,7 +2,7 @@ import { canMergeRoles } from "../../formats/writing/merge-roles.ts";
 import type { ApiName, JsonObject } from "../api/api.ts";
 import type { Violation } from "./violation.ts";
 
-/** Elements that repeat the role of the one before them; strict chat templates refuse them. */
+/** Elements that repeat the role of the previous one; strict chat templates refuse them. */
 export function repeatedRoles(api: ApiName, elements: readonly JsonObject[]): readonly Violation[] {
   return elements.flatMap((own, element): readonly Violation[] => {
     const previous = elements[element - 1];

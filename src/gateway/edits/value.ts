@@ -1,33 +1,33 @@
-/** Says what of a request cannot be read, where, and what was expected. */
+/** Reports the path of an invalid value, and the expected value. */
 export class Unreadable extends Error {}
 
-/** A value of a request with the way to it, so that what is wrong with it can be said. Null counts as not there. */
+/** A value of a request with its path, for error messages. Null counts as missing. */
 export interface Value {
   readonly path: string;
   readonly isObject: boolean;
   readonly isList: boolean;
   is(word: string): boolean;
-  /** Itself, once it is known to be an object. */
+  /** Returns itself; throws `Unreadable` if it is not an object. */
   object(): Value;
   /** A field of an object. */
   field(name: string): Value;
-  /** The elements of a field, which may be missing. */
+  /** The elements of a field; empty if it is missing. */
   list<T>(name: string, read: (element: Value) => T): readonly T[];
   text(): string;
   optionalText(): string | undefined;
   texts(): readonly string[] | undefined;
   flag(expected?: string): boolean | undefined;
-  /** `{ type, value }`, where that is there. */
+  /** Reads `{ type, value }`, if present. */
   measure(types: readonly string[], least?: number): Measure | undefined;
 }
 
-/** So much of something. */
+/** A typed number, such as a token count. */
 export interface Measure {
   readonly type: string;
   readonly value: number;
 }
 
-/** A value to be read, and where it stands. */
+/** A value at a path of the request. */
 export function valueAt(path: string, given: unknown): Value {
   const isMissing = given === undefined || given === null;
   const isList = Array.isArray(given);

@@ -1,4 +1,4 @@
-/** A rule of a provider that a request breaks. */
+/** A rule of a provider that a request violates. */
 export interface Violation {
   readonly rule:
     | "call-without-result"
@@ -14,6 +14,6 @@ export interface Violation {
     | "roles-repeat";
   /** Index of the element. */
   readonly element: number;
-  /** What it is about: the id of a call or of an item. */
+  /** Id of the call or item concerned. */
   readonly id?: string;
 }

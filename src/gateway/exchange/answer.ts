@@ -9,19 +9,19 @@ import { readWhole } from "../upstream/read-whole.ts";
 import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
-/** How an answer is handed on. */
+/** Settings for relaying a response. */
 export interface Answering {
   readonly api: Api;
   readonly recorder: Recorder;
-  /** Most input tokens that the client may be told; undefined leaves every byte as it is. */
+  /** Maximum input tokens to report to the client; undefined leaves every byte unchanged. */
   readonly mostTokens: number | undefined;
-  /** Changes an event besides. */
+  /** Further changes to the data of an event or body. */
   readonly change?: ((data: string) => string | undefined) | undefined;
-  /** Events that follow one, as they go over the wire. */
+  /** Events to insert after an event, in wire format. */
   readonly behind?: ((data: string) => string) | undefined;
 }
 
-/** Hands an answer to the client while it is written down. */
+/** Relays a response to the client while it is recorded. */
 export async function answer(
   admitted: Admitted,
   parts: ExchangeParts,
@@ -74,7 +74,7 @@ function ofStream({ api, recorder, mostTokens, change, behind }: Answering): Par
   };
 }
 
-/** A body that is no stream is read as it passes. */
+/** Records a body that is not a stream while it is relayed. */
 function ofBody({ recorder }: Answering, parts: ExchangeParts): Partial<RelayOptions> {
   const collected = new ByteCollector();
   let isTooLarge = false;
@@ -92,7 +92,7 @@ function ofBody({ recorder }: Answering, parts: ExchangeParts): Partial<RelayOpt
   };
 }
 
-/** A body whose usage may have to be changed is sent when it is whole. */
+/** Sends a body whose usage may have to change once it is complete. */
 async function answerWhole(
   { response, trace, signal }: Admitted,
   parts: ExchangeParts,
@@ -110,7 +110,7 @@ async function answerWhole(
   trace.bytesOut = raw.length;
 }
 
-/** Sends an answer that was read; with `changed` in place of its body. */
+/** Sends a response that has been read, with `changed` in place of its body if given. */
 export function sendWhole(
   response: Admitted["response"],
   { status, statusMessage, rawHeaders }: UpstreamAnswer,
@@ -126,7 +126,7 @@ export function sendWhole(
   response.end(body);
 }
 
-/** An event as it goes over the wire. */
+/** An event in wire format. */
 export function eventBytes(name: string | undefined, data: string): string {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
 }

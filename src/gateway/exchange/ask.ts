@@ -13,7 +13,7 @@ import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import type { ReadRequest } from "./read-request.ts";
 
-/** What a request asks of its thread. Throws `FaultError` for edits that nobody can carry out. */
+/** Builds the request to a thread. Throws `FaultError` for edits that cannot be carried out. */
 export function askedOf(
   api: Api,
   { said, fields }: ReadRequest,
@@ -27,13 +27,13 @@ export function askedOf(
   const isMore = isChained(api, fields.all);
   const compactions = api.name === "anthropic" ? findCompactions(said.cut) : undefined;
   const isManagedHere = managedBy(upstream) === "gateway";
-  // What cannot be cut into messages is no window of ours.
+  // A body that cannot be split into messages has no window to manage.
   const isWhole = isMore || (said.cut.listFrom !== undefined && said.messages.length > 0);
-  // Nor is one whose beginning the upstream itself has summarised and does not count.
+  // Neither has one whose beginning the upstream has summarized itself and does not count.
   const isOurs = isWhole && (isManagedHere || !compactions?.last);
   const policyName = isOurs ? (config.routes[api.name]?.policy ?? config.policy) : "none";
   const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
-  // Of what the upstream keeps, only it can clear anything.
+  // Only the upstream can clear content that it stores.
   const { context_management } = fields.all;
   const management = policyFor(api, context_management, upstream, isMore ? "none" : policyName, room);
   const tools = said.cut.fields.get("tools");
@@ -70,10 +70,10 @@ function policyFor(
   if (read.type === "none" || !base || name === "none") return { policy: name, policyKey: name, room };
   const { edits } = read;
   const policy = policyOfContextManagement(edits, base, { api: api.name, windowTokens: room.window });
-  // Edits that change nothing are left in the request, where only Anthropic's own API has them.
+  // Edits without effect stay in the request, where only Anthropic's own API supports them.
   if (policy === base)
     return { policy: name, policyKey: name, room, ...(api.name !== "anthropic" && { edits }) };
-  // What the client asks for comes first; the policy behind it only guards the limit.
+  // The client's edits come first; the policy after them only enforces the limit.
   const whole = { ...room, threshold: room.window };
   return { policy, policyKey: `${name} ${contextManagementKey(edits)}`, edits, room: whole };
 }

@@ -4,7 +4,7 @@ import { elementAt, type WireMessages } from "../body/wire-message.ts";
 import { type Shape, shapeOf } from "../identity/shape.ts";
 import { isSameField, leadText } from "./request-fields.ts";
 
-/** What the system prompt and the tools of a body say about the agent that sent it. */
+/** Facts about the agent that sent a body, from its system prompt and tools. */
 export interface BodyFacts {
   /** The beginning of the system prompt. */
   readonly lead: string;
@@ -12,12 +12,12 @@ export interface BodyFacts {
   readonly shape: Shape;
 }
 
-/** Agents are told apart by how their system prompt begins. */
+/** Agents are told apart by the beginning of their system prompt. */
 const LEAD_LENGTH = 8_000;
 
 const known = new WeakMap<CutBody, BodyFacts>();
 
-/** The facts of a body; those of the body that it goes on from hold, if both say the same. */
+/** The facts of a body; reuses those of the body that it extends if both have the same prompt and tools. */
 export function bodyFacts(api: Api, said: WireMessages): BodyFacts {
   const { cut, lead: count } = said;
   const { like } = cut;
@@ -29,12 +29,12 @@ export function bodyFacts(api: Api, said: WireMessages): BodyFacts {
   return { lead, toolNames, shape: shapeOf({ lead, toolNames }) };
 }
 
-/** Remembers the facts of a body that is kept. */
+/** Remembers the facts of a kept body. */
 export function rememberFacts(kept: CutBody, facts: BodyFacts): void {
   known.set(kept, facts);
 }
 
-/** The whole system prompt: fields, and elements before anything is said. */
+/** The whole system prompt: fields, and leading instruction elements. */
 export function leadOf({ leadFields }: Api, { cut, lead }: WireMessages): string {
   const fields = leadFields.flatMap((name) => {
     const range = cut.fields.get(name);

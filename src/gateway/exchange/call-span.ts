@@ -4,7 +4,7 @@ import { upstreamUrl } from "../upstream/upstream-url.ts";
 import type { Destination } from "./destination.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
-/** Begins the span of a call to a model; undefined where telemetry is off. */
+/** Starts the span of a model call; undefined if telemetry is off. */
 export function startSpan(
   { request, route, trace }: Admitted,
   { spans }: Pick<ExchangeParts, "spans">,
@@ -29,13 +29,13 @@ export function startSpan(
   });
 }
 
-/** Ends a span with what became of the request. */
+/** Ends a span with the facts of the trace. */
 export function endSpan(span: CallSpan | undefined, { trace }: Pick<Admitted, "trace">): void {
   const { isPlanned, ...rest } = trace;
   span?.end({ ...rest, isEdited: isPlanned });
 }
 
-/** The headers of a request with its span in place of the client's own, so that the trace goes on at the upstream. */
+/** The headers of a request with its span in place of the client's, so that the trace continues at the upstream. */
 export function spanHeaders(rawHeaders: RawHeaders, span: CallSpan | undefined): RawHeaders {
   if (!span) return rawHeaders;
   const others = filterHeaders(rawHeaders, (name) => name !== "traceparent" && name !== "tracestate");

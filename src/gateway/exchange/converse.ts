@@ -27,7 +27,7 @@ import { type Answered, refusalOf } from "./refusal.ts";
 import { send } from "./send.ts";
 import { traceBody, traceCall } from "./trace-call.ts";
 
-/** Shorter requests overflow no window that streams its errors. */
+/** Shorter requests do not overflow the window of any provider that streams its errors. */
 const LONG_BYTES = 32 * 1_024;
 
 /** A call on its way to an upstream. */
@@ -40,7 +40,7 @@ export interface Conversing {
   readonly span: CallSpan | undefined;
 }
 
-/** Sends a call until it is answered, and hands the answer on; what wrote the reply down, where there was one. */
+/** Sends a call until it is answered, and relays the response; returns the recorder of the reply, if there was one. */
 export async function converse(
   admitted: Admitted,
   parts: ExchangeParts,
@@ -66,7 +66,7 @@ export async function converse(
   const reader = rounds && joinedReader(api, parts.kernel, rounds);
   const name = nameReply(admitted.principal.id, parts, conversing.read, call);
   const recorder = call.recorder(reader, name);
-  // What was cut out or put in is not to make a client believe that its own window is full.
+  // Edits and additions must not make a client believe that its own window is full.
   const isOurs = isEditing(call) || recalled !== undefined;
   const mostTokens = isOurs ? parts.rooms.clientWindow(destination) : undefined;
   const summary = await tellSummary(admitted, parts, call);
@@ -76,7 +76,7 @@ export async function converse(
   return recorder;
 }
 
-/** Sends a request, `elements` of a later round behind it, until it is answered, or refused and nothing mends it. */
+/** Sends a request, with the `elements` of a later round appended, until it is answered or cannot be repaired. */
 async function sendHealed(
   admitted: Admitted,
   parts: ExchangeParts,
@@ -96,7 +96,7 @@ async function sendHealed(
       return { answer: answered, refusal };
     const refused = body;
     body = bodyOf(conversing, elements);
-    // The provider would say the same to the same bytes.
+    // The provider would give the same reply to the same bytes.
     if (isSameBody(refused, body)) return { answer: answered, refusal };
     answered.body.destroy();
   }
@@ -107,7 +107,7 @@ function bodyOf(conversing: Conversing, elements: readonly JsonObject[] | undefi
   return outgoingBody(conversing.read.said, conversing.recalled?.changes(changes, elements) ?? changes);
 }
 
-/** Remembers an overflow that reaches the client: the same is not healed again, and not for ever asked again. */
+/** Records an overflow that reaches the client, so that it is not repaired again and a looping client is stopped. */
 function noteRefused({ loops }: ExchangeParts, { thread, asked }: Call): void {
   thread.inVain.note(asked);
   loops.refused(familyOf(thread.session.id));
@@ -123,7 +123,7 @@ async function sendOnce(
   const { read, destination, call, span } = conversing;
   const isSame = body[0] === read.said.cut.bytes;
   const cameBytes = admitted.body.length;
-  // What is sent in place of what the provider keeps was never the client's to send.
+  // Content sent in place of the provider's stored messages was never part of the client's body.
   if (!isLaterRound) traceBody(admitted.trace, cameBytes, call.isFromLog ? cameBytes : lengthOf(body));
   const whole = isSame && !isEditing(call) ? [admitted.raw] : body;
   const isEdited = !isSame || isEditing(call);
@@ -132,7 +132,7 @@ async function sendOnce(
   return { answered: await send(admitted, parts, sent), isLong };
 }
 
-/** True if another request is to be tried: one without what we put to it, or one with another window. */
+/** True if another request must be tried: one without the gateway's additions, or one with a different window. */
 async function mends(
   { trace }: Admitted,
   { rooms, config }: ExchangeParts,
@@ -143,7 +143,7 @@ async function mends(
   const told = overflowOf(failure) ?? outputOverflowOf(failure);
   const overflow = told && call.believed(told);
   if (overflow?.limitTokens !== undefined) rooms.learn(destination, overflow.limitTokens);
-  // What the client said is not to be cut for what it did not ask for.
+  // The client's messages must not be cut for content that it did not ask for.
   if (overflow && !isOfOutput(overflow) && !elements && recalled?.drop()) return true;
   if (elements) call.sendsBesides(recalled?.tokens(elements) ?? 0);
   if (await call.heals(failure, rooms.roomOf(destination, config().threshold))) {
@@ -155,18 +155,18 @@ async function mends(
   return false;
 }
 
-/** True if the provider says that the messages alone would fit. */
+/** True if the messages alone would fit, according to the provider. */
 function isOfOutput({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
   if (limitTokens === undefined || outputTokens === undefined) return false;
   return (requestedTokens ?? outputTokens) - outputTokens < limitTokens;
 }
 
-/** True if the window of a call is ours to change. */
+/** True if the gateway may change the window of a call. */
 function isEditing({ asked }: Call): boolean {
   return asked.policy !== "none" && !asked.isDryRun;
 }
 
-/** Says with the reply what the client asked for: which edits were made, and the summary if one was. */
+/** Adds the report that the client asked for to the reply: the edits made, and the summary if there is one. */
 function tellEdits(
   { asked, fitted }: Call,
   told: ToldCompaction | undefined,
@@ -179,7 +179,7 @@ function tellEdits(
   };
 }
 
-/** The summary that goes in front of the reply, remembered before the client gets it. */
+/** The summary to insert before the reply; stored before the client gets it. */
 async function tellSummary(
   { principal }: Admitted,
   { compactions }: ExchangeParts,
@@ -192,7 +192,7 @@ async function tellSummary(
   return tellCompaction(text);
 }
 
-/** What of the body is not as it came. */
+/** Changes to apply to the request body. */
 function changesOf({ read, destination, call }: Conversing): BodyChanges {
   const { model, clientModel } = destination;
   const { pieces, isFromLog, asked } = call;
@@ -202,7 +202,7 @@ function changesOf({ read, destination, call }: Conversing): BodyChanges {
   const { maxOutputTokens } = call;
   if (maxOutputTokens !== undefined && isEditing(call))
     for (const [name, value] of lowerOutputFields(read.fields.all, maxOutputTokens)) fields.set(name, value);
-  // A plain text becomes a list where more is said than that.
+  // A plain text becomes a list if more messages are sent.
   if (isFromLog && said.cut.listFrom === undefined)
     fields.set(api.messagesField, elementsOf(said.cut, pieces ?? []));
   const without = asked.edits && !asked.isDryRun ? [CONTEXT_MANAGEMENT] : [];

@@ -7,14 +7,14 @@ import type { Destination } from "./destination.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { send } from "./send.ts";
 
-/** Counts are short. */
+/** Replies to count requests are short. */
 const MOST_BYTES = 1_024 * 1_024;
-/** Answers of upstreams that cannot count. */
+/** Statuses of upstreams that cannot count. */
 const CANNOT = new Set([404, 405, 501]);
 
 /**
- * Answers how many tokens a request has: as the upstream counts, but never more than would be sent, since that is what the
- * client asks for. Upstreams that cannot count are counted for.
+ * Answers with the token count of a request: the upstream's count, but at most the size that would be sent, which is
+ * the number that the client needs. For upstreams that cannot count, the gateway estimates.
  */
 export async function countTokens(
   admitted: Admitted,
@@ -42,12 +42,12 @@ export async function countTokens(
     return;
   }
   trace.status = answered.status;
-  // How much larger the request is that the client asked about than the one that was counted.
+  // Ratio of the client's request to the smaller one that was counted.
   const share = counted?.isManaged ? body.length / Math.max(1, lengthOf(sent)) : undefined;
   sendWhole(response, answered, read.raw, toldCount(read.decoded?.toString("utf8"), most, share));
 }
 
-/** The answer as the client gets it; undefined for the one that came. */
+/** The reply for the client; undefined to send the original. */
 function toldCount(text: string | undefined, most: number, share: number | undefined): string | undefined {
   try {
     const counted = JSON.parse(text ?? "");

@@ -11,7 +11,7 @@ import type { Destination } from "./destination.ts";
 import { outgoingBody } from "./outgoing-body.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
-/** A body that is to be counted. */
+/** A body to be counted. */
 export interface CountedBody {
   readonly sent: readonly Uint8Array[];
   /** True if the client asks for edits that the gateway carries out. */
@@ -19,8 +19,8 @@ export interface CountedBody {
 }
 
 /**
- * A body as it would be sent to be answered, as far as that is known: where anything is edited, with the edits of the
- * conversation that it goes on.
+ * A body as it would be sent for a reply, as far as known: if edits apply, with those of the conversation that it
+ * extends.
  */
 export function countedBody(
   { route, body, principal }: Admitted,
@@ -51,13 +51,15 @@ export function countedBody(
     );
     return { sent, isManaged };
   } catch (error) {
-    // The upstream says what is wrong with it.
+    // The upstream will report the problem.
     if (error instanceof BodyError) return { sent: [body], isManaged: false };
     throw error;
   }
 }
 
-/** The elements of a body with compaction blocks for an upstream that does not know them; undefined for any other. */
+/**
+ * The elements of a body with compaction blocks, for an upstream that does not support them; undefined for any other.
+ */
 function withoutCompactions(cut: CutBody): readonly Piece[] | undefined {
   const found = findCompactions(cut);
   return found && plainPieces(cut, found);

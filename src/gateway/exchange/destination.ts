@@ -4,23 +4,23 @@ import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
-/** Where a request goes, and under what name. */
+/** The upstream and the model name for a request. */
 export interface Destination {
   readonly upstream: UpstreamConfig;
-  /** The model as the upstream knows it. */
+  /** The model, as the upstream names it. */
   readonly model: string;
   readonly clientModel: string;
-  /** True if the client asks for the window of a million tokens. */
+  /** True if the client asks for the window of one million tokens. */
   readonly isMillion: boolean;
 }
 
-/** Claude Code and others ask for the long window beside the model, not by its name. */
+/** Claude Code and others ask for the long window by a header, not by the model's name. */
 const MILLION_BETA = /(?:^|,)\s*context-1m-/;
 
-/** What a model is called that a request does not name: some servers have only one, and prompts may be kept elsewhere. */
+/** Placeholder for a request without a model: some servers have only one, and stored prompts may name it. */
 export const UNNAMED = "unnamed";
 
-/** Where a request for a model goes. Throws `FaultError` if nobody speaks the API, or it names no model. */
+/** The destination of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
 export function destinationOf(
   api: ApiName,
   clientModel: string | undefined,

@@ -28,7 +28,7 @@ import { type ReadRequest, readRequest } from "./read-request.ts";
 import { survivingStore } from "./store-trouble.ts";
 import { traceCall, traceReply } from "./trace-call.ts";
 
-/** Answers one request of an API: its conversation is found, its window fitted, its reply handed on and written down. */
+/** Answers one API request: finds its conversation, fits its window, relays its reply and stores it. */
 export async function exchange(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const api = apiOf(admitted.route.api);
   const { principal, trace } = admitted;
@@ -73,7 +73,7 @@ interface BegunCall {
   readonly chain: Chain | undefined;
 }
 
-/** Finds the conversation of a request, stores what is new of it and fits its window. */
+/** Finds the conversation of a request, stores its new messages and fits its window. */
 async function beginCall(
   api: Api,
   read: ReadRequest,
@@ -101,7 +101,7 @@ async function beginCall(
   }
 }
 
-/** What a request says; undefined for one that is the provider's alone to judge. */
+/** Reads a request; undefined for one that only the provider can judge. */
 function readUnlessOdd(
   api: Api,
   { body, principal }: Admitted,
@@ -115,13 +115,13 @@ function readUnlessOdd(
   }
 }
 
-/** What a request calls its model; one that asks for nothing has to name one. */
+/** The model that a request names; a request without messages must name one. */
 function nameOf({ fields: { model, all }, said }: ReadRequest): string | undefined {
   if (model !== undefined && model !== "") return model;
   return said.messages.length > 0 || typeof all.prompt === "object" ? UNNAMED : undefined;
 }
 
-/** A client that runs in a circle is told so, instead of paying for it. */
+/** Stops a looping client with a fault, before it pays for more requests. */
 function stopLoops(session: string, kind: string, messages: number, { loops }: ExchangeParts): void {
   const family = familyOf(session);
   const own = kind === "compaction" ? loops.compacts(family, messages) : loops.fault(family);
@@ -138,7 +138,7 @@ function afterReply({ trace }: Admitted, parts: ExchangeParts, call: Call, recor
   countReply(parts, call, trace, completedMs);
 }
 
-/** Counts a request that was answered completely, if it can be a step of a circle. */
+/** Counts a completely answered request, if it can be part of a loop. */
 function countReply(
   { loops }: ExchangeParts,
   { thread, asked, last }: Call,
@@ -146,10 +146,10 @@ function countReply(
   completedMs: number,
 ): void {
   const { messages } = asked.said;
-  // One thing that is asked often, without a conversation around it, is asked for many answers.
+  // A single question that is often repeated, outside a conversation, is sampled for several replies.
   const isConversation = asked.chain !== undefined || messages.some(({ role }) => role === "assistant");
   if (!isConversation && thread.home.explicit === undefined) return;
-  // The same words behind another reply are another request.
+  // The same messages after a different reply are a different request.
   const behind = asked.chain ? (asked.chain.behind ?? last) : "";
   const key = `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`;
   loops.answered(thread.session.id, { key, askedAt: timeAt(startedMs), answeredAt: timeAt(completedMs) });

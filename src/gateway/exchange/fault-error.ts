@@ -1,6 +1,6 @@
 import type { Fault } from "../api/api.ts";
 
-/** Ends a request with a fault that the client is told. */
+/** Ends a request with a fault that is reported to the client. */
 export class FaultError extends Error {
   readonly fault: Fault;
 

@@ -10,17 +10,17 @@ import type { Thread } from "../thread/thread.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import type { ReadRequest } from "./read-request.ts";
 
-/** Messages at either end of a request that say what it is for. */
+/** Number of messages at either end of a request that reveal its purpose. */
 const TOLD = 6;
 
-/** A conversation, and what a request goes on from in it. */
+/** A conversation, and the position in it that a request continues from. */
 export interface FoundThread {
   readonly thread: Thread;
-  /** Set if the request says only what is new. */
+  /** Set if the request contains only new messages. */
   readonly chain: Chain | undefined;
 }
 
-/** Finds the conversation of a request, reserved for it. */
+/** Finds the conversation of a request, and reserves it. */
 export async function findThread(
   api: Api,
   { said, fields, facts }: ReadRequest,
@@ -38,7 +38,7 @@ export async function findThread(
   const known = place && (await threads.threadBehind(principal.id, place));
   if (known) {
     const { entry: behind, lead } = place;
-    // Providers take one of the two.
+    // Providers accept only one of the two.
     const isOnly = (fields.all.conversation ?? null) === null;
     const isWhole = place.isWhole && isOnly && api.writeLogged !== undefined;
     const leadMessages = () => responses.lead(principal.id, lead);
@@ -70,12 +70,12 @@ export async function findThread(
       ...(explicit?.purpose !== undefined && { purpose: explicit.purpose }),
     },
   });
-  // What was said before a response that nobody has noted is not in the log.
+  // The log does not contain the messages before an unknown response.
   const chain: Chain = { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] };
   return { thread, chain: isMore ? chain : undefined };
 }
 
-/** True if the reply must be JSON, under whatever name the API has for that. */
+/** True if the reply must be JSON, under any API's name for it. */
 function hasOutputFormat({ response_format, text, output_config, output_format }: JsonObject): boolean {
   const formats = [response_format, objectOf(text)?.format, objectOf(output_config)?.format, output_format];
   return formats.some((format) => {
@@ -90,7 +90,10 @@ function firstKeyOf({ cut, messages: [first] }: WireMessages): string {
   return from === undefined ? first.key : openingKey(first, cut.bytes.subarray(from, to));
 }
 
-/** Only the ends of a conversation are read to tell what a request is for, and not even those where tools have answered. */
+/**
+ * Parses only both ends of a conversation to determine the purpose of a request, and nothing if it ends with tool
+ * results.
+ */
 function told(messages: readonly WireMessage[]): readonly MessageInput[] {
   if (messages.at(-1)?.role === "tool") return messages.map(({ role }) => UNTOLD[role]);
   return messages.map((message, index) => {
@@ -99,7 +102,7 @@ function told(messages: readonly WireMessage[]): readonly MessageInput[] {
   });
 }
 
-/** Messages of which only it is said who spoke. */
+/** Placeholder messages: role only. */
 const UNTOLD: Readonly<Record<Role, MessageInput>> = {
   system: { role: "system" },
   user: { role: "user" },

@@ -7,16 +7,16 @@ import { failureOf } from "../api/replies/failure.ts";
 import type { SseEvent } from "../stream/sse-event.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
 
-/** Longer beginnings are no errors. */
+/** A longer beginning is not an error. */
 const MOST_BYTES = 64 * 1_024;
-/** The client is not to wait longer for the head of an answer whose first event is late. */
+/** Maximum delay of the response head if the first event is late. */
 const MOST_MS = 1_000;
-/** Events that are sent before a provider has looked at the request. */
+/** Events that a provider sends before it has checked the request. */
 const BEFORE: readonly string[] = ["ping", "response.created", "response.queued", "response.in_progress"];
 
 /**
- * The error that a stream of events begins with, before anything is said; undefined if it begins otherwise. Some providers
- * answer 200 and refuse then, where `isLong` behind events that say nothing yet. What was read is there to be read again.
+ * The error at the beginning of an event stream, before any content; undefined if there is none. Some providers send
+ * status 200 and then refuse; if `isLong`, waits past events without content. The bytes read stay available.
  */
 export async function firstFailure(
   api: Api,
@@ -45,13 +45,13 @@ function isBefore({ event, data }: SseEvent): boolean {
   return BEFORE.includes(textOf(objectIn(data)?.type) ?? event ?? "");
 }
 
-/** Servers of llama.cpp once wrote errors in a field that no client reads. */
+/** Some llama.cpp servers wrote errors to a field that no client reads. */
 function fieldFailure({ hasData, raw }: SseEvent): ProviderFailure | undefined {
   const [, error] = hasData ? [] : (/^error: (\{.*)/.exec(raw.toString("utf8")) ?? []);
   return error === undefined ? undefined : failureOf(400, error);
 }
 
-/** Shows the first bytes of a body as they come, until `isEnough` of them; all of them stay there to be read. */
+/** Passes the first bytes of a body to `isEnough` as they arrive, until it returns true; all bytes stay available. */
 function beginning(
   body: IncomingMessage,
   signal: AbortSignal,
@@ -66,7 +66,7 @@ function beginning(
       resolve();
     };
     const look = () => {
-      // What was put back is told of again.
+      // Bytes that were put back are reported again.
       const chunk: Buffer | null = body.readableLength > seen ? body.read() : null;
       if (chunk === null) {
         if (body.complete) done();
@@ -75,7 +75,7 @@ function beginning(
       const isLast = isEnough(chunk.subarray(seen)) || body.complete;
       seen = chunk.length;
       if (isLast) done();
-      // At once: a body that has been read to its end says so in the next moment.
+      // Put back at once: a body that has been read completely ends in the next tick.
       body.unshift(chunk);
     };
     const late = setTimeout(done, MOST_MS).unref();

@@ -7,7 +7,7 @@ import { send } from "./send.ts";
 
 const MOST_BYTES = 16 * 1_024 * 1_024;
 
-/** Answers which models there are: those of one upstream as it tells them, those of several in one list. */
+/** Lists the models: those of a single upstream as it reports them, those of several in one list. */
 export async function listModels(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const { route, response, trace } = admitted;
   const isAnthropic = route.api === "anthropic";
@@ -29,7 +29,7 @@ export async function listModels(admitted: Admitted, parts: ExchangeParts): Prom
   response.writeHead(200, headers).end(text);
 }
 
-/** The models of one upstream under the names by which the gateway sends to it; none if it cannot tell. */
+/** The models of one upstream, with the prefix by which the gateway selects it; empty if it cannot list them. */
 async function modelsOf(
   admitted: Admitted,
   parts: ExchangeParts,

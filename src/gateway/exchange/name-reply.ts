@@ -10,7 +10,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { ExchangeParts } from "./parts.ts";
 import type { ReadRequest } from "./read-request.ts";
 
-/** Instructions of a request, and the response that they are kept with. */
+/** Instructions of a request, and the response that they are stored with. */
 interface KeptLead {
   readonly key: string;
   readonly response: string;
@@ -18,7 +18,7 @@ interface KeptLead {
 
 const keptLeads = new WeakMap<Thread, KeptLead>();
 
-/** Notes the id of a call's reply, so that a request which names it goes on there; undefined where none can. */
+/** Records the id of a call's reply, so that a request can continue from it; undefined if none can. */
 export function nameReply(
   principal: string,
   { responses, items, stored }: Pick<ExchangeParts, "responses" | "items" | "stored">,
@@ -52,12 +52,12 @@ export function nameReply(
   };
 }
 
-/** A client that has nothing stored and says everything itself names no reply. */
+/** False for a client that stores nothing and repeats all messages itself, which never refers to a reply. */
 function mayBeNamed({ said, fields }: ReadRequest): boolean {
   return fields.all.store !== false || !said.messages.some(({ role }) => role === "assistant");
 }
 
-/** Instructions among the items of a request: they are no part of what is said, but a chain goes on from them. */
+/** Instructions among the items of a request: not part of the messages, but a chain continues from them. */
 function leadMessages(
   api: Api,
   { said: { cut, lead } }: ReadRequest,

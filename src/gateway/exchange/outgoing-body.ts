@@ -3,19 +3,19 @@ import { type Change, splice } from "../body/splice.ts";
 import type { WireMessages } from "../body/wire-message.ts";
 import { listBytes, type Piece } from "../thread/outgoing.ts";
 
-/** What is to be changed of a body. */
+/** Changes to a body. */
 export interface BodyChanges {
-  /** The elements to be sent; as they came if undefined. */
+  /** The elements to send; undefined for no change. */
   readonly pieces: readonly Piece[] | undefined;
-  /** Fields with another value, or that are new. */
+  /** Fields to set or add. */
   readonly fields?: ReadonlyMap<string, unknown>;
-  /** What comes last in fields that are lists; those that are missing are made. */
+  /** Entries to append to list fields; missing fields are created. */
   readonly behind?: ReadonlyMap<string, readonly unknown[]>;
-  /** Fields that are left out. */
+  /** Fields to remove. */
   readonly without?: readonly string[];
 }
 
-/** A body with changes made, in pieces; the very bytes that came where nothing is changed. */
+/** A body with changes, in pieces; the original bytes if there are none. */
 export function outgoingBody(
   { cut }: Pick<WireMessages, "cut">,
   changes: BodyChanges,
@@ -49,13 +49,13 @@ const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The place of a field before all others. */
+/** The position before all fields. */
 function atStart(bytes: Buffer): Range {
   const from = bytes.indexOf("{") + 1;
   return { from, to: from };
 }
 
-/** Entries behind those of a list. */
+/** Appends entries to a list. */
 function atEnd(bytes: Buffer, list: Range, entries: readonly unknown[]): Change {
   const at = list.to - 1;
   const isEmpty = bytes.subarray(list.from + 1, at).every(isSpace);
@@ -67,10 +67,10 @@ function newField(name: string, value: unknown, isOnly: boolean): Buffer {
   return Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}${isOnly ? "" : ","}`);
 }
 
-/** A field with its name, and the comma that parts it from its neighbour. */
+/** A field with its name and the comma next to it. */
 function wholeField(bytes: Buffer, value: Range): Range {
   let from = value.from - 1;
-  // Back over the colon to the closing quote of the name, and on to its opening one.
+  // Goes back over the colon to the closing quote of the name, then to its opening quote.
   while (bytes[from] !== QUOTE) from--;
   do from--;
   while (bytes[from] !== QUOTE || bytes[from - 1] === BACKSLASH);

@@ -4,25 +4,25 @@ import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { findReferences, type Reference } from "./references.ts";
 
-/** Endpoints that keep nothing at the provider and show nothing of what is kept there, by method and path. */
+/** Endpoints that neither store nor reveal anything at the provider, by method and path. */
 const STATELESS =
   /^(?:POST \/(?:embeddings|moderations|rerank|completions|complete|images\/(?:generations|edits|variations)|audio\/(?:speech|transcriptions|translations))|(?:GET|HEAD) \/models\/[^/]+)$/;
-/** What is done with one response that the provider keeps. */
+/** Operations on one stored response. */
 const OWN_RESPONSE = /^(?:GET|HEAD|DELETE|POST) \/responses\/([^/]+)(?:\/(?:cancel|input_items))?$/;
 
 type Parts = Pick<ExchangeParts, "config" | "env" | "responses" | "items">;
 type Request = Pick<Admitted, "principal" | "route" | "request" | "body">;
 
 /**
- * Tells whether requests of several tokens go out under one key of the gateway's: the provider cannot tell their owners apart
- * then. A token with `passthrough` may use everything that is kept under the key.
+ * True if the request uses a key that several tokens share, so that the provider cannot tell their owners apart. A
+ * token with `passthrough` may use everything stored under the key.
  */
 function isShared({ principal }: Request, { config, env }: Parts, upstream: UpstreamConfig): boolean {
   if (principal.token === undefined || keyOf(upstream, env) === undefined) return false;
   return !config().tokens.some(({ name, passthrough }) => name === principal.token && passthrough === true);
 }
 
-/** Throws `FaultError` if another endpoint of a provider would show or change what other tokens keep there. */
+/** Throws `FaultError` if another endpoint of a provider would reveal or change content stored for other tokens. */
 export async function checkEndpoint(request: Request, parts: Parts, upstream: UpstreamConfig): Promise<void> {
   if (!isShared(request, parts, upstream)) return;
   const { principal, route } = request;
@@ -41,7 +41,7 @@ export async function checkEndpoint(request: Request, parts: Parts, upstream: Up
   });
 }
 
-/** Throws `FaultError` if a request names something that the provider keeps and that was not given to its token. */
+/** Throws `FaultError` if a request refers to content stored at the provider that does not belong to its token. */
 export async function checkReferences(
   request: Request,
   parts: Parts,
@@ -55,7 +55,7 @@ export async function checkReferences(
     if (!(await isOwn(reference, request.principal.id, parts))) throw notFound(reference.id);
 }
 
-/** Throws `FaultError` for a body whose fields can be read in more than one way: it might name what is another's. */
+/** Throws `FaultError` for a body with ambiguous fields, which might refer to another token's content. */
 export function checkReadable(request: Request, parts: Parts, upstream: UpstreamConfig): void {
   if (isShared(request, parts, upstream)) throw unreadable();
 }
@@ -78,7 +78,7 @@ async function isOwn(
   return type === "item" && items.find(principal, id) !== undefined;
 }
 
-/** The same answer for what is another's and for what does not exist. */
+/** The same reply for content of others and for content that does not exist. */
 function notFound(id: string): FaultError {
   const shown = /^[\w.-]{1,100}$/.test(id) ? `"${id}"` : "that was named";
   return new FaultError({

@@ -14,7 +14,7 @@ import type { ReferencedItems } from "./referenced-items.ts";
 import type { ResponseIds } from "./response-ids.ts";
 import type { Rooms } from "./rooms.ts";
 
-/** What all requests of a gateway share. */
+/** Services that all requests of a gateway share. */
 export interface ExchangeParts {
   readonly kernel: Kernel;
   readonly config: () => GatewayConfig;
@@ -28,28 +28,28 @@ export interface ExchangeParts {
   readonly compactions: KnownCompactions;
   readonly agents: Agents;
   readonly spans: Spans;
-  /** A message as it is stored. */
+  /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
-  /** Told when a request goes on although the store fails. */
+  /** Called when a request continues although the store fails. */
   readonly onStoreTrouble: (error: unknown) => void;
   /** True for a token of the gateway itself. */
   readonly isGatewayToken: (credential: string) => boolean;
 }
 
-/** A request that was let in, with its body. */
+/** An admitted request with its body. */
 export interface Admitted {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly principal: Principal;
   readonly route: Extract<Route, { readonly api: unknown }>;
   readonly query: string;
-  /** Unpacked. */
+  /** Decompressed. */
   readonly body: Buffer;
-  /** As it came. */
+  /** The bytes as received. */
   readonly raw: Buffer;
-  /** Fires when the client has gone, or the gateway closes. */
+  /** Aborts when the client disconnects or the gateway closes. */
   readonly signal: AbortSignal;
   readonly trace: Trace;
-  /** The request is about to be sent: whoever waits to be prepared may go on. */
+  /** Called when the request is about to be sent, so that the next one can be prepared. */
   readonly onPrepared: () => void;
 }

@@ -9,7 +9,7 @@ import { checkEndpoint, checkReadable, checkReferences } from "./own-things.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { passThrough } from "./pass-through.ts";
 
-/** Endpoints whose requests go on as they came: the upstream is that of the model they name, if they name one. */
+/** Handles endpoints without a conversation; the model that a request names, if any, decides the upstream. */
 export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const { route, body } = admitted;
   if (route.type === "models") return listModels(admitted, parts);
@@ -21,7 +21,7 @@ export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<
   await passAsItCame(admitted, parts);
 }
 
-/** Hands a request on that nothing is to be known of but the model it names. */
+/** Forwards a request unchanged, except for the model's name. */
 export async function passAsItCame(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const { route, body } = admitted;
   const clientModel = modelIn(body);
@@ -33,7 +33,7 @@ export async function passAsItCame(admitted: Admitted, parts: ExchangeParts): Pr
   await passThrough(admitted, parts, upstream, model === clientModel ? undefined : withModel(body, model));
 }
 
-/** A body that names another model; nothing else of it changes. Undefined if it cannot be told where it names one. */
+/** A body with another model name and no other change; undefined if the field cannot be located. */
 function withModel(body: Buffer, model: string | undefined): readonly Uint8Array[] | undefined {
   try {
     return outgoingBody(

@@ -3,7 +3,7 @@ import { relay } from "../stream/relay.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 import { send } from "./send.ts";
 
-/** Hands a request on as it came, or `changed`, and its answer back as it comes; nothing of either is read. */
+/** Forwards a request unchanged, or `changed` in its place, and relays the response; neither is parsed. */
 export async function passThrough(
   admitted: Admitted,
   parts: ExchangeParts,

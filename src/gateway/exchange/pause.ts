@@ -6,8 +6,8 @@ import type { Admitted, ExchangeParts } from "./parts.ts";
 import type { ReadRequest } from "./read-request.ts";
 
 /**
- * Answers with nothing but a new summary a client that wants to look at it first; true if that was done. No upstream is
- * asked, and nothing is written down: the model has said nothing.
+ * Answers a client that wants to inspect a new summary first with the summary alone; true if it did. No upstream is
+ * called and no reply is stored, because there is none.
  */
 export async function pause(
   { response, principal, trace }: Admitted,

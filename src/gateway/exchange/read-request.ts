@@ -9,14 +9,14 @@ import { FaultError } from "./fault-error.ts";
 import type { ExchangeParts } from "./parts.ts";
 import { type RequestFields, requestFields } from "./request-fields.ts";
 
-/** A request, read as far as it has to be. */
+/** A request, parsed as far as needed. */
 export interface ReadRequest {
   readonly said: WireMessages;
   readonly fields: RequestFields;
   readonly facts: BodyFacts;
 }
 
-/** Reads a body. Throws `FaultError` if it is not what the API takes, `OddBodyError` if only the provider can tell. */
+/** Reads a body. Throws `FaultError` if it is not valid for the API, `OddBodyError` if only the provider can tell. */
 export function readRequest(
   api: Api,
   body: Buffer,
@@ -33,7 +33,7 @@ export function readRequest(
     });
     const cut: CutBody = { ...plain, referenced: (id) => items.find(principal, id) };
     const fields = requestFields(api, cut);
-    // In the midst of a conversation nothing leads; instructions are said there like all else.
+    // In the middle of a conversation, instructions are ordinary messages.
     const isMore = isChained(api, fields.all);
     const said =
       cut.listFrom === undefined
@@ -47,7 +47,7 @@ export function readRequest(
   }
 }
 
-/** True for an odd body that is JSON for all that. */
+/** True for an odd body that is nevertheless valid JSON. */
 function isOdd(error: BodyError, body: Buffer): boolean {
   if (!(error instanceof OddBodyError)) return false;
   try {
@@ -58,7 +58,7 @@ function isOdd(error: BodyError, body: Buffer): boolean {
   }
 }
 
-/** A body without a list: Responses take a plain text, too. */
+/** Reads a body without a list: the Responses API also accepts plain text. */
 function plainInput({ api, stored }: Reading, cut: CutBody): WireMessages {
   const range = cut.fields.get(api.messagesField);
   const text = range && parsed(cut.bytes, range);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../api/api.ts";
 
 const MOST_ITEMS = 20_000;
-/** Most characters of them together. */
+/** Maximum total size. */
 const MOST_CHARACTERS = 16_000_000;
 
 interface Kept {
@@ -10,11 +10,11 @@ interface Kept {
 }
 
 /**
- * Items of replies that clients name by their id instead of saying them again, for the provider keeps them. Only what was
- * said last is held: a name that is not known here is taken as it stands.
+ * Items of replies that clients refer to by id instead of repeating them, because the provider stores them. Only the
+ * latest are kept; an unknown reference is left as it is.
  */
 export class ReferencedItems {
-  /** Named last comes last. */
+  /** Most recently added last. */
   readonly #items = new Map<string, Kept>();
   #characters = 0;
 

@@ -1,10 +1,10 @@
-/** Something that a request names by the id under which the provider keeps it. */
+/** A reference to content stored at the provider. */
 export interface Reference {
   readonly type: "response" | "item" | "other";
   readonly id: string;
 }
 
-/** Fields that name what is kept, wherever they stand in a body. */
+/** Fields that refer to stored content, anywhere in a body. */
 const FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
   ["previous_response_id", "response"],
   ["previous_message_id", "response"],
@@ -15,18 +15,18 @@ const FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
   ["container_id", "other"],
   ["input_file_id", "other"],
 ]);
-/** Fields that do so at the top of a body alone: there they are ids, elsewhere words of a tool's own. */
+/** Fields that do so only at the top level; elsewhere they are data of a tool. */
 const TOP_FIELDS: ReadonlyMap<string, Reference["type"]> = new Map([
   ["conversation", "other"],
   ["container", "other"],
   ["prompt", "other"],
 ]);
-/** A body without any of these names nothing. The last is for names that are written with escapes. */
+/** A body that does not match has no references. The last alternative matches escaped names. */
 const HINTS = /previous_|_ids?"|item_reference|"(?:conversation|container|prompt)"|\\u00[2-7]/;
 const SLICE = 1_000_000;
 const OVERLAP = 32;
 
-/** Everything that a body names by its id; "unreadable" if that cannot be told. */
+/** All references in a body; "unreadable" if it cannot be parsed. */
 export function findReferences(body: Buffer): readonly Reference[] | "unreadable" {
   if (!hasHint(body)) return [];
   let value: unknown;
@@ -52,7 +52,7 @@ function referencesIn(top: unknown): readonly Reference[] {
       if (typeof id === "string") found.push({ type, id });
     }
   };
-  // A list instead of recursion: bodies may nest deep.
+  // A stack instead of recursion, because bodies may nest deeply.
   const waiting: unknown[] = [top];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value !== "object" || value === null) continue;
@@ -75,7 +75,7 @@ function referencesIn(top: unknown): readonly Reference[] {
   return found;
 }
 
-/** What a tool is called with and how its parameters are described is the client's own, whatever its fields are called. */
+/** True for tool inputs and parameter schemas, which are the client's own data whatever their fields are called. */
 function isOwnData({ type }: { readonly [field: string]: unknown }, name: string): boolean {
   return (name === "input" && type === "tool_use") || name === "input_schema" || name === "parameters";
 }

@@ -6,28 +6,28 @@ import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { firstFailure } from "./first-failure.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
-/** Errors of providers are short. */
+/** Error replies of providers are short. */
 const MOST_BYTES = 1_024 * 1_024;
 
-/** What an upstream has answered instead of a reply. */
+/** An error reply of an upstream. */
 export interface Refusal {
   readonly failure: ProviderFailure;
-  /** The whole body; undefined where it is a stream that is still to be read. */
+  /** The whole body; undefined if it is a stream that has yet to be read. */
   readonly raw?: Buffer;
-  /** The same in plain, if it can be had. */
+  /** The decoded body, if it can be decoded. */
   readonly text?: string | undefined;
 }
 
-/** What an upstream has answered in the end. */
+/** The final response of an upstream. */
 export interface Answered {
   readonly answer: UpstreamAnswer;
-  /** Set if it is a refusal for a reason that no other window would change. */
+  /** Set if the response is an error that a different window cannot repair. */
   readonly refusal?: Refusal;
 }
 
 /**
- * Why an upstream has not replied, by its status or by the first event of its stream; undefined if it replies. Of a request
- * that `isLong`, events that say nothing are waited out.
+ * The error of an upstream, from its status or the first event of its stream; undefined if it replies normally. For a
+ * request that `isLong`, waits past events without content.
  */
 export async function refusalOf(
   api: Api,

@@ -2,20 +2,20 @@ import type { Api, JsonObject } from "../api/api.ts";
 import { type CutBody, parsed, type Range } from "../body/cut.ts";
 import { OUTPUT_FIELDS } from "../body/output-fields.ts";
 
-/** What a request says besides its messages, tools and system prompt, as far as the gateway reads it. */
+/** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */
 export interface RequestFields {
-  /** Fields that are short enough to be of interest. */
+  /** All short fields. */
   readonly all: JsonObject;
   readonly model: string | undefined;
   readonly isStreamed: boolean;
-  /** Most tokens of the reply. */
+  /** Maximum tokens of the reply. */
   readonly maxTokens: number | undefined;
 }
 
 /** Longer fields hold content. */
 const MOST_BYTES = 16 * 1_024;
 
-/** Reads the short fields of a body. Throws `BodyError` if one is no JSON. */
+/** Parses the short fields of a body. Throws `BodyError` if one is not valid JSON. */
 export function requestFields({ messagesField, leadFields }: Api, { bytes, fields }: CutBody): RequestFields {
   const all: Record<string, unknown> = {};
   for (const [name, range] of fields) {
@@ -31,7 +31,7 @@ export function requestFields({ messagesField, leadFields }: Api, { bytes, field
   };
 }
 
-/** The words of a system prompt, however it is written. */
+/** The text of a system prompt in any form. */
 export function leadText(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(leadText).join("\n");
@@ -40,7 +40,7 @@ export function leadText(value: unknown): string {
   return typeof text === "string" ? text : leadText(content);
 }
 
-/** True if two bodies hold the same bytes in a field. */
+/** True if two bodies have the same bytes in a field. */
 export function isSameField(one: CutBody, other: CutBody, name: string): boolean {
   const mine = one.fields.get(name);
   const theirs = other.fields.get(name);

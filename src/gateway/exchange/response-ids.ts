@@ -1,16 +1,16 @@
 import type { Json, Kernel, MessageInput } from "../../index.ts";
 import { placeJson, placeOf, type ResponsePlace } from "../thread/response-place.ts";
 
-/** Replies whose places are held in memory; those of others are looked for in the store. */
+/** Number of replies whose places are kept in memory; others are looked up in the store. */
 const MOST = 5_000;
 
-/** A reply that a client may name in a later request. */
+/** A reply that a client may refer to in a later request. */
 export interface NamedReply {
-  /** Undefined if nothing of it is in the log. */
+  /** Undefined if the log does not contain the reply. */
   readonly place: Promise<ResponsePlace | undefined>;
-  /** False for a reply that is known as long as the gateway runs. */
+  /** False for a reply that is known only as long as the gateway runs. */
   readonly isKept: boolean;
-  /** Instructions that stood among the items of its request, where they are not kept with an earlier reply. */
+  /** Instructions among the items of its request, unless they are stored with an earlier reply. */
   readonly lead?: readonly MessageInput[] | undefined;
 }
 
@@ -20,8 +20,8 @@ interface Noted {
 }
 
 /**
- * Where the replies are that providers know by an id. A place is kept with the session that it is in, as an intake of the
- * response's name, so that it is found after a restart and by other processes, and goes when the session is deleted.
+ * The places of replies that providers know by id. A place is stored with its session, as an intake named after the
+ * response, so that it is found after a restart and by other processes, and removed with the session.
  */
 export class ResponseIds {
   readonly #kernel: Kernel;
@@ -33,10 +33,10 @@ export class ResponseIds {
     this.#onError = onError;
   }
 
-  /** Notes where a reply is; from now on a request that names it finds it. Resolves when it is kept. */
+  /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */
   note(principal: string, response: string, { place, isKept, lead }: NamedReply): Promise<void> {
     const name = nameOf(principal, response);
-    // The last word is that of whoever waits for the reply itself.
+    // The caller that awaits the reply itself handles its errors.
     const known = place.catch(() => undefined);
     const written = known
       .then((found) => (found && isKept ? this.#keep(name, found, lead) : undefined))
@@ -48,7 +48,7 @@ export class ResponseIds {
     return written;
   }
 
-  /** Where a reply is; undefined if it is not known. */
+  /** The place of a reply; undefined if unknown. */
   async find(principal: string, response: string): Promise<ResponsePlace | undefined> {
     const name = nameOf(principal, response);
     const noted = this.#noted.get(name);
@@ -57,7 +57,7 @@ export class ResponseIds {
     return kept && placeOf(kept.session, kept.checkpoint);
   }
 
-  /** The instructions that are kept with a reply. */
+  /** The instructions stored with a reply. */
   async lead(principal: string, response: string | undefined): Promise<readonly MessageInput[]> {
     if (response === undefined) return [];
     const name = nameOf(principal, response);
@@ -68,7 +68,7 @@ export class ResponseIds {
 
   async #keep(name: string, place: ResponsePlace, lead: readonly MessageInput[] | undefined): Promise<void> {
     const known = await this.#kernel.intake(name);
-    // An upstream that gives one id to replies of several conversations says nothing with it, then and later.
+    // An id that an upstream gives to replies of several conversations is ambiguous, now and later.
     if (known?.checkpoint === null) return;
     if (known && known.session !== place.session) return known.save({ checkpoint: null });
     const intake = known ?? (await this.#open(name, place));

@@ -2,26 +2,26 @@ import type { Kernel } from "../../index.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Room } from "../thread/asked.ts";
 
-/** Limits that upstreams have told with their errors are remembered for so many models. */
+/** Maximum number of models for which learned limits are kept. */
 const MOST_LEARNED = 200;
 
-/** What the room of a request depends on. */
+/** The facts that the limits of a request depend on. */
 interface Bound {
   readonly upstream: Pick<UpstreamConfig, "name" | "window">;
   readonly model: string;
   readonly clientModel: string;
-  /** True if the client asks for the window of a million tokens. */
+  /** True if the client asks for the window of one million tokens. */
   readonly isMillion: boolean;
 }
 
-/** Knows how much fits into a request: what the model takes, what the upstream enforces, what the client believes. */
+/** Knows the token limits of requests: the model's window, the upstream's limit, and the client's assumption. */
 export class Rooms {
   readonly #kernel: Kernel;
   readonly #models: () => GatewayConfig["models"];
   readonly #learned = new Map<string, number>();
   readonly #countsOutput = new Set<string>();
 
-  /** `models` are those of which the configuration says more. */
+  /** `models` returns the overrides of the configuration. */
   constructor(kernel: Kernel, models: () => GatewayConfig["models"]) {
     this.#kernel = kernel;
     this.#models = models;
@@ -35,29 +35,29 @@ export class Rooms {
     return { window, threshold, ...(this.#countsOutput.has(keyOf(bound)) && { isOutputCounted: true }) };
   }
 
-  /** The window that a client takes its model to have: it looks it up by what it calls the model itself. */
+  /** The window that a client assumes, which it looks up by its own name for the model. */
   clientWindow({ clientModel, isMillion }: Pick<Bound, "clientModel" | "isMillion">): number {
     return this.windowOf(clientModel, isMillion);
   }
 
-  /** The window of a model, or the long one that it has if asked for. */
+  /** The window of a model, or its long window if `isMillion`. */
   windowOf(model: string, isMillion = false): number {
     const isGiven = this.#models()[model]?.window !== undefined;
     return this.#kernel.modelFacts(isMillion && !isGiven ? `${model}[1m]` : model).window;
   }
 
-  /** The limit that an upstream has told, if it has. */
+  /** The limit learned from an upstream, if any. */
   told(bound: Bound): number | undefined {
     return this.#learned.get(keyOf(bound));
   }
 
-  /** Takes back what was learned since `told` was asked for: an upstream that refuses whatever it is sent told no limit. */
+  /** Restores the limit that `told` returned earlier: an upstream that refuses everything has not revealed a limit. */
   takeBack(bound: Bound, told: number | undefined): void {
     if (told === undefined) this.#learned.delete(keyOf(bound));
     else this.#learned.set(keyOf(bound), told);
   }
 
-  /** Remembers a limit that an upstream has told. */
+  /** Learns a limit from an upstream's error. */
   learn(bound: Bound, limit: number): void {
     const key = keyOf(bound);
     const known = this.#learned.get(key);
@@ -70,7 +70,7 @@ export class Rooms {
     this.#countsOutput.delete(oldest);
   }
 
-  /** Remembers that an upstream counts the output that is asked for; of one that has told its limit. */
+  /** Learns that an upstream counts the requested output; only for one whose limit is known. */
   learnOutputCounts(bound: Bound): void {
     const key = keyOf(bound);
     if (this.#learned.has(key)) this.#countsOutput.add(key);

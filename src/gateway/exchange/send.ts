@@ -13,17 +13,17 @@ import { spanHeaders } from "./call-span.ts";
 import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
 
-/** What is sent, and how. */
+/** A request to be sent upstream. */
 export interface Sent {
   readonly upstream: UpstreamConfig;
   /** Undefined for a request without a body. */
   readonly body: readonly Uint8Array[] | undefined;
-  /** True if the body is not the one that came, or the answer has to be read on its way. */
+  /** True if the body was changed, or if the response must be read on its way. */
   readonly isEdited: boolean;
   readonly span?: CallSpan | undefined;
 }
 
-/** Sends a request on to its upstream and waits for the head of the answer. Throws `FaultError`. */
+/** Sends a request to its upstream and waits for the head of the response. Throws `FaultError`. */
 export async function send(admitted: Admitted, parts: ExchangeParts, sent: Sent): Promise<UpstreamAnswer> {
   const { request, response, route, query, signal, trace } = admitted;
   const { upstream, body, isEdited, span } = sent;

@@ -1,7 +1,7 @@
 import { type ErrorCode, isLonghaulError } from "../../index.ts";
 import type { Threads } from "../thread/threads.ts";
 
-/** Failures of the store that are none of the client's business: its request can still be answered. */
+/** Failures of the store that do not concern the client, because its request can still be answered. */
 const TROUBLE: readonly ErrorCode[] = [
   "BLOB_CORRUPT",
   "BLOB_NOT_FOUND",
@@ -13,14 +13,14 @@ const TROUBLE: readonly ErrorCode[] = [
   "STORE_READ_ONLY",
 ];
 
-/** The code of a failure of the store; undefined for every other error. */
+/** The code of a store failure; undefined for any other error. */
 export function storeTroubleOf(error: unknown): ErrorCode | undefined {
   return TROUBLE.find((code) => isLonghaulError(error, code));
 }
 
 /**
- * Carries out what needs the store. A conversation whose session was deleted is begun again from what the client says;
- * undefined, with `onTrouble` told, where the store fails otherwise: then the request goes on without it.
+ * Runs work that needs the store. If a session was deleted, its conversation is restarted from the client's messages.
+ * On any other store failure, calls `onTrouble` and returns undefined, so that the request continues without the store.
  */
 export async function survivingStore<T>(
   work: () => Promise<T>,

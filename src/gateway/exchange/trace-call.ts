@@ -2,7 +2,7 @@ import type { ReplyReader } from "../api/api.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Call } from "../thread/call.ts";
 
-/** Notes what was made of a request. */
+/** Records the edits of a request. */
 export function traceCall(trace: Trace, { fitted, healed, asked }: Call): void {
   if (asked.isDryRun) trace.isDryRun = true;
   if (healed > 0) trace.healed = healed;
@@ -18,14 +18,14 @@ export function traceCall(trace: Trace, { fitted, healed, asked }: Call): void {
   trace.savedDollars = receipt.thisCall.without - receipt.thisCall.with;
 }
 
-/** Notes how much of a body went out. Tokens are taken to lie as thick in what was left out as in what was sent. */
+/** Records the sizes of a body. Estimates the original tokens by assuming the same token density throughout. */
 export function traceBody(trace: Trace, cameBytes: number, sentBytes: number): void {
   trace.bytesIn = cameBytes;
   if (trace.tokensAfter === undefined || trace.isDryRun) return;
   trace.tokensBefore = Math.round((trace.tokensAfter * cameBytes) / Math.max(1, sentBytes));
 }
 
-/** Notes what came back. */
+/** Records the reply. */
 export function traceReply(trace: Trace, reader: ReplyReader): void {
   if (reader.usage) trace.usage = reader.usage;
   if (reader.model !== undefined) trace.responseModel = reader.model;

@@ -1,32 +1,33 @@
 import { type Alignment, alignWhole, leftOut, samePrefix } from "../../conversation/align.ts";
 import type { Role } from "../../index.ts";
 
-/** A row of messages, as keys of what was said and by whom. */
+/** A sequence of messages, each as its canonical key and its role. */
 export interface Said {
   readonly keys: readonly string[];
   readonly roles: readonly Role[];
 }
 
-/** Compares a line with a request, which holds the whole conversation as the client has it. */
+/** Compares a line with a request, which carries the client's whole copy of the conversation. */
 export function alignRequest(line: Said, request: Said): Alignment {
   const places = leftOut(line.keys, request.keys) ?? trimmedBeforeReply(line, request)?.places;
   return places ? { type: "drop", places } : alignWhole(line.keys, request.keys);
 }
 
-/** A request of a client that has trimmed its conversation and goes another way after the last reply that it knows. */
+/** A request whose client has trimmed the conversation and continues differently after the last reply it still has. */
 export interface TrimmedBeforeReply {
-  /** Places of the line that it does not say. */
+  /** Positions on the line that the request omits. */
   readonly places: readonly number[];
-  /** How many messages of the line it still says. */
+  /** Number of the line's messages that the request still contains. */
   readonly kept: number;
 }
 
 /**
- * Compares a line with a request that edits a turn, or asks for a reply once more, in a conversation that its client has
- * trimmed. Undefined if nothing was left out before that, or if the client says anything there that the line does not.
+ * Compares a line with a request that edits a turn or retries it, in a conversation that its client has trimmed.
+ * Returns undefined if no message was omitted before that turn, or if the request contains a message there that the
+ * line lacks.
  */
 export function trimmedBeforeReply(line: Said, request: Said): TrimmedBeforeReply | undefined {
-  // A last message of the assistant is one that the model is to continue.
+  // A trailing assistant message is a prefill for the model to continue.
   const answered = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
   const last = request.keys[answered - 1];
   if (last === undefined || samePrefix(line.keys, request.keys) >= answered) return undefined;

@@ -1,10 +1,10 @@
-/** A step of writing: a value that is still to be written, or text as it stands. */
+/** A step of the serialization: a value still to be written, or finished text. */
 type Step = { readonly value: unknown } | string;
 
-/** JSON of a value with sorted keys; `without` names fields that do not count, wherever they are. */
+/** JSON of a value with sorted keys; omits fields named in `without` at any depth. */
 export function canonicalJson(value: unknown, without: ReadonlySet<string> = NONE): string {
   const written: string[] = [];
-  // A list of steps instead of recursion: the arguments of a call may nest as deep as a model likes.
+  // An explicit stack instead of recursion: arguments of a tool call can nest arbitrarily deep.
   const steps: Step[] = [{ value }];
   for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
     if (typeof step === "string") written.push(step);

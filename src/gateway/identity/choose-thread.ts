@@ -3,7 +3,7 @@ import type { Kind } from "./kind.ts";
 import { type Likeness, likenessOf } from "./likeness.ts";
 import { isSameShape, type Shape } from "./shape.ts";
 
-/** What a thread is for: a request's kind, or the conversation of a sub-agent. */
+/** The kind of a thread: a request's kind, or the conversation of a sub-agent. */
 export type ThreadKind = Kind | "agent";
 
 /** A thread that a request may belong to. */
@@ -11,33 +11,33 @@ export interface Candidate extends Said {
   readonly id: string;
   readonly shape: Shape;
   readonly kind: ThreadKind;
-  /** The session id that its client gave, and the sub-agent's. */
+  /** The session id and the sub-agent id that the client sent. */
   readonly explicit?: string | undefined;
   readonly agent?: string | undefined;
-  /** How many messages its last request had. */
+  /** Number of messages in its last request. */
   readonly lastRequestLength: number;
   readonly isInFlight: boolean;
   readonly lastReplyWasDelivered: boolean;
-  /** If its last request was another try of one whose reply broke off: how many messages that one had. */
+  /** If the last request retried one whose reply broke off, the number of messages in that first request. */
   readonly brokenLength?: number | undefined;
 }
 
-/** A request that belongs to some thread. */
+/** A request to be assigned to a thread. */
 export interface ThreadRequest extends Said {
   readonly shape: Shape;
   readonly kind: Kind;
   readonly explicit?: string | undefined;
   readonly agent?: string | undefined;
-  /** The thread whose compaction it carries on, as `isContinuedFrom` says. */
+  /** The thread whose compaction this request continues, as found by `isContinuedFrom`. */
   readonly continues?: string | undefined;
 }
 
-/** Whose conversation a request is. */
+/** The conversation that a request belongs to. */
 export type Choice =
-  /** That of a thread, with which it shares the first `keep` messages. */
+  /** An existing thread that shares its first `keep` messages with the request. */
   | { readonly type: "continue"; readonly id: string; readonly keep: number }
   | { readonly type: "new-main" }
-  /** One beside a thread; `parent` is missing if none is known yet. */
+  /** A new thread next to its parent; `parent` is missing if none is known yet. */
   | { readonly type: "new-child"; readonly kind: ThreadKind; readonly parent?: string };
 
 interface Compared {
@@ -45,7 +45,7 @@ interface Compared {
   readonly like: Likeness;
 }
 
-/** Finds the thread of a request among those of the same asker, the latest used first. */
+/** Finds the thread of a request among the candidates of the same principal, most recently used first. */
 export function chooseThread(candidates: readonly Candidate[], request: ThreadRequest): Choice {
   const own = candidates.filter(({ explicit }) => explicit === request.explicit);
   const compared = own.map((thread): Compared => ({ thread, like: likenessOf(thread, request) }));
@@ -66,7 +66,10 @@ export function chooseThread(candidates: readonly Candidate[], request: ThreadRe
   );
 }
 
-/** Titles, summaries and the like never continue a conversation; only the same question again is the same thread. */
+/**
+ * Titles, summaries and similar requests never continue a conversation; only a repeated question belongs to an existing
+ * thread.
+ */
 function besideMain(compared: readonly Compared[], request: ThreadRequest): Choice {
   const same = compared.filter(({ thread }) => thread.kind === request.kind);
   const again = askedAgain(same, request);
@@ -77,7 +80,7 @@ function besideMain(compared: readonly Compared[], request: ThreadRequest): Choi
   return { type: "new-child", kind: request.kind, ...(isKnown && { parent: parent.thread.id }) };
 }
 
-/** The same request once more, whose reply did not arrive. */
+/** Matches a retry of a request whose reply was not delivered. */
 function askedAgain(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
   const length = request.keys.length;
   const again = compared.find(
@@ -90,14 +93,14 @@ function askedAgain(compared: readonly Compared[], request: ThreadRequest): Choi
   return again && { type: "continue", id: again.thread.id, keep: length };
 }
 
-/** The thread that ends with the reply which the request answers, and waits for that. */
+/** Matches an idle thread that ends with the reply this request follows. */
 function next(compared: readonly Compared[]): Choice | undefined {
   const fitting = compared.filter(({ thread, like }) => like.isNext && !thread.isInFlight);
   const best = mostOf(fitting, ({ like }) => [like.same, like.prefix, -like.left]);
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
 }
 
-/** The thread that is answering the same request right now; another one beside it is a fork. */
+/** Matches a thread that is answering the same request at this moment; a different request is a fork. */
 function atOnce(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
   const fitting = compared.filter(({ thread, like }) => like.isNext && thread.isInFlight);
   const best = mostOf(fitting, ({ like }) => [like.same, like.prefix, -like.left]);
@@ -112,7 +115,7 @@ function whileAnswering({ thread, like }: Compared, request: ThreadRequest): Cho
     : { type: "new-child", kind: "agent", parent: thread.id };
 }
 
-/** The thread that knows only the beginning: some replies have passed it by. */
+/** Matches a thread that has only the beginning, because some replies did not go through the gateway. */
 function beyond(compared: readonly Compared[]): Choice | undefined {
   const fitting = compared.filter(
     ({ thread, like }) =>
@@ -125,8 +128,8 @@ function beyond(compared: readonly Compared[]): Choice | undefined {
 }
 
 /**
- * The thread whose last reply broke off: the request says all that was asked then, and behind it what its client has made of
- * the half reply and of another try.
+ * Matches a thread whose last reply broke off: the request repeats that request and adds the client's version of the
+ * partial reply and of its retry.
  */
 function afterBrokenReply(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
   const fitting = compared.filter(({ thread, like }) => {
@@ -142,7 +145,9 @@ function carriedOn(own: readonly Candidate[], { continues }: ThreadRequest): Cho
   return thread && !thread.isInFlight ? { type: "continue", id: thread.id, keep: 0 } : undefined;
 }
 
-/** The thread of which a turn was edited, or is asked for again; while it is still answering, a fork of it. */
+/**
+ * Matches a thread of which a turn was edited or retried; while the thread is still answering, the request is a fork.
+ */
 function anotherEnd(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
   const fitting = compared.filter(
     ({ thread, like }) => like.isAnotherEnd && isSameShape(thread.shape, request.shape),
@@ -153,7 +158,7 @@ function anotherEnd(compared: readonly Compared[], request: ThreadRequest): Choi
   return { type: "continue", id: best.thread.id, keep: best.like.prefix };
 }
 
-/** The client says whose session it is, but the request does not follow what was said there. */
+/** The client names the session, but the request does not continue its messages. */
 function underSameId(compared: readonly Compared[], request: ThreadRequest): Choice {
   const main = compared.find(({ thread }) => thread.kind === "main");
   if (!main) return { type: "new-main" };
@@ -168,14 +173,14 @@ function underSameId(compared: readonly Compared[], request: ThreadRequest): Cho
   }
   if (isSameShape(thread.shape, request.shape))
     return thread.isInFlight ? child : { type: "continue", id: thread.id, keep: like.prefix };
-  // What came first was a question of the client itself that nobody recognised as such.
+  // The first request was a question of the client itself that went undetected.
   const isOneQuestion = thread.shape.tools.length === 0 && !thread.roles.slice(0, -1).includes("assistant");
   if (isOneQuestion && request.shape.tools.length > 0) return { type: "new-main" };
   const isMostOfIt = like.prefix >= 2 && like.prefix * 2 >= thread.keys.length;
   return isMostOfIt && !thread.isInFlight ? { type: "continue", id: thread.id, keep: like.prefix } : child;
 }
 
-/** The first one of those with the highest scores, of which the first counts most. */
+/** The first element with the highest scores, compared in order. */
 function mostOf<T>(all: readonly T[], scoresOf: (one: T) => readonly number[]): T | undefined {
   let best: { readonly one: T; readonly scores: readonly number[] } | undefined;
   for (const one of all) {

@@ -1,6 +1,6 @@
 import { type Headers, headerOf } from "./headers.ts";
 
-/** Marks of clients in their user agent, most special first: some are built from parts of others. */
+/** Patterns of client names in user agents, most specific first, because some clients are built on others. */
 const USER_AGENTS: readonly (readonly [RegExp, string])[] = [
   [/claude-(cli|code)/, "claude-code"],
   [/codex/, "codex"],
@@ -36,7 +36,7 @@ const OWN_HEADERS: readonly (readonly [string, string])[] = [
   ["x-amp-thread-id", "amp"],
 ];
 
-/** How clients that send the user agent of a library call themselves in what they say to the model. */
+/** Names in the system prompts of clients that send the user agent of a library. */
 const LEADS: readonly (readonly [RegExp, string])[] = [
   [/\binside pi\b|\bpi coding agent\b/i, "pi"],
   [/\bClaude Code\b|\bClaude Agent SDK\b/, "claude-code"],
@@ -50,7 +50,7 @@ const LEADS: readonly (readonly [RegExp, string])[] = [
 
 const LEAD_HEAD = 1_000;
 
-/** The name of the client that asks, for labels, and to tell what its cache keys mean. `lead` is its system prompt. */
+/** The name of the client, used for labels and to interpret its cache keys. `lead` is the system prompt. */
 export function clientOf(headers: Headers, lead = ""): string | undefined {
   const said = ["originator", "user-agent", "x-title", "x-openrouter-title", "x-client-name"]
     .map((name) => headerOf(headers, name) ?? "")

@@ -1,21 +1,21 @@
 import type { MessageInput } from "../../index.ts";
 import { wordsOf } from "./request-facts.ts";
 
-/** A summary stands near the beginning of the conversation that goes on from it. */
+/** A summary stands near the beginning of the conversation that continues from it. */
 const FIRST_MESSAGES = 6;
-/** Shorter ones could be any sentence. */
+/** Shorter summaries could match any sentence. */
 const LEAST_LENGTH = 12;
-/** Clients may cut a summary or leave sections out; so much of it must be there. */
+/** Share of a summary that must be present; clients may cut it or leave sections out. */
 const MOST_OF_IT = 0.8;
 const RUN_WORDS = 8;
 const MOST_RUNS = 64;
 
-/** True if a conversation carries the result of a compaction, whatever the client has wrapped around it. */
+/** True if a conversation contains the result of a compaction, even if the client has wrapped it in other text. */
 export function isContinuedFrom(summary: string, messages: readonly MessageInput[]): boolean {
   return placeOfSummary(summary, messages) !== undefined;
 }
 
-/** Which message carries the result of a compaction; undefined if none does. */
+/** Index of the message that contains the result of a compaction; undefined if none does. */
 export function placeOfSummary(summary: string, messages: readonly MessageInput[]): number | undefined {
   const forms = [summary, insideTag(summary), summary.replace(THOUGHT, "")].flatMap((form) => {
     const plain = plainWords(form ?? "");
@@ -30,19 +30,19 @@ export function placeOfSummary(summary: string, messages: readonly MessageInput[
 
 const THOUGHT = /<(analysis|thinking|scratchpad)>[\s\S]*?<\/\1>/gi;
 
-/** What stands inside the tag that the answer was asked to have. */
+/** The text inside the tag that the client asked the summary to have. */
 function insideTag(text: string): string | undefined {
   return /<(summary|state_snapshot|compacted?_\w+|handoff)>([\s\S]*?)<\/\1>/i.exec(text)?.[2];
 }
 
 function carries(message: MessageInput, index: number, summary: string): boolean {
   const said = plainWords(wordsOf(message));
-  // The model may have said the same in passing; as a reply the summary is the whole message, right at the beginning.
+  // The model may quote the same text; as a reply, the summary must be the whole message and near the beginning.
   if (message.role === "assistant") return index <= 2 && said === summary;
   return said.includes(summary) || shareOfRuns(summary, said) >= MOST_OF_IT;
 }
 
-/** How many runs of words of a text stand in another; 0 for texts too short to tell. */
+/** Share of the word runs of a text that occur in another; 0 for texts too short to compare. */
 function shareOfRuns(text: string, other: string): number {
   const words = text.split(" ");
   const last = words.length - RUN_WORDS;
@@ -57,7 +57,7 @@ function shareOfRuns(text: string, other: string): number {
   return found / runs;
 }
 
-/** Words alone: without tags, marks of formatting and white space. */
+/** The words of a text in lower case, without tags, formatting marks and repeated white space. */
 function plainWords(text: string): string {
   return text
     .replace(/<\/?[a-z][\w-]*>/gi, " ")

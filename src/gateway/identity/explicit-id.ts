@@ -2,24 +2,24 @@ import type { JsonObject } from "../api/api.ts";
 import { clientOf } from "./client.ts";
 import { type Headers, headerOf } from "./headers.ts";
 
-/** What a request itself says about the conversation it belongs to. */
+/** The ids by which a request names its own conversation. */
 export interface ExplicitId {
   readonly id: string;
-  /** The header or field that says so. */
+  /** The header or field that the id comes from. */
   readonly source: string;
   readonly client?: string;
-  /** Set for a sub-agent: its own id inside the session. */
+  /** Id of the sub-agent inside the session; absent for the main agent. */
   readonly agent?: string;
   /** The session or agent that started this one. */
   readonly parent?: string;
-  /** What the client says the request is for: "compact", "review". */
+  /** Purpose declared by the client, such as "compact" or "review". */
   readonly purpose?: string;
 }
 
-/** Our own header: whoever sends it knows what a session is, so that every value is taken. */
+/** The gateway's own header. Any value is accepted, because a client that sends it names a session on purpose. */
 export const SESSION_HEADER = "x-longhaul-session";
 
-/** Headers that name a session, the surest first. */
+/** Headers that name a session, most reliable first. */
 const ID_HEADERS = [
   "x-claude-code-session-id",
   "session-id",
@@ -50,15 +50,12 @@ const PARENT_HEADERS = ["x-parent-session-id", "x-codex-parent-thread-id", "x-cl
 
 const MOST_LENGTH = 256;
 
-/** What stands where nobody filled in an id. */
+/** Values that clients send in place of a missing id. */
 const PLACEHOLDERS = new Set(
   "default none null undefined unknown session anonymous global user true false".split(" "),
 );
 
-/**
- * The id of the session that a request names; undefined if it names none. What identifies a person and not a
- * conversation is never taken.
- */
+/** The id of the session that a request names; undefined if it names none. Ids of people are never accepted. */
 export function explicitIdOf(request: {
   readonly headers: Headers;
   readonly fields: JsonObject;
@@ -105,7 +102,7 @@ function namedId(headers: Headers, fields: JsonObject, isKnownClient: boolean): 
   );
 }
 
-/** Claude Code hides its session in the id of the user: JSON, or "user_…_account_…_session_…". */
+/** Claude Code puts its session into the user id: as JSON, or as "user_…_account_…_session_…". */
 function sessionInUserId(value: unknown): unknown {
   if (typeof value !== "string" || value.length > 4 * MOST_LENGTH) return undefined;
   if (value.startsWith("{")) {
@@ -119,8 +116,8 @@ function sessionInUserId(value: unknown): unknown {
 }
 
 /**
- * A cache key may be one for all requests of a program: agents that are known name a conversation by it if it looks unique,
- * and from all others it says nothing, for what was said tells their conversations apart.
+ * A program may use one cache key for all its requests. The key therefore counts only for known agents and only if it
+ * looks unique; other conversations are told apart by their messages.
  */
 function uniqueOnly(value: unknown): unknown {
   if (typeof value !== "string") return undefined;
@@ -129,7 +126,7 @@ function uniqueOnly(value: unknown): unknown {
   return isUuid || (value.length >= 16 && digits >= 4) ? value : undefined;
 }
 
-/** Sub-agents share the id of the session; Claude Code and Codex say which of them asks. */
+/** Sub-agents share the session's id; Claude Code and Codex also send the id of the sub-agent. */
 function agentOf(headers: Headers, session: string, purpose: string | undefined): string | undefined {
   const claude = plainId(headerOf(headers, "x-claude-code-agent-id"));
   if (claude !== undefined) return claude;

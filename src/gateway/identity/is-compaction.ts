@@ -2,7 +2,7 @@ import type { MessageInput } from "../../index.ts";
 import { lastWords, type RequestFacts } from "./request-facts.ts";
 import { hasHistory, hasOwnLead, hasToolsTakenAway, isAskedAside } from "./request-form.ts";
 
-/** From this score on a request of the right form is the client's own compaction. */
+/** Minimum score at which a request of the right form counts as the client's own compaction. */
 const COMPACTION_SCORE = 5;
 
 const SUMMARY =
@@ -16,14 +16,14 @@ const ASKS = new RegExp(
 const ASKS_CHINESE =
   /(?:总结|摘要|概括|压缩|提炼)[\s\S]{0,40}(?:对话|会话|上下文|历史|聊天)|(?:对话|会话|上下文|历史|聊天)[\s\S]{0,40}(?:总结|摘要|概括|压缩|提炼)/;
 
-/** Why it is asked for: whoever goes on has nothing else. */
+/** States the purpose of the summary: the next model has nothing else to continue from. */
 const TO_GO_ON =
   /\b(?:continu\w+|resum(?:e|es|ing)|carry on|pick up|hand(?:ed)?[- ]?off|another (?:llm|model|agent|assistant|instance|coding)|next (?:llm|agent|model|assistant)|context (?:window|limit)|running out|will be (?:replaced|lost|discarded|removed)|(?:only|sole|only context|the only) (?:memory|context)|without losing|continuity|context-aware|previous summary)|继续|恢复/i;
 
 const FORBIDS_TOOLS =
   /\b(?:do not|don't|never|must not|cannot|can't|without)\b[^.\n]{0,30}\b(?:call|us|invok|execut|run)\w*[^.\n]{0,30}\btools?\b|\btext only\b|\btool calls? (?:will be|are) (?:rejected|ignored|not)\b|\bno tools?\b/i;
 
-/** A program that speaks to the model. */
+/** Openings of instructions that a program writes to a model. */
 const COMMANDS =
   /^\W*(?:(?:critical|important|urgent|system|note)\b|you(?:r| are| have| will)\b|(?:please )?(?:create|provide|generate|write|produce|summar|condense|compact|briefly|answer|respond|reply)|(?:now,? )?your\b|the (?:above|messages above|following|current conversation)\b|given\b|#|<)/i;
 
@@ -34,23 +34,26 @@ const SPEAKERS = [
   /^\W{0,4}(?:assistant|ai|model|agent)\b[^:\n]{0,20}:|^#+ assistant\b|"role":\s*"assistant"/im,
 ];
 
-/** Sections that the answer must have. */
+/** Sections that the reply must have. */
 const SECTION = /^\s*(?:#{1,4} |\d{1,2}[.)] |[-*] |<[a-z_]+>\s*$)/gim;
 
-/** How a client begins that asks in the midst of a conversation, with its tools at hand. */
+/** Openings of clients that ask for a compaction inside the conversation, with its tools still offered. */
 const TEXT_ONLY = /\btext[- ]only\b/i;
 const BANS_TOOLS = /\b(?:do not|don't|never)\b[^.\n]{0,30}\b(?:call|us|invok)\w*[^.\n]{0,30}\btools?\b/i;
 const BAN_HEAD = 120;
 
 const LONG = 350;
 const VERY_LONG = 2_000;
-/** An instruction stands at the head or at the end of what is said; a transcript in between may be of any length. */
+/**
+ * Characters to inspect at each end: instructions stand at the beginning or the end, around a transcript of any length.
+ */
 const READ = 6_000;
 
 /**
- * True for a request in which a client has its own conversation summarised. Its words are looked at only where its form shows
- * that a program asks: the conversation's tools are taken away, the system prompt is another one, or the question begins like
- * no person's. Otherwise it is a turn of the conversation, and known as a compaction once the client goes on from the reply.
+ * True for a request by which a client has its own conversation summarized. Its words count only where its form shows
+ * that a program wrote it: the conversation's tools are missing, the system prompt is a different one, or the opening
+ * is one that no person would write. Otherwise the request is a turn of the conversation, and is recognized as a
+ * compaction once the client continues from the reply.
  */
 export function isCompaction(facts: RequestFacts): boolean {
   const last = lastWords(facts.messages);
@@ -63,12 +66,13 @@ export function isCompaction(facts: RequestFacts): boolean {
     const isApart = isAskedByLead || hasToolsTakenAway(facts);
     return isApart && scoreOf(facts, asked, last) >= COMPACTION_SCORE;
   }
-  // Who pastes a transcript wants to read the summary; who has nothing but it wants to go on from there.
+  // Somebody who pastes a transcript wants to read the summary; a client that has only the transcript wants to continue
+  // from it.
   const isWhole = hasTranscript(asked) && (TO_GO_ON.test(asked) || isAskedByLead);
   return facts.toolNames.length === 0 && isWhole && scoreOf(facts, asked, last) >= COMPACTION_SCORE;
 }
 
-/** How much speaks for a summary from which a conversation goes on. */
+/** Score of the evidence that the request asks for a summary to continue from. */
 function scoreOf(facts: RequestFacts, asked: string, last: string): number {
   const hasTools = facts.toolNames.length > 0;
   const said = ends(last);

@@ -2,7 +2,7 @@ import { soundIn } from "../../formats/content/openai-chat-media-fields.ts";
 import type { Message, Part } from "../../index.ts";
 import { canonicalKey } from "./canonical-key.ts";
 
-/** How clients put two texts together of which the second goes on with the first. */
+/** Ways in which clients join a text and its continuation. */
 const SEAMS: readonly ((one: string, next: string) => string)[] = [
   (one, next) => one + next,
   (one, next) => one.trimEnd() + next,
@@ -10,8 +10,8 @@ const SEAMS: readonly ((one: string, next: string) => string)[] = [
 ];
 
 /**
- * Keys of one message that says what several replies in a row say, or a single one, in each form that clients keep it in:
- * of what was said aloud, some keep the words.
+ * Keys of the message by which clients represent one reply or several consecutive replies, in every form that clients
+ * use: some keep only the words of a spoken reply.
  */
 export function joinedKeys(replies: readonly Message[]): readonly string[] {
   const inWords = replies.map((reply) => ({ ...reply, parts: reply.parts.filter((part) => !soundIn(part)) }));
@@ -28,7 +28,7 @@ function keysOf(replies: readonly Message[]): readonly string[] {
   return [...inText, keyOf(replies.flatMap(({ parts }) => parts))];
 }
 
-/** Parts of which the last text goes on with the first one of the next. */
+/** Joins two lists of parts; the last text of the first continues with the first text of the second. */
 function joinedParts(
   parts: readonly Part[],
   next: readonly Part[],

@@ -2,22 +2,23 @@ import { isCompaction } from "./is-compaction.ts";
 import { lastWords, type RequestFacts } from "./request-facts.ts";
 import { FEW_TOKENS, hasHistory, hasOwnLead, isAskedAside } from "./request-form.ts";
 
-/** What a request is for. */
+/** The purpose of a request. */
 export type Kind =
   /** A turn of a conversation. */
   | "main"
-  /** Asks for a name of a conversation. */
+  /** Asks for a title of a conversation. */
   | "title"
-  /** Has the client's own conversation summarised. */
+  /** Asks for a summary of the client's own conversation. */
   | "compaction"
-  /** Asks whether there is an answer at all. */
+  /** Checks whether the model answers at all. */
   | "probe"
-  /** One question of the client itself, beside the conversation. */
+  /** A single question of the client itself, outside the conversation. */
   | "aside";
 
 /**
- * What a request is for. Words decide only where the form of the request shows that a program speaks: in a system prompt that is
- * not the conversation's, or where the conversation's tools are taken away. A doubtful request is "main": then nothing is missed.
+ * Classifies a request. Its words count only where its form shows that a program wrote it: in a system prompt that is
+ * not the conversation's, or where the conversation's tools are missing. Doubtful requests are "main", so that no turn
+ * is lost.
  */
 export function kindOf(facts: RequestFacts): Kind {
   if (facts.purpose === "compact") return "compaction";
@@ -62,7 +63,9 @@ function isTitle(facts: RequestFacts): boolean {
   return 1 + [OF_A_TALK, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(asked)).length >= TITLE_SCORE;
 }
 
-/** True if a request begins by asking for the name of "this conversation" while it repeats none: only a program asks so. */
+/**
+ * True if a request begins by asking for a title of "this conversation" and repeats none, which only a program does.
+ */
 function namesMissingTalk(facts: RequestFacts): boolean {
   return !hasHistory(facts) && NAMES_THIS_TALK.test(lastWords(facts.messages).slice(0, NAMING_HEAD));
 }

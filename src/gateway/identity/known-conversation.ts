@@ -4,10 +4,10 @@ import { likenessOf } from "./likeness.ts";
 import type { KnownConversation } from "./request-facts.ts";
 import { hasSameLead, type Shape } from "./shape.ts";
 
-/** A request that repeats fewer messages may be of any conversation. */
+/** A request that repeats fewer messages could belong to any conversation. */
 const MIN_REPEATED = 2;
 
-/** The conversation whose messages a request repeats most of; undefined if it repeats none that is known. */
+/** The known conversation that shares the most messages with a request; undefined if none shares enough. */
 export function knownConversation(
   candidates: readonly Candidate[],
   { shape }: { readonly shape: Shape },

@@ -2,34 +2,34 @@ import { leftOut, samePrefix } from "../../conversation/align.ts";
 import { type Said, trimmedBeforeReply } from "./align-request.ts";
 import { isAlike } from "./canonical-key.ts";
 
-/** What a thread and a request have in common. */
+/** The comparison of a thread with a request. */
 export interface Likeness {
   /** Length of the common beginning. */
   readonly prefix: number;
-  /** Messages that both have, at their beginning or at their end; those that are merely alike count too. */
+  /** Messages common to both, at the beginning or at the end; includes messages that differ only in inputs of calls. */
   readonly same: number;
-  /** Messages of the thread that the request does not say. */
+  /** Messages of the thread that the request omits. */
   readonly left: number;
-  /** True if the request goes on where the thread ends: it answers the thread's last reply. */
+  /** True if the request continues at the end of the thread: it follows the thread's last reply. */
   readonly isNext: boolean;
-  /** True if the request says all that the thread says, and then replies that the thread does not know. */
+  /** True if the request contains the whole thread and then replies that the thread does not have. */
   readonly isBeyond: boolean;
-  /** True if the request is the thread's beginning with another end: a turn that was edited or is asked for again. */
+  /** True if the request begins like the thread and ends differently: a turn was edited or retried. */
   readonly isAnotherEnd: boolean;
 }
 
-/** In long conversations a few messages may have changed. */
+/** Share of messages that may have changed in a long conversation. */
 const CHANGED_SHARE = 1 / 8;
-/** What a client put in between, such as half a reply that it kept. */
+/** Messages that a client may insert, such as a partial reply that it kept. */
 const MOST_INSERTED = 2;
-/** Messages that were said for one request only. */
+/** Messages that were sent with one request only. */
 const MOST_VANISHED = 8;
-/** So many common messages at the end show that a client has cut something out before them. */
+/** Number of common messages at the end that proves a cut before them. */
 const LEAST_BEHIND_CUT = 3;
-/** So many, that it has replaced the beginning. */
+/** Number of common messages at the end that proves a replaced beginning. */
 const LEAST_TAIL = 4;
 const TAIL_SHARE = 0.6;
-/** A client that has only left messages out is known by as many that it still says. */
+/** Number of remaining messages that identifies a conversation from which a client has only removed messages. */
 const MIN_STILL_SAID = 2;
 
 /** Compares the line of a thread with a request. */
@@ -38,7 +38,7 @@ export function likenessOf(line: Said, request: Said): Likeness {
   const alike = alikePrefix(line.keys, request.keys, prefix);
   const known = request.roles.lastIndexOf("assistant") + 1;
   const isWhole = alike === line.keys.length;
-  // What a client begins to say for the model stands last, and is none of the replies that it knows.
+  // A trailing assistant message is a prefill by the client, not a known reply.
   const answered = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
   const isAnotherEnd = !isWhole && answered > 0 && answered <= alike;
   if (isWhole || known === 0) {
@@ -55,7 +55,7 @@ export function likenessOf(line: Said, request: Said): Likeness {
   if (still >= MIN_STILL_SAID) return compared(still, true);
   const kept = trimmedBeforeReply(line, request)?.kept ?? 0;
   if (kept >= MIN_STILL_SAID) return compared(kept, false, true);
-  // The thread ends with the reply that the request answers, or with what is asked once more.
+  // The thread ends with the reply that the request follows, or with the message that the request repeats.
   const ends = [known, request.keys.length].map((end) => ({
     end,
     tail: alikeSuffix(line.keys, request.keys, end, alike),
@@ -64,7 +64,9 @@ export function likenessOf(line: Said, request: Said): Likeness {
   return compared(alike + tail, tail > 0 && isExplained(line, alike, tail, end));
 }
 
-/** How many messages of the line a request says that has only left others out, and goes on where the line ends; else 0. */
+/**
+ * Number of the line's messages in a request that only removes messages and continues at the end of the line; else 0.
+ */
 function stillSaid({ keys }: Said, request: Said, known: number): number {
   const last = keys.at(-1);
   if (last === undefined || request.keys.lastIndexOf(last) < known - 1) return 0;
@@ -72,7 +74,7 @@ function stillSaid({ keys }: Said, request: Said, known: number): number {
   return places ? keys.length - places.length : 0;
 }
 
-/** True if what lies between the common beginning and the common end is what clients do to conversations. */
+/** True if known client behavior explains the difference between the common beginning and the common end. */
 function isExplained(line: Said, prefix: number, tail: number, end: number): boolean {
   const length = line.keys.length;
   const shorter = Math.min(length, end);
@@ -87,7 +89,7 @@ function isExplained(line: Said, prefix: number, tail: number, end: number): boo
   return added === 0 && lost <= MOST_VANISHED && gone.every((role) => role === "user" || role === "system");
 }
 
-/** Length of the common beginning, of which the first `from` messages are known. */
+/** Length of the common beginning, given that the first `from` messages match. */
 function alikePrefix(line: readonly string[], request: readonly string[], from: number): number {
   const most = Math.min(line.length, request.length);
   let same = from;
@@ -95,7 +97,7 @@ function alikePrefix(line: readonly string[], request: readonly string[], from: 
   return same;
 }
 
-/** Length of the common end of the line and of the request's first `end` messages, behind their common beginning. */
+/** Length of the common end of the line and of the request's first `end` messages, after their common beginning. */
 function alikeSuffix(
   line: readonly string[],
   request: readonly string[],

@@ -2,14 +2,14 @@ import type { MessageInput } from "../../index.ts";
 import { canonicalKey } from "./canonical-key.ts";
 import { wordsOf } from "./request-facts.ts";
 
-/** What clients put around the words of a person for one request only, and leave out when a conversation is resumed. */
+/** Context that clients add to a user message for one request and omit when they resume the conversation. */
 const ASIDE = /<(system-reminder|environment_details|environment_context)>[\s\S]*?<\/\1>/g;
-/** Some clients write angle brackets as escapes. */
+/** Names without angle brackets, which some clients escape. */
 const MARKS = ["system-reminder", "environment_"];
 
 /**
- * The key by which a conversation is looked for: that of its first message, without what was said beside it for one
- * request only. `bytes` are the message as it came; where no such thing can be in them, nothing is read.
+ * The key by which a conversation is looked up: the key of its first message without the context added for one request.
+ * `bytes` is the raw message; it is parsed only if it may contain such context.
  */
 export function openingKey(first: { readonly key: string; input(): MessageInput }, bytes: Buffer): string {
   if (!MARKS.some((mark) => bytes.includes(mark))) return first.key;
@@ -21,7 +21,7 @@ export function openingKey(first: { readonly key: string; input(): MessageInput 
   return canonicalKey({ role: input.role, text, parts: others });
 }
 
-/** Keys of messages, of which the first counts as the same whatever was said beside it. */
+/** The keys with the first one replaced by the opening key. */
 export function withOpening(keys: readonly string[], opening: string): readonly string[] {
   return keys.length === 0 || keys[0] === opening ? keys : keys.with(0, opening);
 }

@@ -2,10 +2,10 @@ import type { MessageInput, Role } from "../../index.ts";
 import { wordsOf } from "./request-facts.ts";
 import { steadyText } from "./steady-text.ts";
 
-/** What the reminders of one client have in common. */
+/** The common features of one client's reminders. */
 export interface ReminderMark {
   readonly role: Role;
-  /** How it begins, without what changes from request to request. */
+  /** The beginning of the reminder, without text that changes between requests. */
   readonly head: string;
 }
 
@@ -13,18 +13,21 @@ const HEAD = 40;
 const RAW_HEAD = 400;
 const MIN_HEAD = 8;
 
-/** True if a message may be a reminder: it follows what a person or a tool said. One that answers the model never is. */
+/**
+ * True if a message may be a reminder: it follows a message of a user or a tool. A message that follows the model's is
+ * never a reminder.
+ */
 export function mayRemind(role: Role, before: Role): boolean {
   return (role === "user" || role === "system") && (before === "user" || before === "tool");
 }
 
-/** The mark of a message that may be a reminder; undefined if it says too little to be known by. */
+/** The mark of a possible reminder; undefined if its text is too short to identify it. */
 export function reminderMark(message: MessageInput): ReminderMark | undefined {
   const head = steadyText(wordsOf(message).slice(0, RAW_HEAD)).slice(0, HEAD);
   return head.length < MIN_HEAD ? undefined : { role: message.role, head };
 }
 
-/** How many of the vanished reminders begin like a message. */
+/** Number of vanished reminders that begin like a message. */
 export function countAlike(vanished: readonly ReminderMark[], mark: ReminderMark): number {
   return vanished.filter(({ role, head }) => role === mark.role && head === mark.head).length;
 }

@@ -1,40 +1,40 @@
 import { hash } from "node:crypto";
 import { steadyText } from "./steady-text.ts";
 
-/** What all requests of one agent of a client have in common, and those of another agent do not. */
+/** Features shared by all requests of one agent of a client and by no other agent. */
 export interface Shape {
   readonly digest: string;
-  /** Fingerprints of runs of words in the system prompt's head. */
+  /** Fingerprints of word runs in the head of the system prompt. */
   readonly lead: readonly number[];
-  /** Tools of its own, sorted; those that servers bring along come and go. */
+  /** The agent's own tools, sorted; tools of MCP servers do not count unless there are no others. */
   readonly tools: readonly string[];
 }
 
-/** The head says who the agent is; behind it come the folder, its files and other things that change. */
+/** The head identifies the agent; the folder, its files and other changing details follow it. */
 const HEAD = 600;
 const SAMPLE = 1_600;
 const RAW = 4_000;
 const RUN_WORDS = 6;
 
-/** Below this two shapes are those of two agents. */
+/** Minimum likeness of two shapes of the same agent. */
 const SAME = 0.6;
-/** The same for system prompts alone. */
+/** Minimum likeness of two system prompts of the same agent. */
 const SAME_LEAD = 0.4;
 
-/** The shape of a request; `lead` is its system prompt. */
+/** The shape of a request; `lead` is the system prompt. */
 export function shapeOf(request: { readonly lead: string; readonly toolNames: readonly string[] }): Shape {
   const lead = steadyText(request.lead.slice(0, RAW)).slice(0, SAMPLE);
   const tools = ownTools(request.toolNames);
   return { digest: digestOf(JSON.stringify([lead.slice(0, HEAD), tools])), lead: runsOf(lead), tools };
 }
 
-/** How alike two shapes are, from 0 to 1. */
+/** Likeness of two shapes, from 0 to 1. */
 export function shapeLikeness(one: Shape, other: Shape): number {
   if (one.digest === other.digest) return 1;
   return 0.6 * shared(one.lead, other.lead, "all") + 0.4 * shared(one.tools, other.tools, "smaller");
 }
 
-/** True for requests of the same agent, also if tools were added or the end of its system prompt has changed. */
+/** True for requests of the same agent, even if tools were added or the end of the system prompt changed. */
 export function isSameShape(one: Shape, other: Shape): boolean {
   const isBare = one.tools.length === 0 || other.tools.length === 0;
   if (isBare && one.tools.length !== other.tools.length) return false;
@@ -54,7 +54,7 @@ function ownTools(names: readonly string[]): readonly string[] {
   return own.length > 0 ? own : all;
 }
 
-/** Overlapping runs of words: a change in one place leaves most of them as they are. */
+/** Fingerprints of overlapping word runs: a local change leaves most of them intact. */
 function runsOf(text: string): readonly number[] {
   const words = text.split(" ").filter((word) => word !== "" && word !== "#");
   const prints = words.map(fingerprint);
@@ -65,14 +65,14 @@ function runsOf(text: string): readonly number[] {
   return [...runs];
 }
 
-/** FNV-1a: fast, and nobody gains from two words that look the same. */
+/** FNV-1a: fast, and collisions do no harm. */
 function fingerprint(word: string): number {
   let print = 0x811c9dc5;
   for (let at = 0; at < word.length; at++) print = Math.imul(print ^ word.charCodeAt(at), 0x01000193);
   return print;
 }
 
-/** The share of what both have: of all that either has, or of what the smaller one has. */
+/** Share of common items, relative to the union or to the smaller list. */
 function shared<T>(one: readonly T[], other: readonly T[], of: "all" | "smaller"): number {
   if (one.length === 0 && other.length === 0) return 1;
   const others = new Set(other);

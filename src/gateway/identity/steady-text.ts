@@ -1,4 +1,4 @@
-/** What differs between two requests of the same agent: times, paths, ids, numbers, in the order of being replaced. */
+/** Text that differs between requests of the same agent: times, paths, ids, numbers; in order of replacement. */
 const UNSTEADY: readonly (readonly [RegExp, string])[] = [
   [/x-anthropic-billing-header:[^\n]*/gi, " "],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, "#"],
@@ -15,7 +15,7 @@ const UNSTEADY: readonly (readonly [RegExp, string])[] = [
   [/\s+/g, " "],
 ];
 
-/** A text without what changes from request to request. */
+/** A text in lower case, with everything that changes between requests replaced. */
 export function steadyText(text: string): string {
   return UNSTEADY.reduce((steady, [mark, instead]) => steady.replace(mark, instead), text)
     .trim()

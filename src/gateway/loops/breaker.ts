@@ -1,31 +1,31 @@
 import type { Fault } from "../api/api.ts";
 
-/** When a client is taken to run in a circle. */
+/** Limits beyond which a client counts as looping. */
 export interface LoopLimits {
-  /** Complete answers to one and the same request. */
+  /** Complete replies to the same request. */
   readonly requests: number;
   /** Compactions without progress. */
   readonly compactions: number;
-  /** Overflow errors in a row that reach a client. */
+  /** Consecutive overflow errors that reach a client. */
   readonly overflows: number;
-  /** Counted within so much time. */
+  /** The period over which events are counted. */
   readonly withinMs: number;
-  /** How long the client is stopped then. */
+  /** Duration for which a looping client is stopped. */
   readonly coolMs: number;
 }
 
-/** What loops. */
+/** The kind of a loop. */
 export type Loop = "request" | "compaction" | "overflow";
 
-/** What is known of one thread, or of one family of threads, as far as loops go; bounded. */
+/** Loop state of one thread or one family of threads; bounded in size. */
 export interface LoopState {
-  /** Requests that were answered completely, the latest last, with when. */
+  /** Requests with complete replies and the times of the replies, latest last. */
   readonly answered: readonly { readonly key: string; readonly at: readonly number[] }[];
-  /** Compactions since there was progress. */
+  /** Times of compactions since the last progress. */
   readonly compactions: readonly number[];
-  /** Overflow errors that reached the client since a turn was answered. */
+  /** Times of overflow errors that reached the client since the last successful turn. */
   readonly overflows: readonly number[];
-  /** Messages of the line at the last compaction, and the fewest since. */
+  /** Messages of the line at the last compaction, and the smallest number since then. */
   readonly lineAtLast: number;
   readonly fewestSince: number;
   /** Set while the client is stopped. */
@@ -37,7 +37,7 @@ export interface LoopState {
   };
 }
 
-/** Nothing seen yet. */
+/** The initial state. */
 export const NO_LOOP: LoopState = {
   answered: [],
   compactions: [],
@@ -47,26 +47,26 @@ export const NO_LOOP: LoopState = {
 };
 
 const MOST_KEYS = 8;
-/** A line that has grown by so much since the last compaction has made progress, however long it was before. */
+/** Growth of a line since the last compaction that counts as progress, regardless of its earlier length. */
 const MUCH = 12;
 
-/** A request that was answered completely. */
+/** A request with a complete reply. */
 export interface AnsweredRequest {
-  /** Names all that it says. */
+  /** Identifies the content of the request. */
   readonly key: string;
-  /** When it came, and when its answer was whole. */
+  /** When the request arrived, and when its reply was complete. */
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-/** After a request was answered completely. */
+/** Updates the state after a complete reply. */
 export function afterAnswer(
   state: LoopState,
   { key, askedAt, answeredAt: now }: AnsweredRequest,
   limits: LoopLimits,
 ): LoopState {
   const known = state.answered.find((one) => one.key === key)?.at ?? [];
-  // A circle has one request at a time: who asks before the last answer was there wants many answers.
+  // A loop sends one request at a time; a client that asks again before the last reply wants several replies.
   const isStep = askedAt >= (known.at(-1) ?? 0);
   const at = [...(isStep ? within(known, now, limits) : []), now].slice(-limits.requests - 1);
   const others = state.answered.filter((one) => one.key !== key && isRecent(one.at, now, limits));
@@ -74,12 +74,12 @@ export function afterAnswer(
   return at.length > limits.requests ? stop(next, "request", at, now, limits) : next;
 }
 
-/** After a request of the main thread with so many messages. */
+/** Updates the state after a request of the main thread with `messages` messages. */
 export function afterMain(state: LoopState, messages: number): LoopState {
   return messages < state.fewestSince ? { ...state, fewestSince: messages } : state;
 }
 
-/** When a compaction of a line of so many messages is asked for. */
+/** Updates the state when a client asks for a compaction of a line with `messages` messages. */
 export function atCompaction(state: LoopState, messages: number, now: number, limits: LoopLimits): LoopState {
   const isProgress = messages > state.lineAtLast || messages - state.fewestSince >= MUCH;
   const known = isProgress ? [] : within(state.compactions, now, limits);
@@ -93,23 +93,23 @@ export function atCompaction(state: LoopState, messages: number, now: number, li
   return compactions.length > limits.compactions ? stop(next, "compaction", compactions, now, limits) : next;
 }
 
-/** After an overflow error that reached the client. */
+/** Updates the state after an overflow error that reached the client. */
 export function afterOverflow(state: LoopState, now: number, limits: LoopLimits): LoopState {
   const overflows = [...within(state.overflows, now, limits), now].slice(-limits.overflows);
   const next = { ...state, overflows };
   return overflows.length >= limits.overflows ? stop(next, "overflow", overflows, now, limits) : next;
 }
 
-/** After a turn that was answered: whatever was too long before, this was not. */
+/** Updates the state after a successful turn, which ends a series of overflow errors. */
 export function afterAccepted(state: LoopState): LoopState {
   return state.overflows.length > 0 ? { ...state, overflows: [] } : state;
 }
 
-/** Why the next request is not sent; undefined if it may be. */
+/** The fault for the next request while the client is stopped; undefined otherwise. */
 export function loopFault({ stopped }: LoopState, now: number): Fault | undefined {
   if (!stopped || now >= stopped.until) return undefined;
   const { loop, count, since, until } = stopped;
-  // A status that clients try again for, or words that they take for a full window, would feed the loop.
+  // A retryable status, or a message that clients read as a full window, would keep the loop going.
   return {
     status: 400,
     kind: "stopped",
@@ -120,7 +120,7 @@ export function loopFault({ stopped }: LoopState, now: number): Fault | undefine
   };
 }
 
-/** The state once a stop is over: counting begins anew. */
+/** Resets the state once a stop is over. */
 export function afterCooling(state: LoopState, now: number): LoopState {
   return state.stopped && now >= state.stopped.until ? NO_LOOP : state;
 }

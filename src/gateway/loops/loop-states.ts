@@ -13,17 +13,17 @@ import {
   NO_LOOP,
 } from "./breaker.ts";
 
-/** What loops are looked for with. */
+/** Dependencies and size of `LoopStates`. */
 export interface LoopStatesParts {
   readonly limits: () => LoopLimits;
   readonly now: () => number;
-  /** Threads and families that are kept in mind; the longest unused are forgotten. */
+  /** Maximum number of threads and families, default 5,000; the least recently used are dropped. */
   readonly most?: number;
 }
 
 const MOST = 5_000;
 
-/** Loops of many clients at once, by thread or family. */
+/** Loop states of all clients, by thread or family. */
 export class LoopStates {
   readonly #parts: LoopStatesParts;
   readonly #states = new Map<string, LoopState>();
@@ -36,24 +36,24 @@ export class LoopStates {
     return this.#states.size;
   }
 
-  /** Why a thread or family may send nothing now; undefined if it may. */
+  /** The fault for the next request of a thread or family; undefined if it may be sent. */
   fault(name: string): Fault | undefined {
     const state = this.#states.get(name);
     return state && loopFault(state, this.#parts.now());
   }
 
-  /** A thread's request was answered completely. */
+  /** Records a complete reply to a request of a thread. */
   answered(thread: string, request: AnsweredRequest): void {
     this.#change(thread, (state, _, limits) => afterAnswer(state, request, limits));
   }
 
-  /** A family's main thread sends so many messages. */
+  /** Records the number of messages in a request of a family's main thread. */
   said(family: string, messages: number): void {
-    // Who never compacts need not be kept in mind.
+    // A family without compactions needs no state.
     if (this.#states.has(family)) this.#change(family, (state) => afterMain(state, messages));
   }
 
-  /** A family asks for a compaction of a line of so many messages; why it may not have it, if so. */
+  /** Records a request for a compaction of a line with `messages` messages; returns a fault if it must not be sent. */
   compacts(family: string, messages: number): Fault | undefined {
     const known = this.fault(family);
     if (known) return known;
@@ -61,12 +61,12 @@ export class LoopStates {
     return this.fault(family);
   }
 
-  /** A family's client was told that a request did not fit. */
+  /** Records an overflow error that reached a family's client. */
   refused(family: string): void {
     this.#change(family, afterOverflow);
   }
 
-  /** A family's turn was answered. */
+  /** Records a successful turn of a family. */
   accepted(family: string): void {
     if (this.#states.has(family)) this.#change(family, afterAccepted);
   }

@@ -1,4 +1,4 @@
-/** The time of day of a moment, as `performance.now()` says it; finer than a clock, and in the order of what happened. */
+/** The wall-clock time of a `performance.now()` value; finer than Date.now() and monotonic. */
 export function timeAt(momentMs: number): number {
   return performance.timeOrigin + momentMs;
 }

@@ -1,26 +1,25 @@
 import { jsonLine, type LogFields, type LogLevel, prettyLine } from "./log-line.ts";
 
-/** Tells what happens, in lines, without a word of what was said. */
+/** Logs events as lines, without content of conversations. */
 export interface GatewayLog {
   error(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
   debug(event: string, fields?: LogFields): void;
 }
 
-/** Where lines go: standard error, or any stream. */
+/** The destination of lines: standard error, or any stream. */
 export interface LogStream {
   write(text: string): unknown;
-  /** Characters that wait to be written. */
+  /** Characters waiting to be written. */
   readonly writableLength?: number;
 }
 
-/** How a log is kept. */
 export interface GatewayLogOptions {
-  /** Asked at each event, so that a configuration can be loaded again. */
+  /** Called for each event, so that reloading the configuration takes effect. */
   readonly level: () => LogLevel;
-  /** Whether `content` is written; not by default. */
+  /** True if `content` is logged; false by default. */
   readonly content?: () => boolean;
-  /** JSON by default; "pretty" is for a terminal. */
+  /** JSON by default; "pretty" is for terminals. */
   readonly form?: "json" | "pretty";
   readonly stream?: LogStream;
   readonly now?: () => Date;
@@ -29,7 +28,7 @@ export interface GatewayLogOptions {
 const RANK: Readonly<Record<LogLevel, number>> = { silent: 0, error: 1, info: 2, debug: 3 };
 const MOST_WAITING = 1024 * 1024;
 
-/** A log over a stream. While more than 1 MiB waits for whoever reads it, lines are left out and counted. */
+/** A log on a stream. While more than 1 MiB waits to be written, lines are dropped and counted. */
 export function makeGatewayLog(options: GatewayLogOptions): GatewayLog {
   const {
     level,

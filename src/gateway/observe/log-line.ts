@@ -1,9 +1,9 @@
 import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
-/** How much is told: all of a level and of those above it. */
+/** The log level: each level includes the ones before it. */
 export type LogLevel = "silent" | "error" | "info" | "debug";
 
-/** Names of what can be told of an event, in the order in which they are written. */
+/** Names of fields, in the order in which they are written. */
 const FIELDS = {
   who: ["request", "principal", "client", "session", "thread", "kind"],
   where: ["api", "model", "upstream", "method", "path", "ending"],
@@ -33,7 +33,7 @@ const FIELDS = {
 
 type Name<Group extends keyof typeof FIELDS> = (typeof FIELDS)[Group][number];
 
-/** What can be told of an event. Nothing else is written, whatever is handed over; `content` only where that is asked for. */
+/** Fields of an event. Other fields are never written; `content` only if enabled. */
 export type LogFields = { readonly [Text in Name<"who" | "where" | "words">]?: string | undefined } & {
   readonly [Figure in Name<"figures">]?: number | undefined;
 } & { readonly [Flag in Name<"flags">]?: boolean | undefined };
@@ -53,12 +53,12 @@ const ORDER: readonly Field[] = Object.values(FIELDS).flat();
 const MOST_CHARACTERS = 300;
 const MOST_CONTENT_CHARACTERS = 16_384;
 
-/** One line of JSON. Secrets that got into a field all the same are taken out; long fields are cut. */
+/** One line of JSON. Secrets found in fields are removed; long fields are cut. */
 export function jsonLine({ time, level, event, fields }: LogLine): string {
   return JSON.stringify({ time: time.toISOString(), level, event, ...Object.fromEntries(entriesOf(fields)) });
 }
 
-/** One line for a terminal. Nothing of what clients send can move its cursor or change its colours. */
+/** One line for a terminal. Text from clients cannot move the cursor or change colors. */
 export function prettyLine({ time, level, event, fields }: LogLine): string {
   const at = time.toISOString().slice(11, 23);
   const told = entriesOf(fields).map(([name, value]) => `${name}=${pretty(value)}`);
@@ -78,13 +78,13 @@ function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** Names come again with every request of a conversation. */
+/** Cache: the same names recur with every request of a conversation. */
 const CLEANED = new Map<string, string>();
 const MOST_CLEANED = 1_000;
 const MOST_KEPT_CHARACTERS = 200;
 
 function cleaned(name: Field, value: string): string {
-  // The gateway's own id, which is new each time.
+  // The gateway's own id, which is different each time.
   if (name === "request") return value;
   if (value.length > MOST_KEPT_CHARACTERS) return clean(name, value);
   const known = CLEANED.get(value);
@@ -97,7 +97,7 @@ function cleaned(name: Field, value: string): string {
 
 function clean(name: Field, value: string): string {
   const most = name === "content" ? MOST_CONTENT_CHARACTERS : MOST_CHARACTERS;
-  // Cut after secrets were taken out: half of one would not be recognised.
+  // Secrets are removed before the text is cut, because half a secret would not be recognized.
   const { text } = redactSecrets(value.slice(0, 4 * most));
   return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text.toWellFormed();
 }
@@ -105,7 +105,7 @@ function clean(name: Field, value: string): string {
 function pretty(value: string | number | boolean): string {
   if (typeof value !== "string") return String(value);
   const isPlain = /^[\w./:@…-]+$/.test(value);
-  // JSON leaves the control characters behind ASCII and marks of writing direction as they are.
+  // JSON does not escape control characters beyond ASCII and marks of writing direction.
   return isPlain
     ? value
     : JSON.stringify(value).replace(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g, "?");

@@ -1,7 +1,7 @@
 import type { Reloaded } from "../config/watch-config.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 
-/** Tells what came of looking at the configuration again: a line for each setting that cannot be so, or one for the change. */
+/** Logs the result of a reload: one line for each invalid setting, or one for each message. */
 export function logReload(log: GatewayLog, { outcome, messages, problems }: Reloaded): void {
   if (problems) {
     for (const { key, message } of problems)

@@ -1,26 +1,27 @@
 /** Values of a metric's labels. */
 export type Labels<L extends string> = Readonly<Record<L, string>>;
 
-/** A metric as Prometheus reads it. */
+/** A metric in Prometheus' text format. */
 export interface Metric {
   render(): string;
 }
 
-/** Counts up. */
 export interface Counter<L extends string> extends Metric {
   add(labels: Labels<L>, amount?: number): void;
 }
 
-/** Counts how often values fall below each of its bounds. */
+/** Counts values by bucket. */
 export interface Histogram<L extends string> extends Metric {
   observe(labels: Labels<L>, value: number): void;
 }
 
-/** Names of models and the like come from clients: beyond this many sets of labels all others are counted as one. */
+/**
+ * Maximum number of label sets. Clients supply model names and similar labels, so all further sets are counted as one.
+ */
 export const MOST_SERIES = 200;
 const OTHER = "other";
 const MOST_LABEL_CHARACTERS = 100;
-/** Most labels need no care. */
+/** Labels that need no escaping. */
 const PLAIN = /^[\w./:@ -]{0,60}$/;
 
 /** A counter, or a gauge that is moved up and down. */
@@ -46,7 +47,7 @@ export function makeCounter<L extends string>(
   };
 }
 
-/** A gauge that is read when it is asked for. */
+/** A gauge whose value is read when it is rendered. */
 export function makeGauge(
   name: string,
   help: string,
@@ -56,7 +57,7 @@ export function makeGauge(
   return { render: () => lines(name, help, type, [`${name} ${read()}`]) };
 }
 
-/** A histogram with the bounds given, in rising order. */
+/** A histogram with the given bounds, in ascending order. */
 export function makeHistogram<L extends string>(
   name: string,
   help: string,

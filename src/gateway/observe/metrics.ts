@@ -8,7 +8,7 @@ import {
   makeHistogram,
 } from "./metric.ts";
 
-/** What is read when metrics are asked for. */
+/** Values that are read when the metrics are rendered. */
 export interface MetricsOptions {
   readonly version: string;
   readonly activeStreams: () => number;
@@ -16,21 +16,21 @@ export interface MetricsOptions {
   readonly connections: () => number;
 }
 
-/** All that the gateway counts. */
+/** All metrics of the gateway. */
 export interface Metrics {
-  /** Requests that were answered, by status. */
+  /** Answered requests, by status. */
   readonly requests: Counter<"api" | "status">;
-  /** Requests that the door refused, by kind of fault. */
+  /** Requests refused at the door, by kind of fault. */
   readonly refused: Counter<"kind">;
   readonly upstreamErrors: Counter<"upstream" | "reason">;
   /** Types are input, output, cache_read and cache_write. */
   readonly tokens: Counter<"api" | "type">;
-  /** Tokens that edits kept from being sent. */
+  /** Tokens that edits removed from requests. */
   readonly removedTokens: Counter<"api">;
-  /** US dollars; moves down where an edit has not paid yet. */
+  /** US dollars; decreases while an edit has not paid off yet. */
   readonly savedDollars: Counter<"api">;
   readonly edits: Counter<"api">;
-  /** What was healed: overflow or block. */
+  /** Repaired failures: overflow or block. */
   readonly healed: Counter<"api" | "what">;
   readonly breakerTrips: Counter<"reason">;
   readonly recalls: Counter<"api">;
@@ -38,23 +38,23 @@ export interface Metrics {
   /** Directions are in and out, as the client sees them. */
   readonly bytes: Counter<"direction">;
   readonly duration: Histogram<"api">;
-  /** Time of our own before a request goes out. */
+  /** The gateway's own time before a request is sent. */
   readonly overhead: Histogram<"api">;
   readonly firstByte: Histogram<"upstream">;
-  /** All of it in Prometheus' text format. */
+  /** All metrics in Prometheus' text format. */
   render(): string;
 }
 
-/** Content type of what `render` returns. */
+/** Content type of the text that `render` returns. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Labels of requests to what is no API of a provider, beside the APIs' own names. */
+/** Values of the label `api`: an API's name, or the kind of another request. */
 export type MetricApi = ApiName | "page" | "pass";
 
 const OVERHEAD = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
 const LATENCY = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640];
 
-/** Fresh metrics, all at zero. */
+/** A new set of metrics, all at zero. */
 export function makeMetrics(options: MetricsOptions): Metrics {
   const families = {
     requests: makeCounter("longhaul_requests_total", "Requests that were answered.", ["api", "status"]),

@@ -3,20 +3,19 @@ import type { GatewayLog } from "./gateway-log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";
 
-/** What is observed of requests. */
 export interface ObserverParts {
   readonly log: GatewayLog;
   readonly metrics: Metrics;
-  /** The window that a client takes a model to have. */
+  /** The window size that a client assumes for a model. */
   readonly clientWindow: (model: string) => number;
 }
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Conversations that the status page shows. */
+/** Maximum number of conversations on the status page. */
 const MOST_THREADS = 100;
 
-/** Turns what became of requests into lines, figures and the status page. */
+/** Turns finished requests into log lines, metrics and the status page. */
 export class Observer {
   readonly #parts: ObserverParts;
   readonly #totals: Changing<GatewayTotals> = {
@@ -42,12 +41,12 @@ export class Observer {
     return [...this.#upstreams.values()];
   }
 
-  /** The one used last first. */
+  /** Most recently used first. */
   get threads(): readonly ThreadStatus[] {
     return [...this.#threads.values()].reverse();
   }
 
-  /** A request has ended. */
+  /** Records a finished request. */
   ended(trace: Trace): void {
     this.#count(trace);
     this.#measure(trace);

@@ -1,16 +1,15 @@
 import type { Usage } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 
-/** Attributes of a span. */
 export type SpanValues = Record<string, string | number | boolean | string[]>;
 
-/** A call to a model, as it begins. */
+/** Facts about a model call that are known when it begins. */
 export interface CallStart {
   readonly api: ApiName;
   readonly model: string;
   /** Name of the upstream in the configuration. */
   readonly upstream: string;
-  /** The upstream's address, without a path. */
+  /** Host name of the upstream. */
   readonly host: string;
   readonly port?: number | undefined;
   readonly request?: string | undefined;
@@ -19,17 +18,17 @@ export interface CallStart {
   readonly kind?: string | undefined;
   readonly client?: string | undefined;
   readonly isStreamed?: boolean | undefined;
-  /** Headers of the client's that say which trace the call belongs to. */
+  /** Trace headers of the client. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
-  /** What is asked, as JSON in the form of gen_ai.input.messages. Written only where content is asked for. */
+  /** The request as JSON in the form of gen_ai.input.messages; written only if content is enabled. */
   readonly input?: string | undefined;
 }
 
-/** A call to a model, as it ended. */
+/** Facts about a model call that are known when it ends. */
 export interface CallEnd {
   readonly status?: number | undefined;
-  /** What went wrong, in one word of a small set; undefined if nothing did. */
+  /** The kind of failure, one word of a small set; undefined on success. */
   readonly error?: string | undefined;
   readonly usage?: Usage | undefined;
   readonly responseModel?: string | undefined;
@@ -42,11 +41,11 @@ export interface CallEnd {
   readonly healed?: number | undefined;
   readonly isEdited?: boolean | undefined;
   readonly isDryRun?: boolean | undefined;
-  /** What was answered, as JSON in the form of gen_ai.output.messages. Written only where content is asked for. */
+  /** The reply as JSON in the form of gen_ai.output.messages; written only if content is enabled. */
   readonly output?: string | undefined;
 }
 
-/** Names of providers as the conventions have them, by what their addresses hold. */
+/** Provider names of the OpenTelemetry conventions, by host name. */
 const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|\.)anthropic\.com$/, "anthropic"],
   [/\.openai\.azure\.com$/, "azure.ai.openai"],
@@ -62,12 +61,12 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|\.)x\.ai$/, "x_ai"],
 ];
 
-/** The provider's name in the conventions' words; the upstream's own name where they have none. */
+/** The provider's name in the conventions, or the upstream's own name if they have none. */
 export function providerName(host: string, upstream: string): string {
   return PROVIDERS.find(([pattern]) => pattern.test(host.toLowerCase()))?.[1] ?? upstream;
 }
 
-/** Attributes that are known before a call, after OpenTelemetry's conventions for generative AI. */
+/** Attributes known before a call, per OpenTelemetry's conventions for generative AI. */
 export function startAttributes(call: CallStart, hasContent: boolean): SpanValues {
   return defined({
     "gen_ai.operation.name": "chat",
@@ -87,7 +86,7 @@ export function startAttributes(call: CallStart, hasContent: boolean): SpanValue
   });
 }
 
-/** Attributes that are known after a call. */
+/** Attributes known after a call. */
 export function endAttributes(end: CallEnd, hasContent: boolean): SpanValues {
   return defined({
     ...usageAttributes(end.usage),
@@ -108,7 +107,7 @@ export function endAttributes(end: CallEnd, hasContent: boolean): SpanValues {
   });
 }
 
-/** The conventions count cached tokens as input too; our counts never overlap. */
+/** The conventions include cached tokens in the input; our counts never overlap. */
 function usageAttributes(usage: Usage | undefined): Record<string, number | undefined> {
   if (!usage) return {};
   const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;

@@ -3,31 +3,30 @@ import { type CallEnd, type CallStart, endAttributes, startAttributes } from "./
 import { loadTelemetry } from "./telemetry-packages.ts";
 import { formatTraceParent, parseTraceParent } from "./traceparent.ts";
 
-/** A call that is under way. */
+/** The span of a call in progress. */
 export interface CallSpan {
-  /** What to send upstream instead of the client's own, so that the trace goes on there. */
+  /** Headers to send upstream in place of the client's, so that the trace continues there. */
   readonly traceparent: string;
   readonly tracestate: string | undefined;
-  /** Ends it; later ends change nothing. */
+  /** Ends the span; later calls do nothing. */
   end(end: CallEnd): void;
 }
 
-/** Tells OpenTelemetry of calls to models. */
+/** Reports model calls to OpenTelemetry. */
 export interface Spans {
-  /** False where telemetry is not configured: then nothing is told, and `start` returns undefined. */
+  /** False if telemetry is not configured; `start` then returns undefined. */
   readonly isOn: boolean;
   start(call: CallStart): CallSpan | undefined;
-  /** Sends what has not been sent. */
+  /** Sends all pending spans. */
   flush(): Promise<void>;
-  /** Sends what has not been sent, for 5 seconds at most, and ends. */
+  /** Sends all pending spans for at most 5 seconds, then shuts down. */
   close(): Promise<void>;
 }
 
-/** How spans are sent. */
 export interface SpansOptions {
-  /** Address of an OTLP/HTTP receiver, with or without /v1/traces; OTEL_EXPORTER_OTLP_ENDPOINT if undefined. */
+  /** Address of an OTLP/HTTP receiver, with or without /v1/traces; defaults to OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint?: string | undefined;
-  /** Whether what was said is sent too. */
+  /** True if the content of messages is sent too. */
   readonly content: boolean;
   readonly version: string;
   readonly environment?: NodeJS.ProcessEnv;
@@ -46,7 +45,7 @@ const EXPORT_MS = 5_000;
 const CLOSE_MS = 5_000;
 const MOST_VALUE_CHARACTERS = 65_536;
 
-/** Opens the way to a telemetry receiver, if one is configured. Throws PACKAGE_MISSING where OpenTelemetry is not installed. */
+/** Connects to a telemetry receiver, if one is configured. Throws PACKAGE_MISSING if OpenTelemetry is not installed. */
 export async function openSpans(options: SpansOptions): Promise<Spans> {
   const environment = options.environment ?? process.env;
   const url = tracesUrl(options.endpoint, environment);
@@ -113,7 +112,7 @@ export async function openSpans(options: SpansOptions): Promise<Spans> {
   };
 }
 
-/** A receiver that cannot be reached must not hold up the end of the program. */
+/** Limits the wait, so that an unreachable receiver does not delay the end of the process. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, ms);

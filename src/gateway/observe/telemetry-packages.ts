@@ -7,7 +7,7 @@ const PACKAGES = [
   "@opentelemetry/resources",
 ].join(" ");
 
-/** What is used of OpenTelemetry. */
+/** The part of OpenTelemetry that is used. */
 export interface Telemetry {
   readonly api: Pick<
     typeof import("@opentelemetry/api"),
@@ -24,7 +24,7 @@ export interface Telemetry {
   >;
 }
 
-/** Imports OpenTelemetry, which only those need who send spans. Throws PACKAGE_MISSING where it is not installed. */
+/** Imports OpenTelemetry, which is optional. Throws PACKAGE_MISSING if it is not installed. */
 export async function loadTelemetry(): Promise<Telemetry> {
   try {
     const [api, sdk, exporter, resources] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { Usage } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 
-/** What is told of one request when it has ended; never what was said. */
+/** Facts about one request, reported when it ends; never the content of messages. */
 export interface Trace {
   readonly id: string;
   readonly startedMs: number;
@@ -14,31 +14,31 @@ export interface Trace {
   session?: string;
   kind?: string;
   isStreamed?: boolean;
-  /** Status that the client got. */
+  /** Status that the client received. */
   status?: number;
-  /** How it ended, as "complete" or "client-gone". */
+  /** How the request ended, such as "complete" or "client-gone". */
   ending?: string;
   error?: string;
-  /** Time of our own, before the request went out. */
+  /** The gateway's own time before the request was sent. */
   overheadMs?: number;
   firstByteMs?: number;
   endedMs?: number;
   bytesIn?: number;
   bytesOut?: number;
-  /** Estimated tokens of the request as it came and as it went out. */
+  /** Estimated tokens of the request as received and as sent. */
   tokensBefore?: number;
   tokensAfter?: number;
-  /** True if the window was edited for this very request. */
+  /** True if the window was edited for this request. */
   isPlanned?: boolean;
   isDryRun?: boolean;
   healed?: number;
-  /** Dollars that edits are expected to save with this request. */
+  /** Estimated savings of edits for this request, in US dollars. */
   savedDollars?: number;
   usage?: Usage;
   responseModel?: string;
   responseId?: string;
   stopReason?: string;
   recalls?: number;
-  /** Entries, at least, that a recall could not look at yet. */
+  /** Minimum number of entries that were not yet indexed at a recall. */
   unindexed?: number;
 }

@@ -1,16 +1,19 @@
-/** Where a trace stands, as W3C's traceparent tells it. */
+/** A position in a trace, as in W3C's traceparent. */
 export interface TraceParent {
   /** 32 hexadecimal digits, not all zero. */
   readonly traceId: string;
   /** 16 hexadecimal digits, not all zero. */
   readonly spanId: string;
-  /** The lowest bit says that the trace is recorded. */
+  /** The lowest bit is set if the trace is sampled. */
   readonly flags: number;
 }
 
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Reads a traceparent header; undefined if it is none, which begins a trace anew. Later versions may carry more behind it. */
+/**
+ * Parses a traceparent header; undefined if it is invalid, which starts a new trace. Versions after 00 may have more
+ * fields.
+ */
 export function parseTraceParent(header: string | undefined): TraceParent | undefined {
   const [, version, traceId = "", spanId = "", flags = "", more] = FORM.exec(header?.trim() ?? "") ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
@@ -18,7 +21,7 @@ export function parseTraceParent(header: string | undefined): TraceParent | unde
   return { traceId, spanId, flags: Number.parseInt(flags, 16) & 0xff };
 }
 
-/** Writes a traceparent header of the version that everybody reads. */
+/** Writes a traceparent header of version 00. */
 export function formatTraceParent({ traceId, spanId, flags }: TraceParent): string {
   return `00-${traceId}-${spanId}-${(flags & 1).toString(16).padStart(2, "0")}`;
 }

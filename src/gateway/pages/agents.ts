@@ -1,21 +1,21 @@
-/** How one agent is pointed at the gateway. */
+/** Instructions for pointing one agent at the gateway. */
 export interface AgentLines {
   readonly agent: string;
-  /** Where the lines go: a shell, a file, a dialogue. */
+  /** The place for the lines: a shell, a file, a settings dialog. */
   readonly place: string;
   readonly lines: string;
 }
 
-/** The gateway, as agents reach it. */
+/** The gateway's address, as agents reach it. */
 export interface Reached {
   readonly url: string;
-  /** True where the gateway asks for a token; agents send it beside their own key. */
+  /** True if the gateway requires a token; agents send it next to their own key. */
   readonly needsToken: boolean;
 }
 
 const HEADER = "x-longhaul-token";
 
-/** What to paste for each agent. No line holds a secret: tokens and keys are named by their variable. */
+/** The lines to paste for each agent. No line contains a secret: tokens and keys are named by their variable. */
 export function connectLines({ url, needsToken }: Reached): readonly AgentLines[] {
   const versioned = `${url}/v1`;
   const headers = (variable: string) => (needsToken ? { headers: { [HEADER]: variable } } : {});

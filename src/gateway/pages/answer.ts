@@ -1,15 +1,15 @@
 import type { ServerResponse } from "node:http";
 
-/** What a page answers. */
+/** The response of a page. */
 export interface PageAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A JSON value, unless `text` is there. */
+  /** A JSON value, unless `text` is set. */
   readonly json?: unknown;
   readonly text?: string;
 }
 
-/** Nothing of a page is kept, guessed at, framed or read from elsewhere. */
+/** Prevents caching, content sniffing, framing and access by other origins. */
 const GUARDS = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -20,7 +20,7 @@ const GUARDS = {
   "x-frame-options": "DENY",
 };
 
-/** Sends an answer; without its body where only the head was asked for. */
+/** Sends a response, without its body for a HEAD request. */
 export function send(response: ServerResponse, answer: PageAnswer, isHeadOnly: boolean): void {
   if (response.headersSent || response.destroyed) return;
   const { status = 200, headers = {}, json, text = `${JSON.stringify(json)}\n` } = answer;

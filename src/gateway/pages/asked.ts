@@ -1,25 +1,25 @@
 import { PageFault, wrongArgument } from "./page-fault.ts";
 
-/** What a page is asked for. */
+/** A request for a page. */
 export interface PageQuestion {
   readonly method: string;
-  /** What stands behind the name of the page, decoded: an id may hold slashes. */
+  /** The decoded path after the name of the page; an id may contain slashes. */
   readonly rest: string;
   readonly query: URLSearchParams;
-  /** Only sessions whose id begins so are this reader's. */
+  /** The reader may see only sessions whose id begins with this prefix. */
   readonly prefix: string;
-  /** Fires when the reader has left. */
+  /** Aborts when the reader disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Throws METHOD_NOT_ALLOWED unless the page knows the method. */
+/** Throws METHOD_NOT_ALLOWED unless the page supports the method. */
 export function checkMethod({ method }: PageQuestion, ...allowed: readonly string[]): void {
   if (allowed.includes(method)) return;
   const list = allowed.join(", ");
   throw new PageFault(405, "METHOD_NOT_ALLOWED", `This page knows ${list}, not ${method}.`, { allow: list });
 }
 
-/** A whole number of the query. */
+/** A whole number from the query; throws ARGUMENT_INVALID outside 1 to `max`. */
 export function wholeArgument(
   { query }: PageQuestion,
   name: string,
@@ -32,14 +32,14 @@ export function wholeArgument(
   throw wrongArgument(name, text, `a whole number from 1 to ${max}`);
 }
 
-/** The id behind the name of a page; there must be one, and it must be the reader's. */
+/** The session id after the name of a page; throws if it is missing or not the reader's. */
 export function sessionArgument({ rest, prefix }: PageQuestion): string {
   if (rest === "") throw new PageFault(400, "ARGUMENT_INVALID", "Name a session; /api/sessions lists them.");
   if (!rest.startsWith(prefix)) throw noSession(rest);
   return rest;
 }
 
-/** There is no such session, or it is another's: which of them is not told. */
+/** The fault for a session that does not exist or belongs to another reader, without telling which. */
 export function noSession(id: string): PageFault {
   const message = `There is no session ${JSON.stringify(id.slice(0, 200))}; /api/sessions lists those there are.`;
   return new PageFault(404, "SESSION_NOT_FOUND", message);

@@ -2,14 +2,14 @@ import type { Kernel } from "../../index.ts";
 import type { PageAnswer } from "./answer.ts";
 import type { GatewayStatus } from "./status.ts";
 
-/** The process is alive. */
+/** Liveness check. */
 export function healthPage(): PageAnswer {
   return { json: { status: "ok" } };
 }
 
 const MAX_PROBE_MS = 2_000;
 
-/** Whether requests should be sent here: not while it drains, nor while its store cannot be written. */
+/** Readiness check: fails while the gateway drains, or while its store cannot be written. */
 export async function readyPage(kernel: Kernel, status: GatewayStatus): Promise<PageAnswer> {
   const reasons: string[] = [];
   if (!status.isOpen) reasons.push("draining");
@@ -18,7 +18,7 @@ export async function readyPage(kernel: Kernel, status: GatewayStatus): Promise<
   return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
 }
 
-/** Rejects if the store takes longer than whoever asks would wait. */
+/** Rejects if the store takes too long for a health check. */
 async function withinTime(probe: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(() => late.reject(new Error("The store takes too long.")), MAX_PROBE_MS);

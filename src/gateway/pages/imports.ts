@@ -11,7 +11,7 @@ import type { PageAnswer } from "./answer.ts";
 import { checkMethod, type PageQuestion } from "./asked.ts";
 import { PageFault, wrongArgument } from "./page-fault.ts";
 
-/** How far an import of local histories is. */
+/** The progress of an import of local histories. */
 export interface ImportState {
   readonly state: "idle" | "running" | "done" | "stopped" | "failed";
   readonly startedAt?: number;
@@ -19,14 +19,14 @@ export interface ImportState {
   readonly progress?: ImportProgress;
   readonly totals?: Totals;
   readonly formats?: Readonly<Record<string, Totals>>;
-  /** Records that were lost or damaged. */
+  /** Number of records that were lost or damaged. */
   readonly problems?: number;
   readonly error?: string;
 }
 
 /**
- * Imports what agents have left on this computer, one run at a time. Only their well-known folders are read: a caller names
- * no path, or it could have any file read.
+ * Imports the histories of agents on this computer, one run at a time. Only their well-known folders are read: a caller
+ * that could name a path could have any file read.
  */
 export class HistoryImport {
   readonly #kernel: Kernel;
@@ -40,7 +40,7 @@ export class HistoryImport {
     this.#system = system;
   }
 
-  /** GET tells the state, POST starts, DELETE stops. */
+  /** GET returns the state, POST starts a run, DELETE stops it. */
   async page(asked: PageQuestion): Promise<PageAnswer> {
     checkMethod(asked, "GET", "HEAD", "POST", "DELETE");
     if (asked.prefix !== "")
@@ -54,13 +54,13 @@ export class HistoryImport {
     return { status: asked.method === "POST" ? 202 : 200, json: this.#state };
   }
 
-  /** Stops the run; what was imported is kept. */
+  /** Stops the run; imported sessions are kept. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 
-  /** A run that is under way goes on: asking twice starts nothing twice. */
+  /** Does nothing if a run is already in progress. */
   #start(names: string | null): void {
     const formats = names?.split(",").map((name) => {
       const format = FORMATS.find((one) => one.name === name.trim());

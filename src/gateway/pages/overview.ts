@@ -5,7 +5,7 @@ import { connectLines } from "./agents.ts";
 import type { PageAnswer } from "./answer.ts";
 import type { GatewayStatus } from "./status.ts";
 
-/** Everything that the status page shows. */
+/** All data of the status page. */
 export function overviewPage(
   {
     config,
@@ -42,7 +42,7 @@ export function overviewPage(
         hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
       })),
       missing: missingUpstreams(config, env),
-      // Sums over everybody would tell one reader of another.
+      // Totals over all principals would reveal one reader's activity to another.
       totals: prefix === "" ? status.totals : undefined,
       threads: status.threads.filter(({ session }) => session.startsWith(prefix)),
       agents: connectLines({ url: status.url, needsToken: tokens.length > 0 }),
@@ -50,7 +50,7 @@ export function overviewPage(
   };
 }
 
-/** What can be had by setting a variable. */
+/** Well-known upstreams that become available by setting a variable. */
 export function missingUpstreams(
   { upstreams }: GatewayConfig,
   env: Environment,

@@ -1,6 +1,6 @@
 import { type ErrorDetails, isLonghaulError } from "../../index.ts";
 
-/** A page cannot be had; the message says why and what would be right. */
+/** An error reply of a page; the message gives the reason and a remedy. */
 export class PageFault extends Error {
   readonly status: number;
   readonly code: string;
@@ -14,7 +14,7 @@ export class PageFault extends Error {
   }
 }
 
-/** What is answered to a failure. */
+/** The reply to a failed request for a page. */
 export interface FaultAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ const STATUS: Readonly<Record<string, number>> = {
   STORE_BUSY: 503,
 };
 
-/** The answer to a failure of a page. What we do not know says nothing of our insides. */
+/** The reply to a failure of a page. Unexpected errors reveal no internals. */
 export function faultAnswer(error: unknown): FaultAnswer {
   if (error instanceof PageFault) {
     const { status, code, message, headers } = error;
@@ -43,7 +43,7 @@ export function faultAnswer(error: unknown): FaultAnswer {
   return { status: 500, headers: {}, error: { code: "UNEXPECTED", message, details: {} } };
 }
 
-/** The argument of a query cannot be. */
+/** The fault for an invalid query argument. */
 export function wrongArgument(name: string, value: string, expected: string): PageFault {
   return new PageFault(
     400,

@@ -15,30 +15,29 @@ import { Replays } from "./replay.ts";
 import { sessionsPage } from "./sessions.ts";
 import type { GatewayStatus } from "./status.ts";
 
-/** What pages are made of. */
 export interface PagesOptions {
   readonly kernel: Kernel;
   readonly config: () => GatewayConfig;
   readonly status: () => GatewayStatus;
   readonly env: Environment;
   readonly version: string;
-  /** The computer whose histories are imported; this one by default. */
+  /** The computer whose histories are imported; default: this one. */
   readonly system?: System;
-  /** Told what no page expects. */
+  /** Called for unexpected errors. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Who reads. */
+/** The reader of a page. */
 export interface PageReader {
-  /** Only sessions whose id begins so are this reader's; all by default. */
+  /** The reader may see only sessions whose id begins with this prefix; default: all. */
   readonly prefix?: string;
 }
 
 type Handler = (asked: PageQuestion) => PageAnswer | Promise<PageAnswer>;
 
 /**
- * The gateway's own pages. Who may ask is settled before: but for "/", /healthz and /readyz, which say nothing of anybody,
- * all of them are for readers who were let in.
+ * The gateway's own pages. Access is checked before: except for "/", /healthz and /readyz, which reveal no data of any
+ * principal, all pages are for admitted readers.
  */
 export class Pages {
   readonly #options: PagesOptions;
@@ -71,7 +70,7 @@ export class Pages {
     };
   }
 
-  /** Answers, if it is one of these pages that was asked for; false if not. Never throws. */
+  /** Answers a request for one of these pages; returns false for any other path. Never throws. */
   async handle(
     request: IncomingMessage,
     response: ServerResponse,
@@ -85,7 +84,7 @@ export class Pages {
     const left = new AbortController();
     const leave = () => left.abort();
     response.once("close", leave);
-    // No page reads a body; what was sent all the same must not hold the connection up.
+    // No page reads a body; an unread one would block the connection.
     request.resume();
     try {
       const query = new URLSearchParams(url.slice(path.length));
@@ -102,7 +101,7 @@ export class Pages {
     return true;
   }
 
-  /** Stops what pages have started. */
+  /** Stops imports that pages have started. */
   close(): Promise<void> {
     return this.#imports.close();
   }

@@ -5,10 +5,10 @@ import { PageFault } from "./page-fault.ts";
 
 const HITS = { otherwise: 10, max: 50 };
 const MOST_CHARACTERS = 4_000;
-/** Longest time for indexing what is new. */
+/** Maximum time for indexing new entries. */
 const WAIT_MS = 2_000;
 
-/** What was said about something, in the reader's sessions. */
+/** Recalls from the reader's sessions. */
 export async function recallPage(kernel: Kernel, asked: PageQuestion): Promise<PageAnswer> {
   checkMethod(asked, "GET", "HEAD");
   const { query, prefix, signal } = asked;
@@ -20,7 +20,7 @@ export async function recallPage(kernel: Kernel, asked: PageQuestion): Promise<P
   const k = wholeArgument(asked, "k", HITS);
   const wanted = query.get("prefix") ?? "";
   const sessions = query.getAll("session");
-  // A reader with a prefix sees nothing that does not begin so, whatever else is asked for.
+  // A reader with a prefix sees only sessions within it, whatever else the query asks for.
   const within = wanted.startsWith(prefix) ? wanted : prefix;
   const scope = { ...(within !== "" && { prefix: within }), ...(sessions.length > 0 && { sessions }) };
   const isScoped = Object.keys(scope).length > 0;

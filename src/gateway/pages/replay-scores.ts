@@ -7,32 +7,32 @@ import {
   type SaidMessage,
 } from "../../index.ts";
 
-/** What is to be replayed. */
+/** The input of a replay. */
 export interface ReplayTask {
   readonly conversation: readonly SaidMessage[];
   readonly window: number;
-  /** Names. */
+  /** Names of policies. */
   readonly policies: readonly string[];
 }
 
 /** One policy's score. */
 export interface PolicyScore extends Omit<ReplayScore, "identifiers" | "lines"> {
   readonly policy: string;
-  /** Cost beside that of a window without bounds. */
+  /** Cost relative to that of an unlimited window. */
   readonly costShare: number;
-  /** Shares of what was used that was still in the window; 1 where nothing was used. */
+  /** Shares of the used identifiers and lines that were still in the window; 1 if none were used. */
   readonly identifiers: number;
   readonly lines: number;
 }
 
-/** What came of a replay. */
+/** The result of a replay. */
 export interface ReplayScores {
-  /** Without any bound of the window. */
+  /** The score of an unlimited window. */
   readonly unbounded: ReplayScore | undefined;
   readonly policies: readonly PolicyScore[];
 }
 
-/** Replays a conversation under policies. */
+/** Replays a conversation under several policies. */
 export function replayScores(
   conversation: readonly SaidMessage[],
   window: number,

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { POLICIES } from "../../index.ts";
 import { type ReplayTask, replayScores } from "./replay-scores.ts";
 
-/** Replays in a thread of its own: the one that passes requests through must not wait for it. */
+/** Replays in a worker thread, so that the main thread, which relays requests, does not wait. */
 const { conversation, window, policies } = workerData as ReplayTask;
 parentPort?.postMessage(
   replayScores(

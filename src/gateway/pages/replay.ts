@@ -8,7 +8,7 @@ import { PageFault, wrongArgument } from "./page-fault.ts";
 import type { ReplayScores, ReplayTask } from "./replay-scores.ts";
 
 const WINDOW = { otherwise: 64_000, max: 10_000_000 };
-/** A conversation is held in memory while it is replayed: longer ones are for the command line. */
+/** A conversation is held in memory while it is replayed; longer ones are left to the command line. */
 const MOST_ENTRIES = 2_000;
 
 /** Replays one conversation at a time. */
@@ -20,7 +20,7 @@ export class Replays {
     this.#kernel = kernel;
   }
 
-  /** What a session would have cost and kept under each policy. */
+  /** The cost and retention of a session under each policy. */
   async page(asked: PageQuestion): Promise<PageAnswer> {
     checkMethod(asked, "GET", "HEAD");
     const id = sessionArgument(asked);
@@ -50,7 +50,7 @@ export class Replays {
   }
 }
 
-/** Replays in a thread, which ends when its reader leaves. */
+/** Replays in a worker thread, which ends when the reader disconnects. */
 async function replayApart(task: ReplayTask, signal: AbortSignal): Promise<ReplayScores> {
   const worker = new Worker(moduleFile("gateway/pages/replay-worker"), { workerData: task });
   const end = () => void worker.terminate();

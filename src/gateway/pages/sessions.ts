@@ -7,7 +7,7 @@ const LISTED = { otherwise: 50, max: 200 };
 const ENTRIES = { otherwise: 50, max: 500 };
 const OVERLAYS = 20;
 
-/** The sessions of a reader, newest first; `before` goes on where it is told. */
+/** The reader's sessions, newest first; `before` is the cursor for the next page. */
 export async function sessionsPage(kernel: Kernel, asked: PageQuestion): Promise<PageAnswer> {
   checkMethod(asked, "GET", "HEAD");
   if (asked.rest !== "") return sessionPage(kernel, asked);
@@ -30,7 +30,7 @@ export async function sessionsPage(kernel: Kernel, asked: PageQuestion): Promise
   return { json: { sessions, ...(hasMore && { before: found.at(-1)?.id }) } };
 }
 
-/** One session: its window, what was cut from it, and a page of what was said. */
+/** One session: its window, its overlays, and a page of its entries. */
 async function sessionPage(kernel: Kernel, asked: PageQuestion): Promise<PageAnswer> {
   const id = sessionArgument(asked);
   const record = await kernel.find(id);

@@ -1,57 +1,56 @@
-/** A conversation that passes through the gateway. */
+/** The status of a conversation that goes through the gateway. */
 export interface ThreadStatus {
-  /** Id of its session. */
   readonly session: string;
-  /** The agent, as far as it is recognised: "claude-code". */
+  /** The agent, if recognized, such as "claude-code". */
   readonly client?: string;
-  /** What it is for: main, title, compaction… */
+  /** Purpose of the thread: main, title, compaction… */
   readonly kind: string;
   readonly model?: string;
-  /** Tokens of the last request, as it was sent. */
+  /** Tokens of the last request, as sent. */
   readonly tokens: number;
   /** The client's window. */
   readonly window: number;
   readonly requests: number;
-  /** Tokens that were not sent, over all requests. */
+  /** Tokens saved over all requests. */
   readonly savedTokens: number;
-  /** US dollars that were not spent; negative where edits have not paid yet. */
+  /** US dollars saved; negative while edits have not paid off. */
   readonly savedCost: number;
   readonly lastAt: number;
-  /** Requests that have not ended. */
+  /** Number of unfinished requests. */
   readonly inFlight: number;
 }
 
-/** How an upstream does. */
+/** The status of an upstream. */
 export interface UpstreamStatus {
   readonly name: string;
   readonly requests: number;
   readonly failures: number;
-  /** Status of its last answer. */
+  /** Status of its last response. */
   readonly lastStatus?: number;
 }
 
-/** What the gateway has done since it started. */
+/** Totals since the gateway started. */
 export interface GatewayTotals {
   readonly requests: number;
   readonly failures: number;
   /** Edits of windows. */
   readonly edits: number;
-  /** Overflows and refused blocks that clients never saw. */
+  /** Overflows and refused blocks that were repaired without reaching the client. */
   readonly healed: number;
   readonly savedTokens: number;
   readonly savedCost: number;
 }
 
-/** How the gateway does. */
+/** The status of the gateway. */
 export interface GatewayStatus {
   readonly url: string;
   readonly startedAt: number;
-  /** False while it drains. */
+  /** False while the gateway drains. */
   readonly isOpen: boolean;
-  /** Requests that have not ended. */
+  /** Number of unfinished requests. */
   readonly inFlight: number;
   readonly totals: GatewayTotals;
   readonly upstreams: readonly UpstreamStatus[];
-  /** The one that was used last first; bounded by whoever tells it. */
+  /** Most recently used first; the source limits their number. */
   readonly threads: readonly ThreadStatus[];
 }

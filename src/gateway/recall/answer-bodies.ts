@@ -8,15 +8,15 @@ import type { UpstreamAnswer } from "../upstream/send-upstream.ts";
 import { faultOfError } from "./round-failure.ts";
 import { MOST_ROUNDS, type RoundsOfCall } from "./rounds-of-call.ts";
 
-/** An answer that was read. */
+/** A response that has been read. */
 interface Read {
   readonly answer: UpstreamAnswer;
   readonly raw: Buffer;
-  /** In plain, if it can be had. */
+  /** The decoded text, if it can be decoded. */
   readonly text: string | undefined;
 }
 
-/** Answers with one body for all rounds. */
+/** Sends the client a single body for all rounds of a reply. */
 export async function answerBodies(
   admitted: Admitted,
   parts: ExchangeParts,
@@ -62,7 +62,7 @@ async function readAnswer(
   return { answer, raw, text: decoded?.toString("utf8") };
 }
 
-/** Sends a text in place of what came, or the very bytes where it is the same. */
+/** Sends `shown` in place of the received text, or the original bytes where both are equal. */
 function send(
   { response, trace }: Admitted,
   { answer, raw, text }: Read,

@@ -5,7 +5,7 @@ import { answerBodies } from "./answer-bodies.ts";
 import { answerStream, isStream } from "./answer-stream.ts";
 import type { RoundsOfCall } from "./rounds-of-call.ts";
 
-/** Hands a reply to the client as one, however many rounds it takes, while what the client sees is written down. */
+/** Relays a reply to the client as one, however many rounds it takes, and records the version that the client sees. */
 export async function answerRounds(
   admitted: Admitted,
   parts: ExchangeParts,

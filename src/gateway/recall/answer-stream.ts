@@ -10,13 +10,16 @@ import { faultOfAnswer, faultOfError } from "./round-failure.ts";
 import type { OwnRound } from "./rounds/joiner.ts";
 import type { RoundsOfCall } from "./rounds-of-call.ts";
 
-/** What comes of one round: another, an end that the client has seen, or one that it has to be told. */
+/**
+ * The outcome of one round: another round follows, the client has seen the end, or the client must be told of a
+ * failure.
+ */
 type AfterRound =
   | { readonly type: "again"; readonly own: OwnRound }
   | { readonly type: "over" }
   | { readonly type: "broken"; readonly fault: Fault };
 
-/** Hands on the streams of all rounds as one. */
+/** Relays the streams of all rounds as one. */
 export async function answerStream(
   admitted: Admitted,
   parts: ExchangeParts,
@@ -60,7 +63,7 @@ async function relayRound(
       own = stream.next();
       return own !== undefined || (isLater && !stream.hasEnded);
     },
-    // Words that were said in earlier rounds are not lost with a later one.
+    // Text of earlier rounds must not be lost because a later round fails.
     mends: () => isLater,
   });
   trace.ending = relayed.ending;
@@ -73,7 +76,7 @@ async function relayRound(
   return { type: "broken", fault: faultOfCut(relayed.failure?.message) };
 }
 
-/** The next round's answer, or why there is none. */
+/** The response of the next round, or the fault that prevented it. */
 async function nextRound(
   admitted: Admitted,
   parts: ExchangeParts,
@@ -92,14 +95,14 @@ async function nextRound(
   }
 }
 
-/** Ends the reply with what was said, or with what went wrong if that was nothing. */
+/** Events that end the reply after the text sent so far, or a fault event if there was none. */
 function lastWords({ stream }: RoundsOfCall, answering: Answering, fault: Fault): Buffer {
   const ending = stream.finish();
   if (ending) return shownBytes(ending, answering) ?? Buffer.alloc(0);
   return Buffer.from(answering.api.faultEvent(fault));
 }
 
-/** Writes down what is shown, and gives its bytes. */
+/** Records the shown events and returns their bytes. */
 function shownBytes(
   events: readonly WireEvent[],
   { api, recorder, mostTokens, change, behind }: Answering,
@@ -128,7 +131,7 @@ function endWith(response: ServerResponse, bytes: Buffer): Promise<void> {
   });
 }
 
-/** True for a stream of events. */
+/** True for an event stream. */
 export function isStream({ rawHeaders }: UpstreamAnswer): boolean {
   return /^\s*text\/event-stream\b/i.test(headerOf(rawHeaders, "content-type") ?? "");
 }

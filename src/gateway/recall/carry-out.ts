@@ -4,23 +4,23 @@ import type { OwnAnswer, OwnCall } from "./rounds/joiner.ts";
 import { EXPAND, MOST_RESULTS } from "./tools.ts";
 import { withinTime } from "./within-time.ts";
 
-/** Calls of one round that are carried out; all of them together get so much time. */
+/** Limits of one round: calls carried out, and time for all of them together. */
 const MOST_CALLS = 8;
 const TIMEOUT_MS = 8_000;
-/** Of that, for indexing what is new. */
+/** The part of that time reserved for indexing new entries. */
 const WAIT_MS = 2_000;
 
-/** Whose memory is asked. */
+/** The memory to query, and the conversation that queries it. */
 export interface Asking {
   readonly memory: Pick<AgentMemory, "recall" | "expand">;
   /** The conversation, for references that name only an entry of it. */
   readonly session: SessionId;
   readonly signal: AbortSignal;
-  /** True if no more calls of this reply are carried out. */
+  /** True if no further calls of this reply will be carried out. */
   readonly isLast: boolean;
 }
 
-/** Carries out the calls of one round. Whatever goes wrong is told in a sentence; never throws. */
+/** Carries out the calls of one round. Failures become a sentence for the model; never throws. */
 export async function carryOut(calls: readonly OwnCall[], asking: Asking): Promise<readonly OwnAnswer[]> {
   const { signal, isLast } = asking;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);

@@ -12,12 +12,12 @@ import type { Call } from "../thread/call.ts";
 import type { LookedBack } from "./look-back.ts";
 
 const MOST_TOKENS = 2_000;
-/** What is recalled for one message may take so much of the window. */
+/** Maximum share of the window for the context recalled for one message. */
 const SHARE = 0.02;
 
 /**
- * What was found, as a delimited block of at most so many tokens, without what the model is shown anyway; undefined if nothing
- * is left.
+ * The hits as a delimited block of at most `roomTokens`, without content that the model sees anyway; undefined if
+ * nothing is left.
  */
 export async function contextFor(
   { words, hits }: LookedBack,
@@ -26,7 +26,7 @@ export async function contextFor(
 ): Promise<string | undefined> {
   if (hits.length === 0) return undefined;
   const shown = await shownIn(call);
-  // A file that is named and stands in the window need not be looked for.
+  // A file that the message names and the window contains need not be recalled.
   if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
   const budgetTokens = Math.floor(Math.min(MOST_TOKENS, call.asked.room.window * SHARE, roomTokens));
   if (budgetTokens < 1) return undefined;

@@ -1,14 +1,17 @@
-/** What a provider that keeps replies has to be told when a client goes on from one that it saw only in part. */
+/**
+ * The actual end of a stored reply of which the client saw only a part; the provider needs it when the client
+ * continues.
+ */
 export interface HiddenEnd {
-  /** The reply that the conversation really ended with. */
+  /** Id of the reply that the conversation actually ended with. */
   readonly last: string;
-  /** Calls of ours in it that nobody has answered. */
+  /** Ids of unanswered calls of the gateway's tools in that reply. */
   readonly unanswered: readonly string[];
 }
 
 const MOST = 64;
 
-/** By the id that clients were told, where what they saw is not all there was. */
+/** Actual ends by the reply id that the client saw, for replies that the client saw only in part. */
 export class HiddenEnds {
   readonly #ends = new Map<string, HiddenEnd>();
 

@@ -3,8 +3,8 @@ import { costOfUsage, type Kernel, type ModelFacts, type Usage } from "../../ind
 import type { Api, ApiName, JsonObject, ReplyReader } from "../api/api.ts";
 
 /**
- * A reader of what the client sees of several rounds. Its usage is that of the first round that was sent with the window as
- * it is, with the output and the cost of all.
+ * A reader of the reply that the client sees for several rounds. Its usage is that of the first round sent with the
+ * current window, with the output tokens and cost of all rounds.
  */
 export function joinedReader(
   api: Api,

@@ -9,9 +9,9 @@ import { recallSettings } from "./settings.ts";
 import { threadRecall } from "./thread-recall.ts";
 import { withinTime } from "./within-time.ts";
 
-/** What was found for new words of the user. */
+/** Search results for a new message of the user. */
 export interface LookedBack {
-  /** Place of the message among those of the request. */
+  /** Index of the message in the request. */
   readonly place: number;
   readonly words: string;
   /** Best first. */
@@ -19,14 +19,15 @@ export interface LookedBack {
 }
 
 const TIMEOUT_MS = 5_000;
-/** Of that, for indexing what is new. */
+/** The part of that time reserved for indexing new entries. */
 const WAIT_MS = 1_000;
-/** Far more than is shown: what the window has is left out later. */
+/** Far more than is shown, because content of the window is removed later. */
 const MOST_TOKENS = 20_000;
 
 /**
- * Looks for what new words of the user refer to, before they are stored: afterwards they would find themselves. Undefined
- * where that is off, where they refer to nothing, and where they were looked at before.
+ * Searches memory for the content that a new message of the user refers to. Runs before the message is stored, since it
+ * would otherwise find itself. Undefined if context is off, if the message refers to nothing, or if it was searched for
+ * before.
  */
 export async function lookBack(
   { principal, trace, signal }: Pick<Admitted, "principal" | "trace" | "signal">,
@@ -50,7 +51,7 @@ export async function lookBack(
   return { place: last.index, words, hits: found?.hits ?? [] };
 }
 
-/** Memory whose recalls note how many entries they could not look at. */
+/** A memory whose recalls record in the trace how many entries were not yet indexed. */
 function tracing(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
   return {
     recall: async (question, options) => {

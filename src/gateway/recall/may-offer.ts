@@ -3,13 +3,13 @@ import type { ReadRequest } from "../exchange/read-request.ts";
 import { isOwnTool } from "./tools.ts";
 
 const OPEN_LIST = 0x5b;
-/** Fields of requests whose answers are not read here, or whose conversation is kept elsewhere. */
+/** Fields of requests whose replies are not read here, or whose conversation is stored elsewhere. */
 const ELSEWHERE = ["background", "conversation", "thread", "functions", "function_call"];
 const FORMATS = ["response_format", "output_format", "output_config"];
 
 /**
- * True if the model of a request may be given tools of ours: it is free to choose what it calls, no tool of the client has
- * such a name, and the reply is not bound to a form by a client without tools.
+ * True if the model of a request may be offered the gateway's tools: it is free to choose its calls, no tool of the
+ * client has such a name, and no client without tools requires a reply of a fixed form.
  */
 export function mayOffer({ said, fields, facts }: Pick<ReadRequest, "said" | "fields" | "facts">): boolean {
   const { cut, messages } = said;
@@ -21,7 +21,7 @@ export function mayOffer({ said, fields, facts }: Pick<ReadRequest, "said" | "fi
   if (ELSEWHERE.some((name) => all[name] !== undefined && all[name] !== null && all[name] !== false))
     return false;
   if (facts.toolNames.length === 0 && isFormed(all)) return false;
-  // The model goes on with words that the client has begun.
+  // The last message is a prefill that the model continues.
   return messages.at(-1)?.role !== "assistant";
 }
 

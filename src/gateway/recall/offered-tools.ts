@@ -8,12 +8,12 @@ import { mayOffer } from "./may-offer.ts";
 import { recallSettings } from "./settings.ts";
 import { toolsFor } from "./tools.ts";
 
-/** Tools of ours may take so much of a window; a smaller one is left to the client. */
+/** Maximum share of a window for the gateway's tools; a smaller window gets none. */
 const SHARE = 0.05;
 
 /**
- * A request with the tools of ours that its model is given among those that its window has to hold; the very same where it
- * gets none.
+ * Adds the gateway's tools to a request, so that they count in its window. Returns the same object if the model gets
+ * none.
  */
 export function withOfferedTools(
   asked: Asked,

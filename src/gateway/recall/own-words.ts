@@ -1,13 +1,13 @@
 import type { MessageInput } from "../../index.ts";
 
-/** Elements that agents put into messages of the user: reminders, what the editor shows, the state of the machine. */
+/** Elements that agents add to user messages: reminders, editor state, machine state. */
 const ADDED =
   /<((?:system|environment|ide|local-command|editor|workspace)[-_][\w-]*|user_instructions|command-(?:name|message)|INSTRUCTIONS)\b[^>]*>[\s\S]*?<\/\1>/gi;
 const COMMAND = /^\s*\/context\s/;
 
 /**
- * What a person has written in a message, without what the agent added; undefined where nothing is left, or where tools
- * have answered. A "/context …" of theirs stands for all of it.
+ * The text that a person wrote in a message, without the agent's additions; undefined if nothing is left, or if the
+ * message has tool results. A part that begins with "/context" replaces the whole text.
  */
 export function ownWords({ role, text, parts = [] }: MessageInput): string | undefined {
   if (role !== "user" || parts.some(({ type }) => type === "tool-result")) return undefined;

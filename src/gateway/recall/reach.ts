@@ -4,19 +4,22 @@ import type { GatewayConfig } from "../config/config.ts";
 import { sessionPrefix } from "../thread/names.ts";
 import { markOf } from "../thread/session-mark.ts";
 
-/** The newest sessions that are looked at where their kind counts. */
+/** Number of newest sessions to inspect where their kind counts. */
 const MOST_SESSIONS = 10_000;
 const PAGE = 1_000;
 
-/** What tools may look at: the person's own sessions, and indexed files only where everyone who comes in is one person. */
+/**
+ * The scope of the gateway's tools: the principal's own sessions, and indexed files only if the gateway has no tokens
+ * and so serves a single person.
+ */
 export function reachOf(principal: string, { tokens }: Pick<GatewayConfig, "tokens">): MemoryScope {
   const prefix = sessionPrefix(principal);
   return tokens.length > 0 ? { prefix } : { prefix, files: [parse(process.cwd()).root] };
 }
 
 /**
- * The same without what clients asked for themselves: a request for a title repeats the very words that something is
- * sought for, and would be found in place of what they refer to.
+ * The same scope without requests that clients made for themselves: a request for a title repeats the very words of the
+ * query and would be found instead of the content that they refer to.
  */
 export async function talksWithin(
   { prefix = "", files }: MemoryScope,

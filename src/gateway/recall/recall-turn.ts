@@ -12,21 +12,23 @@ import { recallSettings } from "./settings.ts";
 import { threadRecall } from "./thread-recall.ts";
 import { sentTexts, textBehind, toldPieces, withTextBehind } from "./told-pieces.ts";
 
-/** What is recalled for one request. */
+/** The additions of recall to one request. */
 export interface RecallTurn {
-  /** True if the model was given tools of ours. */
+  /** True if the model was offered the gateway's tools. */
   readonly hasTools: boolean;
-  /** What of the body changes, `elements` of later rounds included. */
+  /** Adds the recalled content and the `elements` of later rounds to the changes of a body. */
   changes(changes: BodyChanges, elements?: readonly JsonObject[]): BodyChanges;
-  /** Estimated tokens of what was put to the user's words, and of later rounds. Tools count as those of the client do. */
+  /**
+   * Estimated tokens of the context added to user messages, and of later rounds. Tools count with the client's tools.
+   */
   tokens(elements?: readonly JsonObject[]): number;
-  /** Leaves out from now on what the client did not ask for; false if there is nothing of it. */
+  /** Removes the tools and the context, which the client did not ask for; false if there are none. */
   drop(): boolean;
 }
 
 /**
- * Prepares what is recalled for a request: context for new words of the user, and tools; undefined where both are off. The
- * context gets what room the window has left, and none where it has none.
+ * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
+ * The context may only use the room left in the window.
  */
 export async function beginRecall(
   parts: Pick<ExchangeParts, "config">,
@@ -85,7 +87,7 @@ export async function beginRecall(
     },
     drop() {
       if (!tools && told.size === 0) return false;
-      // For good: what is sent and left out by turns costs the provider's cache each time.
+      // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
       if (told.size > 0) own.told.forget(asked.said.messages, [...told.keys()]);
       tools = undefined;
       told = new Map();
@@ -94,7 +96,7 @@ export async function beginRecall(
   };
 }
 
-/** Finds out what the newest words are told; what was told before stays as long as there is room for it. */
+/** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */
 async function tellContext(call: Call, found: LookedBack | undefined): Promise<void> {
   const { thread, asked, pieces, roomTokens = 0 } = call;
   const { messages } = asked.said;
@@ -116,7 +118,7 @@ function tokensOf(texts: ReadonlyMap<number, string>): number {
   return [...texts.values()].reduce((sum, text) => sum + estimateText(text), 0);
 }
 
-/** The input of a request that was a plain text, which is the last of what is sent. */
+/** The input of a request whose client sent plain text, which is the last item sent. */
 function listedInput(
   api: ApiName,
   { pieces = [] }: BodyChanges,
@@ -130,7 +132,7 @@ function listedInput(
   return [...items.slice(0, -1), withTextBehind(api, last, text), ...behind];
 }
 
-/** The input of a request that is a plain text; undefined if it stays as it came. */
+/** The input of a request that is plain text; undefined if it stays unchanged. */
 function plainInput(
   { asked }: Call,
   told: ReadonlyMap<number, string>,

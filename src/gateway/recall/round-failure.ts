@@ -21,15 +21,15 @@ const KINDS: Readonly<Record<number, Fault["kind"]>> = {
   504: "timeout",
 };
 
-/** Statuses that say that a request is not as it should be. */
+/** Statuses that blame the request. */
 const OF_REQUEST: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 
-/** True for a failure that is about what was sent, so that another request may go through. */
+/** True for a failure caused by the request, so that a different request may succeed. */
 export function isOfRequest(failure: ProviderFailure): boolean {
   return overflowOf(failure) !== undefined || OF_REQUEST.has(failure.status);
 }
 
-/** What an upstream has answered instead of a round, for a client whose reply has begun. */
+/** The fault that reports the failed response of a later round to a client whose reply has already begun. */
 export async function faultOfAnswer(
   { answer, refusal }: Answered,
   { signal }: Pick<Admitted, "signal">,
@@ -42,7 +42,7 @@ export async function faultOfAnswer(
   return { status, kind, message };
 }
 
-/** A round that is no stream of events is none. */
+/** Any response that is not an event stream counts as a failure. */
 async function failureIn(
   { body, status }: UpstreamAnswer,
   signal: AbortSignal,
@@ -53,7 +53,7 @@ async function failureIn(
   return failureOf(status, decoded?.toString("utf8") ?? "");
 }
 
-/** What went wrong between two rounds; throws what is no failure of an upstream. */
+/** The fault for an error between two rounds; rethrows errors that do not come from an upstream. */
 export function faultOfError(error: unknown, upstream: string): Fault {
   if (error instanceof FaultError) return error.fault;
   if (error instanceof UpstreamError) return faultOfUpstream(error, { name: upstream });

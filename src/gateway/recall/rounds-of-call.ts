@@ -12,23 +12,22 @@ import { ROUND_FORMS } from "./rounds/round-forms.ts";
 import { threadRecall } from "./thread-recall.ts";
 import { answersWithin } from "./within-room.ts";
 
-/** How many rounds may follow the first of a reply. */
+/** Maximum number of rounds after the first of a reply. */
 export const MOST_ROUNDS = 4;
 
-/** What rounds are sent with. */
 export interface RoundParts {
   readonly call: Call;
   readonly recalled: RecallTurn;
-  /** Sends the request again with more elements behind it, healed where it is refused. */
+  /** Sends the request again with more elements at its end, and repairs it if it is refused. */
   readonly sendAgain: (elements: readonly JsonObject[]) => Promise<Answered>;
 }
 
-/** The rounds of one reply that the client does not see: carries out their calls and sends what follows. */
+/** The rounds that the client sees as one reply: carries out the calls of each round and sends the next. */
 export class RoundsOfCall {
   readonly form: RoundForm;
   /** The reply as the client sees it, if it is a stream. */
   readonly stream: StreamJoiner;
-  /** The replies of all rounds, if they are none. */
+  /** The replies of all rounds, if they are not streams. */
   readonly bodies: JsonObject[] = [];
   readonly #admitted: Admitted;
   readonly #parts: ExchangeParts;
@@ -46,24 +45,24 @@ export class RoundsOfCall {
     this.#own = own;
   }
 
-  /** What each round has used, as the provider wrote it. */
+  /** Usage of each round, as the provider reported it. */
   get usages(): readonly JsonObject[] {
     if (this.bodies.length === 0) return this.stream.usages;
     return this.bodies.map((body) => this.form.readBody(body).usage ?? {});
   }
 
-  /** The first round that was sent with the window as it is now: what it used tells how large that is. */
+  /** The first round sent with the current window; its usage measures the size of that window. */
   get windowRound(): number {
     return this.#windowRound;
   }
 
-  /** True if the client has seen words, or will. */
+  /** True if the client has seen text, or will. */
   get hasSaid(): boolean {
     if (this.bodies.length === 0) return this.stream.hasSaid;
     return this.bodies.some((body) => this.form.readBody(body).hasSaid);
   }
 
-  /** Answers a round and sends the next. Throws what sending throws. */
+  /** Carries out the calls of a round and sends the next one. Throws the errors of sending. */
   async answer({ calls, elements }: OwnRound): Promise<Answered> {
     const { principal, signal, trace } = this.#admitted;
     const { kernel, config } = this.#parts;
@@ -85,7 +84,7 @@ export class RoundsOfCall {
     return this.#sendPlain(answered);
   }
 
-  /** Where nothing was said so far, the request goes out once more as if there had been no tools of ours. */
+  /** If no text was sent so far, repeats the request without the gateway's tools. */
   async #sendPlain({ answer }: Answered): Promise<Answered> {
     const { recalled, sendAgain } = this.#own;
     answer.body.destroy();
@@ -94,7 +93,7 @@ export class RoundsOfCall {
     return sendAgain([]);
   }
 
-  /** Leaves a note for people of what the client has not seen, and remembers how the reply really ended. */
+  /** Adds a note about the hidden rounds to the session, and remembers the actual end of the reply. */
   async end(): Promise<void> {
     const { thread } = this.#own.call;
     const end = this.bodies.length > 0 ? this.form.bodyEnd(this.bodies) : this.stream.end;

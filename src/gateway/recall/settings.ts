@@ -2,7 +2,7 @@ import type { ApiName } from "../api/api.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 
-/** What is recalled for a conversation. */
+/** The kinds of recall that a conversation gets. */
 export interface RecallSettings {
   readonly tools: boolean;
   readonly context: boolean;
@@ -10,7 +10,7 @@ export interface RecallSettings {
 
 const NOTHING: RecallSettings = { tools: false, context: false };
 
-/** What is recalled for requests of an API. Questions of a client itself, beside a conversation, get nothing. */
+/** The settings for requests of an API. Requests that a client makes for itself get no recall. */
 export function recallSettings(
   { recall, routes, dryRun }: GatewayConfig,
   api: ApiName,

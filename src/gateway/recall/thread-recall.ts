@@ -3,13 +3,13 @@ import type { Thread } from "../thread/thread.ts";
 import { HiddenEnds } from "./hidden-ends.ts";
 import { ToldTexts } from "./told-texts.ts";
 
-/** What is remembered of a conversation between its requests; it goes with its thread. */
+/** Recall state of a thread between its requests. */
 export class ThreadRecall {
   readonly told = new ToldTexts();
   readonly hiddenEnds = new HiddenEnds();
   #memory: { readonly memory: AgentMemory; readonly reach: string } | undefined;
 
-  /** Memory for the tools; it knows the references that it has shown. */
+  /** The memory that the tools search; it resolves the references that it has shown. */
   memory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
     const reach = JSON.stringify(scope);
     if (this.#memory?.reach !== reach) this.#memory = { memory: openMemory(kernel, principal, scope), reach };
@@ -19,7 +19,7 @@ export class ThreadRecall {
 
 const known = new WeakMap<Thread, ThreadRecall>();
 
-/** What is remembered of a thread. */
+/** The recall state of a thread. */
 export function threadRecall(thread: Thread): ThreadRecall {
   const found = known.get(thread) ?? new ThreadRecall();
   known.set(thread, found);
@@ -29,7 +29,7 @@ export function threadRecall(thread: Thread): ThreadRecall {
 function openMemory(kernel: Kernel, principal: string, scope: MemoryScope): AgentMemory {
   return new AgentMemory({
     memory: kernel.memory,
-    // An agent's own memories are always shown: each principal is an agent of its own, never "default".
+    // An agent's own memories are always shown, so each principal is a separate agent, never "default".
     memories: kernel.memories(`gateway:${principal}`),
     find: (session) => kernel.find(session),
     restore: (part) => kernel.blobs.restore(part),

@@ -3,7 +3,7 @@ import type { ApiName, JsonObject } from "../api/api.ts";
 import { elementAt, type WireMessages } from "../body/wire-message.ts";
 import type { Piece } from "../thread/outgoing.ts";
 
-/** An element of the user with a text behind what it says. */
+/** A user element with a text appended to its content. */
 export function withTextBehind(api: ApiName, element: JsonObject, text: string): JsonObject {
   const { content } = element;
   if (typeof content === "string") return { ...element, content: textBehind(content, text) };
@@ -11,12 +11,11 @@ export function withTextBehind(api: ApiName, element: JsonObject, text: string):
   return { ...element, content: [...arrayOf(content), { type, text }] };
 }
 
-/** A text behind another. */
 export function textBehind(said: string, text: string): string {
   return `${said}\n\n${text}`;
 }
 
-/** Those of the texts whose message goes out, by its place; all do if the request goes out as it came. */
+/** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
 export function sentTexts(
   { messages }: WireMessages,
   pieces: readonly Piece[] | undefined,
@@ -32,7 +31,10 @@ export function sentTexts(
   return new Map([...told].filter(([place]) => isSent((messages[place]?.to ?? 0) - 1)));
 }
 
-/** The pieces of a request with texts behind some of its messages, given by their place; all else are the same slices. */
+/**
+ * The pieces of a request with texts appended to some messages, given by index; all other messages stay slices of the
+ * body.
+ */
 export function toldPieces(
   api: ApiName,
   { cut, messages }: WireMessages,

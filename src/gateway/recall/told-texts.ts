@@ -1,19 +1,22 @@
 import type { WireMessage } from "../body/wire-message.ts";
 
-/** So many are sent with a conversation; of more, the older half is left out at once, for each change costs the cache. */
+/**
+ * Maximum number of texts sent with a conversation. Beyond it, the older half is dropped at once, since every change
+ * invalidates the provider's cache.
+ */
 const MOST = 12;
 const KEPT = 6;
 
 /**
- * What was put to the words of the user, by message: it is sent again with every later request, so that all before the
- * newest message stays as the provider knows it.
+ * Context added to user messages, by message. It is repeated in every later request, so that everything before the
+ * newest message stays in the provider's cache.
  */
 export class ToldTexts {
   readonly #texts = new Map<string, string>();
-  /** Messages for which nothing was found are not looked at twice. */
+  /** Messages without results, which are not searched for again. */
   readonly #silent = new Set<string>();
 
-  /** The text of each message that has one, by the place of the message. */
+  /** The text of each message that has one, by the index of the message. */
   of(messages: readonly WireMessage[]): ReadonlyMap<number, string> {
     const found = new Map<number, string>();
     if (this.#texts.size === 0) return found;
@@ -24,13 +27,13 @@ export class ToldTexts {
     return found;
   }
 
-  /** True if a message was looked at before. */
+  /** True if a message was searched for before. */
   knows(messages: readonly WireMessage[], { index }: WireMessage): boolean {
     const name = namesOf(messages).get(index) ?? "";
     return this.#texts.has(name) || this.#silent.has(name);
   }
 
-  /** Notes what a message was told; undefined for nothing. */
+  /** Stores the text added to a message; undefined for none. */
   tell(messages: readonly WireMessage[], { index }: WireMessage, text: string | undefined): void {
     const name = namesOf(messages).get(index);
     if (name === undefined) return;
@@ -45,7 +48,7 @@ export class ToldTexts {
     for (const old of [...this.#texts.keys()].slice(0, -KEPT)) this.#texts.delete(old);
   }
 
-  /** Takes back what some messages were told, given by their places; it is not looked for again. */
+  /** Removes the texts of some messages, given by index; these messages are not searched for again. */
   forget(messages: readonly WireMessage[], places: readonly number[]): void {
     for (const place of places) {
       const message = messages[place];
@@ -57,7 +60,7 @@ export class ToldTexts {
   }
 }
 
-/** Messages of the user by what they say; the same words said again are another message. */
+/** Names user messages by their key; a repeated message gets a name of its own. */
 function namesOf(messages: readonly WireMessage[]): ReadonlyMap<number, string> {
   const times = new Map<string, number>();
   const names = new Map<number, string>();

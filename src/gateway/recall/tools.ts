@@ -1,10 +1,10 @@
 import type { ApiName, JsonObject } from "../api/api.ts";
 
-/** The tools that the gateway carries out itself, by their names. */
+/** Names of the tools that the gateway carries out itself. */
 export const RECALL = "longhaul_recall";
 export const EXPAND = "longhaul_expand";
 
-/** Most results of one recall. */
+/** Maximum number of results of one recall. */
 export const MOST_RESULTS = 20;
 
 interface Tool {
@@ -67,12 +67,12 @@ const FORMS: Readonly<Record<ApiName, (tool: Tool) => JsonObject>> = {
   }),
 };
 
-/** The tools as an API takes them. */
+/** The tools in the format of an API. */
 export function toolsFor(api: ApiName): readonly JsonObject[] {
   return TOOLS.map(FORMS[api]);
 }
 
-/** True for the name of a tool of ours. */
+/** True for the name of one of the gateway's tools. */
 export function isOwnTool(name: unknown): boolean {
   return name === RECALL || name === EXPAND;
 }

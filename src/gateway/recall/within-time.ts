@@ -1,4 +1,4 @@
-/** Does something for so long at most; undefined if it takes longer, fails, or nobody waits for it any more. */
+/** Runs `work` with a timeout; undefined if it takes too long, fails, or the signal aborts. */
 export async function withinTime<Result>(
   timeoutMs: number,
   signal: AbortSignal,

@@ -6,14 +6,14 @@ import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 /** A message without its secrets. */
 export interface RedactedInput {
   readonly message: MessageInput;
-  /** The kind of each secret that was taken out. */
+  /** The kind of each removed secret. */
   readonly found: readonly string[];
 }
 
 /**
- * Takes secrets out of all that a message says: text, reasoning, what tools are asked and what they answer, foreign parts and
- * its `meta`. Bytes of media and signatures of providers stay as they are, and so does a message without secrets: it is
- * returned as it came. A secret that is cut in two by a border of parts is not seen.
+ * Removes secrets from all text of a message: text, reasoning, tool inputs and outputs, foreign parts and `meta`. Bytes
+ * of media and signatures of providers stay unchanged; a message without secrets is returned as the same object. A
+ * secret that is split across two parts is not found.
  */
 export function redactInput(message: MessageInput): RedactedInput {
   const found: string[] = [];
@@ -75,7 +75,7 @@ function redactFields(fields: { readonly [key: string]: Json }, text: RedactText
   );
 }
 
-/** In JSON the name of a secret stands apart from it. */
+/** In JSON, the name of a secret is separate from its value, so both are joined for the check. */
 function redactNamed(name: string, value: string, text: RedactText): string {
   const clean = text(value);
   if (clean !== value || value.length > 512 || clean.includes(MARK)) return clean;

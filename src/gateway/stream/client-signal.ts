@@ -1,6 +1,9 @@
 import type { ServerResponse } from "node:http";
 
-/** Fires when the client has gone before its response was sent. Signals joined of others would cost several times as much. */
+/**
+ * Aborts when the client disconnects before its response was sent. `AbortSignal.any` would be several times as
+ * expensive.
+ */
 export function clientSignal(response: ServerResponse, controller = new AbortController()): AbortSignal {
   const { socket } = response.req;
   const onClose = () => {

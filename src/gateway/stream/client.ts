@@ -2,44 +2,44 @@ import type { ServerResponse } from "node:http";
 import { ByteCollector } from "../body/byte-collector.ts";
 import type { Listening } from "./listening.ts";
 
-/** How long a client whose answer is cut may take to accept what it was sent before. */
+/** How long a client may take to accept the bytes already sent after its response is cut off. */
 const LAST_WORDS_MS = 1_000;
 
-/** Pieces that are written as they come in one round of the event loop; those after them are joined if they are small. */
+/** Number of chunks written individually per turn of the event loop; later small chunks are joined. */
 const MAX_SINGLE_PIECES = 64;
 const SMALL_BYTES = 512;
 const JOINED_BYTES = 16_384;
 
-/** What happens at a client. */
+/** Events at the client's side. */
 export interface ClientEvents {
-  /** It takes bytes again. */
+  /** The client accepts bytes again. */
   onReady(): void;
-  /** It went away, or takes nothing any more. */
+  /** The client disconnected, or no longer accepts bytes. */
   onLost(how: "client-gone" | "client-stalled"): void;
-  /** All of the response has been handed over. */
+  /** The whole response has been handed to the operating system. */
   onFinished(): void;
 }
 
 /** The client's side of a relay. */
 export interface Client {
-  /** Bytes of the body that were sent. */
+  /** Body bytes sent. */
   readonly bytes: number;
-  /** When the first of them was. */
+  /** Time of the first body byte, as from `performance.now()`. */
   readonly firstByteAt: number | undefined;
-  /** True while it has not taken what it was sent. */
+  /** True while the client has not accepted the bytes already sent. */
   readonly isFull: boolean;
-  /** What is sent from now on in this round of the event loop goes out at its end, before what is put off to it later. */
+  /** Delays all bytes sent in this turn of the event loop to its end, ahead of any later `setImmediate` callback. */
   gather(): void;
   send(bytes: Uint8Array | string): void;
-  /** Hands over what waits to be joined with more. */
+  /** Writes the bytes that wait to be joined. */
   flush(): void;
   /** Ends the response; `onFinished` or `onLost` follows. */
   end(rawTrailers: readonly string[]): void;
-  /** Breaks the response off behind what was sent, so that the client sees that it is not whole. */
+  /** Closes the connection after the bytes already sent, so that the client sees an incomplete response. */
   cut(): void;
 }
 
-/** Opens the client's side of a relay. Nothing is listened to any more when `listening` ends. */
+/** Opens the client's side of a relay; it stops listening when `listening` ends. */
 export function openClient(
   response: ServerResponse,
   idleMs: number,
@@ -51,7 +51,7 @@ export function openClient(
   let bytes = 0;
   let firstByteAt: number | undefined;
   let isFull = false;
-  /** Pieces of this round of the event loop, and those of them that wait to be written as one. */
+  /** Number of chunks in this turn of the event loop, and the chunks that wait to be joined. */
   let pieces = 0;
   const crumbs = new ByteCollector();
 
@@ -67,7 +67,7 @@ export function openClient(
     pieces = 0;
     flush();
   };
-  // The socket's own timer sees each byte that leaves, where events tell only of whole writes.
+  // The socket's own timer notices every byte sent; stream events report only whole writes.
   const wait = () => {
     isFull = true;
     response.socket?.setTimeout(idleMs);
@@ -130,7 +130,7 @@ export function openClient(
   };
 }
 
-/** What is written in one round of the event loop goes out at once: head, events and end are one call to the system. */
+/** Combines all writes of one turn of the event loop, so that head, events and end take one system call. */
 function writeTogether({ socket }: ServerResponse): void {
   if (!socket || socket.writableCorked > 0) return;
   socket.cork();

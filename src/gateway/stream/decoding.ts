@@ -4,16 +4,16 @@ import type { RawHeaders } from "../upstream/hop-by-hop.ts";
 import { headerOf } from "../upstream/hop-by-hop.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
 
-/** Streams that undo the codings of a body, one behind the other. */
+/** A chain of streams that undo the content codings of a body. */
 export interface Decoding {
-  /** Where the bytes as they came are put in. */
+  /** Takes the bytes as received. */
   readonly input: Writable;
-  /** Where they come out in plain. */
+  /** Yields the decoded bytes. */
   readonly output: Readable;
   destroy(): void;
 }
 
-/** Opens what undoes the codings of an answer: undefined if it has none. Throws `UpstreamError` for one that is unknown. */
+/** Opens the decoding of a response; undefined if it has no coding. Throws `UpstreamError` for an unknown coding. */
 export function openDecoding(
   rawHeaders: RawHeaders,
   onFailure: (error: UpstreamError) => void,

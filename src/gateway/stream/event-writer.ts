@@ -2,15 +2,15 @@ import { UpstreamError } from "../upstream/upstream-error.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { SseSplitter } from "./sse-splitter.ts";
 
-/** Sends the events of a stream as they are to be sent. */
+/** Transforms and sends the events of a stream. */
 export interface EventWriter {
-  /** Returns why the bytes are no stream of events that can be held. */
+  /** Returns an error if the bytes do not form a stream of events within the size limit. */
   push(bytes: Buffer): UpstreamError | undefined;
-  /** Sends what is left at the end of a stream. */
+  /** Sends the remaining bytes at the end of a stream. */
   end(): UpstreamError | undefined;
 }
 
-/** Opens a writer; what `transform` throws comes through. */
+/** Opens a writer; errors of `transform` are rethrown. */
 export function openEventWriter(
   transform: (event: SseEvent) => Uint8Array | string | undefined,
   send: (bytes: Uint8Array) => void,

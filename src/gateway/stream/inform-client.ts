@@ -1,13 +1,13 @@
 import type { IncomingMessage, InformationEvent, ServerResponse } from "node:http";
 import { answerHeaders } from "../upstream/hop-by-hop.ts";
 
-/** "100 Continue" is between the client and the gateway, and "101 Switching Protocols" is for nobody. */
+/** "100 Continue" concerns only the client and the gateway, and "101 Switching Protocols" is never forwarded. */
 const FIRST_PASSED_ON = 102;
-/** An upstream that says more before it answers is not listened to; also a bound for what a slow client has to take. */
+/** Maximum number of informational responses forwarded; also limits the bytes that a slow client must take. */
 const MOST = 100;
 const HEAD_BYTES = 16 * 1_024;
 
-/** Hands on what an upstream says before its answer, as "103 Early Hints", to a client that can be told. */
+/** Forwards informational responses of an upstream, such as "103 Early Hints", to a client that supports them. */
 export function informClient(
   request: Pick<IncomingMessage, "httpVersion">,
   response: ServerResponse,
@@ -16,7 +16,8 @@ export function informClient(
   return ({ statusCode, statusMessage, rawHeaders }) => {
     const { socket } = response;
     if (statusCode < FIRST_PASSED_ON || request.httpVersion !== "1.1" || ++count > MOST) return;
-    // An answer that has begun, or waits behind another on the same connection, can have nothing before it any more.
+    // A response that has begun, or that waits behind another one on the connection, can no longer be preceded by
+    // anything.
     if (!socket || response.headersSent || !socket.writable || socket.writableNeedDrain) return;
     const head = headOf(statusCode, statusMessage, answerHeaders(rawHeaders));
     if (head.length <= HEAD_BYTES) socket.write(head, "latin1");

@@ -13,56 +13,58 @@ import { openTap } from "./tap.ts";
 /** How a relay ended. */
 export type Ending =
   | "complete"
-  /** The upstream's connection ended before its answer did. */
+  /** The upstream's connection closed before its response was complete. */
   | "upstream-cut"
   | "upstream-idle"
   | "client-gone"
-  /** The client took nothing for too long. */
+  /** The client accepted no bytes for too long. */
   | "client-stalled"
-  /** Our own signal ended it. */
+  /** The gateway's own signal stopped the relay. */
   | "stopped";
 
-/** What is relayed, and how. */
+/** The response to relay, and hooks into the relay. */
 export interface RelayOptions {
   readonly answer: UpstreamAnswer;
   readonly response: ServerResponse;
-  /** The head's headers; those of the answer without those of its connection when absent. */
+  /** Headers to send; by default those of the response without hop-by-hop headers. */
   readonly rawHeaders?: RawHeaders | undefined;
   /**
-   * The bytes to send for an event of a stream; undefined leaves it out. Comments pass. An answer that is no stream of
-   * events, or in an unknown encoding, goes as it comes, as everything does without this.
+   * Returns the bytes to send for an event of a stream; undefined omits the event. Comments pass unchanged. A response
+   * that is not an event stream, or has an unknown encoding, is relayed unchanged, as is everything without this
+   * option.
    */
   readonly transform?: ((event: SseEvent) => Uint8Array | string | undefined) | undefined;
-  /** Gets the bytes that come, without their content encoding. They are not to be changed. */
+  /** Receives the relayed bytes without their content encoding; must not modify them. */
   readonly tap?: ((bytes: Buffer) => void) | undefined;
-  /** What to send before the client's connection is broken off because the upstream's was. */
+  /** Returns bytes to send before the client's connection is closed because the upstream failed. */
   readonly lastWords?: ((failure: UpstreamError) => Uint8Array | string | undefined) | undefined;
-  /** Asked when all came: true leaves the response open for another relay, which sends no head. */
+  /** Called after the whole response: true keeps the client's response open for another relay, which sends no head. */
   readonly continues?: (() => boolean) | undefined;
-  /** Asked when the upstream's answer broke off: true leaves the response open all the same, for whoever can end it. */
+  /** Called when the upstream's response broke off: true keeps the client's response open, for the caller to end it. */
   readonly mends?: ((failure: UpstreamError) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Longest silence of the upstream, and longest time for which the client takes nothing. */
+  /** Maximum silence of the upstream, and maximum time without the client accepting bytes. */
   readonly idleMs: number;
-  /** From when `firstByteMs` counts, as `performance.now()` says; the call when absent. */
+  /** Start of `firstByteMs`, as from `performance.now()`; default: the time of the call. */
   readonly startedAt?: number | undefined;
 }
 
-/** What became of a relay. */
+/** The result of a relay. */
 export interface Relayed {
   readonly ending: Ending;
-  /** Bytes of the body that were sent. */
+  /** Body bytes sent. */
   readonly bytes: number;
   readonly firstByteMs: number | undefined;
-  /** Why the upstream's answer is not whole. */
+  /** Why the upstream's response is incomplete. */
   readonly failure: UpstreamError | undefined;
-  /** Why the tap saw no more; the client was not affected. */
+  /** Why the tap stopped early; the client was not affected. */
   readonly tapFailure: unknown;
 }
 
 /**
- * Hands an answer to the client while it comes, no faster than the client takes it. When it resolves, neither side is
- * listened to any more, and an upstream whose answer did not end has been let go. Throws only what `transform` throws.
+ * Relays a response to the client as it arrives, no faster than the client accepts it. When the promise resolves, no
+ * listeners remain on either side, and an unfinished response of the upstream has been destroyed. Throws only the
+ * errors of `transform`.
  */
 export async function relay(options: RelayOptions): Promise<Relayed> {
   const { answer, response, tap: take, signal, idleMs, startedAt = performance.now() } = options;
@@ -115,7 +117,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
       guarded(() => {
         failure = why ?? writer?.end();
         if (failure) breakOff(failure);
-        // Who is asked whether it goes on has to know all that came, and who asks again, that it is known.
+        // `continues` must be called after the tap has seen all bytes.
         else if (tap?.isLate) void tap.end().then(() => guarded(finish));
         else finish();
       }),
@@ -142,7 +144,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
       if (client.isFull) source.pause();
       if (signal) listening.onAbort(signal, () => lose(goneOrStopped()));
       sendHead(options, transform !== undefined);
-      // A head whose body is close behind goes out together with it.
+      // A head whose body follows at once is sent together with it.
       setImmediate(() => {
         if (client.bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
       });
@@ -160,7 +162,7 @@ export async function relay(options: RelayOptions): Promise<Relayed> {
   }
 }
 
-/** What changes the events of an answer, where it has any that can be read. */
+/** The transform of a response and its decoding, if the response has readable events. */
 function openTransform(
   { answer: { rawHeaders }, transform }: RelayOptions,
   onFailure: (error: UpstreamError) => void,
@@ -182,7 +184,7 @@ function sendHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boo
   response.writeHead(answer.status, answer.statusMessage, sent);
 }
 
-/** Headers that are true only of the very bytes that came. */
+/** Headers that are valid only for the exact bytes received. */
 const OF_THE_BYTES: ReadonlySet<string> = new Set([
   "content-length",
   "content-encoding",

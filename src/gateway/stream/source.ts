@@ -3,23 +3,26 @@ import { cutError, UpstreamError } from "../upstream/upstream-error.ts";
 import type { Decoding } from "./decoding.ts";
 import type { Listening } from "./listening.ts";
 
-/** What comes from an upstream. */
+/** Events at the upstream's side. */
 export interface SourceEvents {
   onBytes(bytes: Buffer): void;
-  /** Nothing more comes; undefined if that was all, else why not. */
+  /** No more bytes follow; `failure` is undefined if the response is complete. */
   onEnd(failure: UpstreamError | undefined): void;
 }
 
 /** The upstream's side of a relay. */
 export interface Source {
-  /** Stops reading; silence does not count until `resume`. */
+  /** Stops reading; the idle timeout does not run until `resume`. */
   pause(): void;
   resume(): void;
-  /** Ends it for what came: nothing behind that is given. */
+  /** Ends the source because of its content; later bytes are dropped. */
   fail(failure: UpstreamError): void;
 }
 
-/** Opens the upstream's side of a relay, in plain if there is a decoding. Nothing is told any more when `listening` ends. */
+/**
+ * Opens the upstream's side of a relay, decoded if there is a decoding. It reports no more events when `listening`
+ * ends.
+ */
 export function openSource(
   body: IncomingMessage,
   decoding: Decoding | undefined,
@@ -29,7 +32,7 @@ export function openSource(
 ): Source {
   const output = decoding?.output ?? body;
   let isPaused = false;
-  /** True when no more comes from the upstream, though some may still have to be decoded. */
+  /** True when the upstream sends no more bytes, though some may still have to be decoded. */
   let isOver = false;
   let isTold = false;
   let failure: UpstreamError | undefined;

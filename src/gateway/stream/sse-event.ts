@@ -3,20 +3,20 @@ const CR = 13;
 const COLON = 58;
 const SPACE = 32;
 
-/** One event of a stream, or lines between events that carry nothing: comments, blank lines. */
+/** One event of a stream, or lines between events without data: comments, blank lines. */
 export class SseEvent {
-  /** All of its bytes, the blank line at its end included. */
+  /** All bytes of the event, including the blank line at its end. */
   readonly raw: Buffer;
-  /** Its name, where it gives one. */
+  /** The event name, if given. */
   declare readonly event?: string;
-  /** True if it has data, be it empty: only then do clients take notice of it. */
+  /** True if the event has data, even if empty; clients ignore other events. */
   readonly hasData: boolean;
   readonly #firstFrom: number;
   readonly #firstTo: number;
   readonly #isOneLine: boolean;
   #data: string | undefined;
 
-  /** `from` is where its first line begins: behind a mark of byte order, or the rest of a line's end. */
+  /** `from` is the start of the first line, after a byte order mark or the rest of a line ending. */
   constructor(raw: Buffer, from = 0) {
     this.raw = raw;
     let name: string | undefined;
@@ -43,7 +43,7 @@ export class SseEvent {
     this.#isOneLine = lines <= 1;
   }
 
-  /** Its data, lines joined by line feeds. */
+  /** The data, with lines joined by line feeds. */
   get data(): string {
     this.#data ??= this.#isOneLine
       ? this.raw.toString("utf8", this.#firstFrom, this.#firstTo)
@@ -52,7 +52,7 @@ export class SseEvent {
   }
 }
 
-/** Several lines of data; the first is known. */
+/** Joins several lines of data, of which the first is known. */
 function dataLines(raw: Buffer, firstFrom: number, firstTo: number): string {
   const lines = [raw.toString("utf8", firstFrom, firstTo)];
   eachLine(raw, firstTo, (start, end) => {
@@ -62,13 +62,13 @@ function dataLines(raw: Buffer, firstFrom: number, firstTo: number): string {
   return lines.join("\n");
 }
 
-/** Where the value of a line begins, if it is a line of data; else -1. */
+/** Start of the value in a data line; -1 for other lines. */
 function dataFrom(raw: Buffer, at: number, end: number): number {
   const isData = raw[at] === 0x64 && raw[at + 1] === 0x61 && raw[at + 2] === 0x74 && raw[at + 3] === 0x61;
   return isData ? valueFrom(raw, at + 4, end) : -1;
 }
 
-/** Where the value of a line begins, if it is one that names the event; else -1. */
+/** Start of the value in a line that names the event; -1 for other lines. */
 function nameFrom(raw: Buffer, at: number, end: number): number {
   const isName =
     raw[at] === 0x65 &&
@@ -79,14 +79,14 @@ function nameFrom(raw: Buffer, at: number, end: number): number {
   return isName ? valueFrom(raw, at + 5, end) : -1;
 }
 
-/** Where the value begins behind the name of a field, if the name ends there; else -1. */
+/** Start of the value after a field name that ends at `after`; -1 if the name is longer. */
 function valueFrom(raw: Buffer, after: number, end: number): number {
   if (after >= end) return after === end ? end : -1;
   if (raw[after] !== COLON) return -1;
   return raw[after + 1] === SPACE && after + 1 < end ? after + 2 : after + 1;
 }
 
-/** Gives the bounds of each line, without what ends it. */
+/** Calls `take` with the bounds of each line, without its line ending. */
 function eachLine(raw: Buffer, from: number, take: (start: number, end: number) => void): void {
   let carriage = raw.indexOf(CR, from);
   let feed = raw.indexOf(LF, from);
@@ -101,7 +101,7 @@ function eachLine(raw: Buffer, from: number, take: (start: number, end: number) 
   }
 }
 
-/** The smaller of two places, of which -1 is none. */
+/** The smaller of two indexes, where -1 means none. */
 export function nearest(one: number, other: number): number {
   if (one < 0) return other;
   return other < 0 || one < other ? one : other;

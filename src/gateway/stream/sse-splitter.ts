@@ -6,37 +6,36 @@ const CR = 13;
 const COLON = 58;
 const NOTHING = Buffer.alloc(0);
 
-/** What is left when a stream ends. */
+/** The rest of a stream at its end. */
 export interface SseRest {
-  /** The bytes after the last whole event, read as one; undefined if there are none. */
+  /** The bytes after the last complete event, parsed as one event; undefined if there are none. */
   readonly event: SseEvent | undefined;
-  /** True if those bytes are not a whole event. */
+  /** True if those bytes are not a complete event. */
   readonly isCut: boolean;
 }
 
-/** Bounds of a splitter. */
 export interface SseOptions {
-  /** Largest event. */
+  /** Maximum size of an event, default 16 MiB. */
   readonly maxEventBytes?: number;
 }
 
 /**
- * Cuts a stream of server-sent events into its events. They are the same however the bytes were cut before, and their `raw`
- * one after the other is the stream. An event without data is a comment or a blank line.
+ * Splits a stream of server-sent events into its events. The result does not depend on how the bytes were chunked, and
+ * the concatenated `raw` bytes equal the stream. An event without data is a comment or a blank line.
  */
 export class SseSplitter {
   readonly #maxEventBytes: number;
-  /** Bytes of the event that has begun, at the front of a buffer that may be longer. */
+  /** Bytes of the current event, at the front of a buffer that may be longer. */
   #held: Buffer = NOTHING;
   #heldLength = 0;
   #isFirst = true;
-  /** True while the line that has begun has no byte yet. */
+  /** True while the current line has no bytes. */
   #isLineEmpty = true;
-  /** True if that line is the first of its event. */
+  /** True if the current line is the first of its event. */
   #isFirstLine = true;
-  /** True if the last byte was a carriage return, of whose line end a line feed may follow. */
+  /** True if the last byte was a carriage return, which a line feed may follow as part of the same line ending. */
   #isAfterReturn = false;
-  /** True if an event is whole but for that line feed. */
+  /** True if the current event lacks only that optional line feed. */
   #isWaiting = false;
   #failure: UpstreamError | undefined;
 
@@ -44,7 +43,10 @@ export class SseSplitter {
     this.#maxEventBytes = maxEventBytes;
   }
 
-  /** The events that these bytes complete. Throws `UpstreamError` "too-large" after the last event before one that is. */
+  /**
+   * Returns the events that these bytes complete. Throws `UpstreamError` "too-large" once all events before the
+   * oversized one have been returned.
+   */
   push(chunk: Buffer): SseEvent[] {
     if (this.#failure) throw this.#failure;
     const events: SseEvent[] = [];
@@ -89,7 +91,7 @@ export class SseSplitter {
     return events;
   }
 
-  /** What is left. Throws as `push` does. */
+  /** Returns the rest of the stream. Throws as `push` does. */
   end(): SseRest {
     if (this.#failure) throw this.#failure;
     const isCut = !this.#isWaiting;
@@ -99,7 +101,7 @@ export class SseSplitter {
     return { event: events[0], isCut };
   }
 
-  /** True if the line that has just ended is a comment before any field of an event. */
+  /** True if the line that just ended is a comment before any field of an event. */
   #isComment(chunk: Buffer, from: number): boolean {
     return this.#isFirstLine && (this.#heldLength > 0 ? this.#held[0] : chunk[from]) === COLON;
   }

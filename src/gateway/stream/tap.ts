@@ -1,19 +1,19 @@
 import type { RawHeaders } from "../upstream/hop-by-hop.ts";
 import { type Decoding, openDecoding } from "./decoding.ts";
 
-/** Gives somebody the bytes that pass, in plain. A failure ends the tap, never the relay. */
+/** Passes the decoded bytes of a response to an observer. A failure ends the tap, never the relay. */
 export interface Tap {
-  /** False if it cannot take more before `onReady`. */
+  /** Returns false if no more bytes can be taken before `onReady`. */
   push(chunk: Buffer): boolean;
-  /** True if what was pushed is given later, for it has to be unpacked first. */
+  /** True if bytes are passed on with a delay, because they must be decoded first. */
   readonly isLate: boolean;
-  /** Resolves when all that was pushed has been given. */
+  /** Resolves when all pushed bytes have been passed on. */
   end(): Promise<void>;
-  /** Why it ended early. */
+  /** Why the tap ended early. */
   readonly failure: unknown;
 }
 
-/** Opens a tap on an answer. */
+/** Opens a tap on a response. */
 export function openTap(rawHeaders: RawHeaders, take: (bytes: Buffer) => void, onReady: () => void): Tap {
   let failure: unknown;
   let decoding: Decoding | undefined;

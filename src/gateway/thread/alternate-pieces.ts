@@ -4,18 +4,18 @@ import type { CutBody } from "../body/cut.ts";
 import { elementAt, type WireMessages } from "../body/wire-message.ts";
 import type { Piece } from "./outgoing.ts";
 
-/** An element at the edge of a piece. */
+/** The first or last element of a piece. */
 interface Edge {
   readonly element: () => JsonObject;
-  /** Its place in the client's body, where it has one. */
+  /** Its index in the client's body, if it has one. */
   readonly index: number | undefined;
-  /** True if the assistant speaks; undefined if that is not known without parsing it. */
+  /** True for an assistant element; undefined if only parsing would tell. */
   readonly isAssistant: boolean | undefined;
 }
 
 /**
- * Merges elements of one role that became neighbours because something was inserted, edited or hidden between them: strict
- * chat templates refuse two in a row. Elements that the client itself sent in a row stay as they are.
+ * Merges elements of one role that became neighbors because an element between them was inserted, edited or hidden:
+ * strict chat templates refuse two in a row. Repeated roles in the client's own body stay as they are.
  */
 export function alternatePieces(
   api: ApiName,
@@ -28,7 +28,7 @@ export function alternatePieces(
     for (let index = from; index < to; index++) speakers.set(index, role === "assistant");
   const isAssistantAt = (index: number) => speakers.get(index);
   const merged: Piece[] = [];
-  // The client's place of the last element in `merged`: that of a merged element is its last part's.
+  // The client's index of the last element in `merged`; for a merged element, the index of its last part.
   let lastIndex: number | undefined;
   for (const piece of pieces) {
     const before = merged.at(-1);
@@ -61,7 +61,7 @@ function mergeEdges(api: ApiName, cut: CutBody, last: Edge, first: Edge): JsonOb
   return mergeRoles(api, last.element(), first.element());
 }
 
-/** True if the client's own body has two elements of one role in a row there. */
+/** True if the client's own body has two consecutive elements of one role there. */
 function isRepeatOfClient(
   api: ApiName,
   cut: CutBody,

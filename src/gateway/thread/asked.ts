@@ -6,35 +6,35 @@ import type { ContextEdit } from "../edits/context-edit.ts";
 import type { Chain } from "./chain.ts";
 import type { Piece } from "./outgoing.ts";
 
-/** What a request holds besides its messages, as far as its window depends on it. */
+/** The parts of a request other than its messages that its window depends on. */
 export interface Frame {
-  /** The model as the upstream knows it. */
+  /** The model, as the upstream names it. */
   readonly model: string;
-  /** Tokens that the client lets the model say. */
+  /** Maximum output tokens that the client asks for. */
   readonly maxTokens: number | undefined;
-  /** Bytes of the system prompt and of the tools; their words are asked for only when they have changed much. */
+  /** Sizes of the system prompt and the tools; their text is read only if the sizes have changed much. */
   readonly leadBytes: number;
   readonly toolsBytes: number;
   readonly lead: () => string;
   readonly tools: () => string;
-  /** Tools of ours that go with it; they are counted among the tools. */
+  /** The gateway's tools sent with the request; they are included in `tools`. */
   readonly ownTools?: readonly JsonObject[];
 }
 
-/** Limits of the window of a request. */
+/** Limits of the window of a request, in tokens. */
 export interface Room {
-  /** Tokens that the upstream takes at most. */
+  /** Maximum tokens that the upstream accepts. */
   readonly window: number;
-  /** Tokens from which on the client would begin to compact by itself. */
+  /** Size at which the client would start to compact by itself. */
   readonly threshold: number;
-  /** True if the upstream has refused a request because its output did not fit beside its messages. */
+  /** True if the upstream has refused a request because its output did not fit next to its messages. */
   readonly isOutputCounted?: boolean;
 }
 
-/** Share by which the provider may count more tokens than expected. */
+/** Share by which the provider's count may exceed the estimate. */
 const UNCERTAIN_SHARE = 0.02;
 
-/** The output that fits beside messages, where the upstream minds. */
+/** Maximum output tokens that fit next to the messages; undefined if the upstream does not check it. */
 export function outputWithin(
   { window, isOutputCounted }: Room,
   fitted: Pick<Fitted, "tokens"> | undefined,
@@ -43,29 +43,29 @@ export function outputWithin(
   return Math.max(1, Math.floor(window - fitted.tokens * (1 + UNCERTAIN_SHARE)));
 }
 
-/** A request as a thread takes it. */
+/** A request to a thread. */
 export interface Asked {
   readonly api: Api;
   readonly said: WireMessages;
   readonly frame: Frame;
   readonly room: Room;
-  /** "none" leaves everything as it is. */
+  /** "none" leaves the request unchanged. */
   readonly policy: string | Policy;
-  /** False if what has left the window is not to be brought back. */
+  /** False if evicted content must not be paged back in; default true. */
   readonly isPaging?: boolean;
-  /** Policies of the same key do the same. */
+  /** Policies with the same key behave the same. */
   readonly policyKey: string;
-  /** What the client asks for with Anthropic's `context_management`, where the gateway carries it out. */
+  /** Edits requested with Anthropic's `context_management`, if the gateway carries them out. */
   readonly edits?: readonly ContextEdit[];
-  /** Compaction blocks of the request, where the upstream does not know them. */
+  /** Compaction blocks of the request, if the upstream does not support them. */
   readonly compactions?: FoundCompactions;
-  /** The elements to be sent where no window can be: the body as it came would be refused. */
+  /** The elements to send when there is no edited window, where the original body would be refused. */
   readonly plain?: () => readonly Piece[];
-  /** Carried out once the log says what the request says. */
+  /** Called once the log contains the messages of the request. */
   readonly onTaken?: () => Promise<void>;
-  /** Set if the request holds only what is new: the provider has the rest. */
+  /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
-  /** True to plan and change nothing. */
+  /** True to plan without changing anything. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
 }

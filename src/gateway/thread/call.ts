@@ -29,14 +29,15 @@ import type { Thread } from "./thread.ts";
 import { madeFor, type TakenWindow } from "./window-set.ts";
 import { wordsOf } from "./words-of.ts";
 
-/** How often one request is sent again, and one that has to be sent as the log has it first. */
+/** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
 const MOST_HEALED = 4;
 const MOST_FROM_LOG = 3;
-/** What a window says that cannot be made any smaller. */
+/** The placement of a window without messages of the client. */
 const NOWHERE: Placed<WireMessage> = { byId: new Map(), last: undefined };
+/** Error codes of a window that cannot be reduced any further. */
 const IN_VAIN = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
 
-/** One request of a thread, from what is sent to what came back. */
+/** One request of a thread, from its window to its recorded reply. */
 export class Call {
   readonly asked: Asked;
   readonly thread: Thread;
@@ -64,14 +65,15 @@ export class Call {
     }
     this.#pieces = sent?.pieces;
     this.#violations = sent?.violations ?? [];
-    // What goes on from what the provider keeps is not fitted: what it says of its tokens is none of the log's window.
+    // A request that continues the provider's stored state is not fitted, and its usage says nothing about the log's
+    // window.
     const isFitted = asked.policy !== "none" && !asked.chain && !sent;
     this.#taken = isFitted ? thread.windows.take(asked) : thread.windows.share(asked);
   }
 
   /**
-   * Begins a request for which a thread was reserved: stores what is new of the conversation and fits its window. One after
-   * the other, for what is fitted must be what was just taken in.
+   * Begins a request for which a thread was reserved: stores its new messages and fits its window. Runs in the thread's
+   * turn, so that the fitted window contains exactly the messages just stored.
    */
   static begin(thread: Thread, asked: Asked): Promise<Call> {
     return thread.conversation.inTurn(() => Call.#begin(thread, asked));
@@ -92,7 +94,7 @@ export class Call {
     return call;
   }
 
-  /** A person typed `/compact`, which agents with a command of that name carry out themselves. */
+  /** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */
   async #carryOutCommand(): Promise<void> {
     const { isDryRun, chain, said, signal } = this.asked;
     const { session, kind } = this.thread;
@@ -110,12 +112,12 @@ export class Call {
         if (fitted) await this.#use(fitted);
       } else await this.#use(await this.#taken.window.fit({ signal, ...(isDryRun && { isDryRun }) }));
     } catch (error) {
-      // What cannot be cut goes out as it came: the provider's own words are the best answer then.
+      // A window that cannot be reduced is sent unchanged: the provider's own error is the best reply.
       if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
     }
   }
 
-  /** Notes how the bytes of the request are kept, if they are: it may come once more. */
+  /** Remembers how the bytes of the request are kept, if they are, in case it is repeated. */
   kept(body: CutBody | undefined): void {
     const { thread, asked, last } = this;
     thread.kept(body);
@@ -131,43 +133,49 @@ export class Call {
     return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
   }
 
-  /** What was fitted; undefined where nothing was. */
+  /** The fitted window; undefined if there is none. */
   get fitted(): Fitted | undefined {
     return this.#fitted;
   }
 
-  /** The elements to be sent; undefined if the body goes out as it came. */
+  /** The elements to send; undefined if the body is sent unchanged. */
   get pieces(): readonly Piece[] | undefined {
     const { isDryRun, plain } = this.asked;
     if (isDryRun) return undefined;
     return isUnchanged(this.asked, this.#pieces) ? plain?.() : this.#pieces;
   }
 
-  /** The last message of the request; its reply comes behind it. */
+  /** The last message of the request; the reply follows it. */
   get last(): EntryId | undefined {
     return this.#sent?.last ?? this.#placed?.last;
   }
 
-  /** Estimated tokens that may go out besides; undefined where nothing may, for it is not known what goes out. */
+  /**
+   * Estimated tokens available for additions; undefined if none are allowed, because the size of the request is
+   * unknown.
+   */
   get roomTokens(): number | undefined {
     const { policy, chain } = this.asked;
     if (policy === "none" || (chain && !this.#isFromLog)) return Number.POSITIVE_INFINITY;
     return this.#violations.length > 0 ? undefined : this.#fitted?.roomTokens;
   }
 
-  /** Says how many estimated tokens go out besides what was fitted. */
+  /** Reports the estimated tokens sent in addition to the fitted window. */
   sendsBesides(tokens: number): void {
     this.#taken.window.sendsBesides(tokens);
   }
 
-  /** True if the request says all of the conversation, as the log has it, though the client's says only what is new. */
+  /**
+   * True if the request was rewritten from the log to contain the whole conversation, though the client sent only new
+   * messages.
+   */
   get isFromLog(): boolean {
     return this.#isFromLog;
   }
 
   /**
-   * True if the request was refused for a reason that another window may mend: that window is to be sent next. `room` is
-   * what is known by now.
+   * Handles a refused request; true if a different window may succeed and must be sent next. `room` is the limits as
+   * known by now.
    */
   async heals(failure: ProviderFailure, room: Room = this.asked.room): Promise<boolean> {
     const { policy, isDryRun, chain } = this.asked;
@@ -176,7 +184,7 @@ export class Call {
     return this.thread.conversation.inTurn(async () => {
       try {
         if (this.#sent && !this.#placed) await this.#fitAnew();
-        // Others may have spoken meanwhile; what is healed is what was sent.
+        // Others may have appended meanwhile; the window to repair is the one that was sent.
         await this.thread.conversation.standBehind(this.last);
         const isFirst = chain !== undefined && !this.#isFromLog;
         const fitted = isFirst
@@ -196,17 +204,17 @@ export class Call {
     });
   }
 
-  /** An overflow error without its numbers where they cannot be true of what was sent. */
+  /** An overflow error, without its numbers if they cannot apply to the request. */
   believed(overflow: Overflow): Overflow {
     return this.#taken.window.believed(overflow);
   }
 
-  /** The most output that the request may ask for; undefined if that is for the client to say. */
+  /** Maximum output tokens to ask for; undefined to keep the client's value. */
   get maxOutputTokens(): number | undefined {
     return this.#fitted?.maxOutputTokens ?? outputWithin(this.asked.room, this.#fitted);
   }
 
-  /** Rules of the provider that an edit would have broken; it was left out then. */
+  /** Rules of the provider that an edit would have violated; such an edit is not sent. */
   get violations(): readonly Violation[] {
     return this.#violations;
   }
@@ -215,7 +223,7 @@ export class Call {
     return this.#healed;
   }
 
-  /** Writes the reply down while it passes. */
+  /** A recorder that stores the reply while it is relayed. */
   recorder(reader: ReplyReader = this.asked.api.makeReader(), name?: NameReply): Recorder {
     return new Recorder(this.thread.session, reader, {
       stored: (message) => this.thread.stored(message, canonicalKey(message)),
@@ -224,7 +232,7 @@ export class Call {
     });
   }
 
-  /** The request is over. Idempotent. */
+  /** Ends the request. Idempotent. */
   end(): void {
     this.#answered(false);
     if (this.#isEnded) return;
@@ -248,21 +256,21 @@ export class Call {
     await appended;
   }
 
-  /** Learns from a whole reply what the provider has of the conversation. */
+  /** Learns from a complete reply how much of the conversation the provider stores. */
   async #learnKept(): Promise<void> {
     const { chain } = this.asked;
     if (!this.#isFromLog) this.thread.remembered(true);
     else if (chain?.isWhole === "perhaps") await this.thread.takeOver();
   }
 
-  /** What was sent as it was before is taken in and fitted like any other, so that it can be healed. */
+  /** Stores and fits a repeated request like any other, so that it can be repaired. */
   async #fitAnew(): Promise<void> {
     this.#placed = await this.thread.take(this.asked);
     this.#taken = this.thread.windows.take(this.asked);
     await this.#fit();
   }
 
-  /** From now on the request says the whole conversation; undefined if it cannot. */
+  /** Makes the request contain the whole conversation; undefined if that is impossible. */
   async #fitFromLog(failure?: ProviderFailure, room: Room = this.asked.room): Promise<Fitted | undefined> {
     const whole = await fitWhole(this.thread, { ...this.asked, room }, failure);
     if (!whole) return undefined;
@@ -285,7 +293,7 @@ export class Call {
     await this.#named;
   }
 
-  /** Whoever comes next is to see a thread that waits for nobody. */
+  /** Marks the request as answered, so that the next one finds an idle thread. */
   #answered(isWhole: boolean): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
@@ -307,7 +315,8 @@ export class Call {
     const source = { ...fitted, session: thread.session.id, placed, keyOf };
     this.#pieces = await piecesFromLog(api, { ...source, said, lead: this.#lead }, thread.bytes);
     this.#violations = violationsIn(api.name, elementsOf(said.cut, this.#pieces));
-    // What the provider would refuse again for another reason is not sent: its first words are the better answer.
+    // A request that would be refused again for another reason is not sent: the provider's first error is the better
+    // reply.
     if (this.#violations.length > 0 || !saysOwn(said, this.#pieces)) this.#isFromLog = false;
   }
 }

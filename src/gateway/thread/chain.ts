@@ -2,22 +2,25 @@ import { objectOf } from "../../formats/content/fields.ts";
 import type { EntryId, MessageInput, ProviderFailure } from "../../index.ts";
 import type { Api, JsonObject } from "../api/api.ts";
 
-/** What a request goes on from, where the provider keeps that and the request says only what is new. */
+/** The stored state at the provider that a request continues while it contains only new messages. */
 export interface Chain {
-  /** The conversation's entry that it goes on behind; undefined if that is simply its end. */
+  /** The entry that the request follows; undefined for the end of the conversation. */
   readonly behind?: EntryId;
-  /** Whether the log holds all that was said before; "perhaps" where clients can also say things past the gateway. */
+  /** True if the log contains everything said before; "perhaps" if clients may have bypassed the gateway. */
   readonly isWhole: boolean | "perhaps";
-  /** The response that the conversation's first instructions are kept with. */
+  /** Id of the response that the conversation's first instructions are stored with. */
   readonly lead?: string;
-  /** Those instructions, as far as they stood among the items of its first request. */
+  /** Those instructions that were among the items of the first request. */
   readonly leadMessages: () => Promise<readonly MessageInput[]>;
 }
 
-/** Fields by which a request goes on from what the provider keeps. */
+/** Fields by which a request continues the provider's stored state. */
 export const CHAIN_FIELDS = ["previous_response_id", "conversation"];
 
-/** The reply that a request goes on from: OpenAI's Responses name a response, Anthropic's Messages a message of a thread. */
+/**
+ * The reply that a request continues: a response in OpenAI's Responses API, a message of a thread in Anthropic's
+ * Messages API.
+ */
 export function previousOf({ name }: Api, { previous_response_id, thread }: JsonObject): string | undefined {
   if (name === "anthropic") {
     const { type, previous_message_id: previous } = objectOf(thread) ?? {};
@@ -27,14 +30,14 @@ export function previousOf({ name }: Api, { previous_response_id, thread }: Json
   return isNamed ? previous_response_id : undefined;
 }
 
-/** True if a request says only what is new. */
+/** True if a request contains only new messages. */
 export function isChained(api: Api, fields: JsonObject): boolean {
   if (previousOf(api, fields) !== undefined) return true;
   const { conversation } = fields;
   return api.name === "openai-responses" && conversation !== undefined && conversation !== null;
 }
 
-/** True if the reply to a request may be named by a later one that says only what is new. */
+/** True if a later request with only new messages may refer to the reply of this one. */
 export function isKeptThere({ name }: Api, { thread }: JsonObject): boolean {
   return name === "openai-responses" || (name === "anthropic" && objectOf(thread) !== undefined);
 }
@@ -43,8 +46,9 @@ const STATUSES: readonly (number | undefined)[] = [undefined, 400, 404, 410, 422
 const MOST_LENGTH = 20_000;
 
 /**
- * True if a provider refused a request for the response that it names: it has expired, was never stored, is of another
- * account, or the provider keeps none. Also where calls of ours in it, which the client has not seen, wait for results.
+ * True if a provider refused a request because of the response that it refers to: it has expired, was never stored,
+ * belongs to another account, or the provider stores none. Also true if calls of the gateway's tools in it, which the
+ * client has not seen, lack results.
  */
 export function isPreviousMissing({ status, body, message = "" }: ProviderFailure): boolean {
   if (!STATUSES.includes(status)) return false;
@@ -54,7 +58,7 @@ export function isPreviousMissing({ status, body, message = "" }: ProviderFailur
   );
 }
 
-/** True if a provider counted about as many tokens as the log has: then it knows no more than the log does. */
+/** True if the provider counted about as many tokens as the log contains, so that it knows no more than the log. */
 export function isLogWhole(loggedTokens: number, countedTokens: number | undefined): boolean {
   return countedTokens !== undefined && countedTokens <= 2 * loggedTokens + 4_000;
 }

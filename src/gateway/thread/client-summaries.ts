@@ -4,33 +4,33 @@ import { type ClientSummary, linkSummary } from "./client-summary.ts";
 import type { Thread } from "./thread.ts";
 
 const MAX_SUMMARIES = 4;
-/** Shorter replies are no summaries of a conversation. */
+/** Shorter replies are not summaries of a conversation. */
 const MIN_REPLY = 100;
-/** Longer replies are not looked for in later requests. */
+/** Longer replies are not searched for in later requests. */
 const MAX_REPLY = 200_000;
 
-/** The summaries that clients have made of the conversations of one family, until they go on with them. */
+/** The summaries that clients have made of the conversations of one family, until they continue with them. */
 export class ClientSummaries {
   #summaries: readonly ClientSummary[] = [];
   #lastReply: ClientSummary | undefined;
 
-  /** Remembers a reply that is a summary. */
+  /** Adds a reply that is a summary. */
   add(summary: ClientSummary): void {
     this.#summaries = [summary, ...this.#summaries].slice(0, MAX_SUMMARIES);
   }
 
-  /** Remembers the last reply of a conversation: the next request may show that it was a summary. */
+  /** Keeps the last reply of a conversation, because the next request may show that it was a summary. */
   addReply(reply: ClientSummary): void {
     const { length } = reply.text;
     this.#lastReply = length >= MIN_REPLY && length <= MAX_REPLY ? reply : undefined;
   }
 
-  /** The summary that a request of this opening goes on from. */
+  /** The summary that a request with this opening continues from. */
   find(opening: () => readonly MessageInput[]): ClientSummary | undefined {
     return this.#summaries.find(({ text }) => isContinuedFrom(text, opening()));
   }
 
-  /** The last reply of a conversation, if a request that begins anew carries it in words of its client. */
+  /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
   findReply(of: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
     if (this.#lastReply?.of !== of) return undefined;
     const messages = opening();
@@ -38,7 +38,7 @@ export class ClientSummaries {
     return place !== undefined && messages[place]?.role !== "assistant" ? this.#lastReply : undefined;
   }
 
-  /** Links a summary to the conversation that it was made of; the client goes on with it. */
+  /** Links a summary to the conversation that it replaces, now that the client continues with it. */
   async link(summary: ClientSummary, client: string): Promise<void> {
     this.#summaries = this.#summaries.filter(({ of }) => of !== summary.of);
     this.#lastReply = undefined;

@@ -1,17 +1,17 @@
 import { parseEntryId, type Session } from "../../index.ts";
 import type { Thread } from "./thread.ts";
 
-/** What a client has made of its own conversation, to go on with that instead. */
+/** A client's own summary of a conversation, with which the client continues. */
 export interface ClientSummary {
   readonly text: string;
-  /** The conversation that it was made of. */
+  /** The summarized conversation. */
   readonly of: Thread;
 }
 
 /**
- * Writes down what a client's own summary stands in place of: an overlay on the line as it was, so that `expand` brings
- * everything back, and a note for people. The overlay is taken back at once: a client that comes back to that line says
- * itself what it wants to be sent.
+ * Records the messages that a client's own summary replaces: adds an overlay on the old line, so that `expand` restores
+ * everything, and a note for people. The overlay is reverted at once, because a client that returns to the old line
+ * sends the messages it wants.
  */
 export async function linkSummary({ text, of }: ClientSummary, client: string): Promise<void> {
   const { session } = of;

@@ -16,36 +16,38 @@ import { closestThread, isStillSaid } from "./summarised.ts";
 import { Thread } from "./thread.ts";
 import { titleOf } from "./title.ts";
 
-/** What families need. */
+/** Dependencies of a family. */
 export interface FamilyParts {
   readonly kernel: Kernel;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
-  /** Told when a client has summarised a conversation; of which one is not always known. */
+  /** Called when a client has summarized a conversation; `of` is missing if the conversation is unknown. */
   readonly onSummary: (summary: Pick<ClientSummary, "text"> & Partial<ClientSummary>) => void;
-  /** The conversation of another family that these words quote. */
+  /** Finds the conversation of another family that a text quotes. */
   readonly quoted: (words: string) => Promise<Thread | undefined>;
 }
 
-/** Finds the conversation that a client goes on with under another beginning. */
+/** Finds the conversation that a client continues under a different first message. */
 export type Continued = () => Promise<ClientSummary | undefined>;
 
-/** More conversations that begin alike are not found again after a restart. */
+/** Maximum number of conversations with the same beginning that are found again after a restart. */
 const MOST_ALIKE = 32;
 const MOST_CHILDREN = 100;
 
-/** Conversations of one caller that may belong together: those of one explicit id, or those that begin alike. */
+/**
+ * Conversations of one caller that may belong together: those with one explicit id, or those with the same beginning.
+ */
 export class Family {
   readonly #parts: FamilyParts;
   readonly #caller: Caller;
   readonly #firstKey: string;
   #threads: Thread[] = [];
   readonly #adopted = new Set<Thread>();
-  /** First messages whose conversations have been looked for in the store. */
+  /** First messages whose conversations have been looked up in the store. */
   readonly #looked = new Set<string>();
   #roots: Session[] = [];
   readonly #summaries = new ClientSummaries();
   #turn: Promise<unknown> = Promise.resolve();
-  /** Requests that look for their thread. */
+  /** Number of requests waiting for their thread. */
   #waiting = 0;
 
   constructor(parts: FamilyParts, caller: Caller, firstKey: string) {
@@ -58,7 +60,7 @@ export class Family {
     return this.#threads;
   }
 
-  /** About how much memory its threads take. */
+  /** Approximate memory of the threads. */
   get sizeBytes(): number {
     return this.#threads.reduce((sum, thread) => sum + thread.sizeBytes, 0);
   }
@@ -68,19 +70,19 @@ export class Family {
   }
 
   /**
-   * The thread that a request belongs to, reserved for it: of two at once, the second sees the first. `continued` is asked
-   * where nothing is known that the request could go on with.
+   * Finds or creates the thread of a request and reserves it; requests are handled one after another. `continued` is
+   * called if no known conversation matches.
    */
   threadFor(request: Request, continued: Continued): Promise<Thread> {
     return this.#inTurn(() => this.#threadFor(request, continued, "any"));
   }
 
-  /** The same, but undefined where the request would begin a conversation of its own. */
+  /** Like `threadFor`, but undefined if the request would start a new conversation. */
   knownThreadFor(request: Request, continued: Continued): Promise<Thread | undefined> {
     return this.#inTurn(() => this.#threadFor(request, continued, "known"));
   }
 
-  /** The thread that a request goes on with although its client has left the beginning out, reserved for it. */
+  /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
   trimmedThreadFor(request: Request): Promise<Thread | undefined> {
     return this.#inTurn(async () => {
       await this.#look(this.#firstKey);
@@ -97,7 +99,7 @@ export class Family {
     });
   }
 
-  /** The thread of a reply that a request goes on behind, reserved for it; a fork while another request is under way. */
+  /** Finds and reserves the thread of the reply that a request follows; a fork while another request is in progress. */
   threadBehind(place: ResponsePlace): Promise<Thread | undefined> {
     return this.#inTurn(async () => {
       const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
@@ -125,7 +127,7 @@ export class Family {
     return mine;
   }
 
-  /** Takes in a conversation that goes on here, for its client has begun anew with a summary. */
+  /** Adopts a conversation that continues here, because its client restarted it from a summary. */
   async #adopt({ of, text }: ClientSummary): Promise<void> {
     const id = rootId(this.#caller, this.#firstKey, this.#freeOrdinal());
     this.#roots.push(await putSign(of.session, id));
@@ -134,12 +136,12 @@ export class Family {
     this.#summaries.add({ of, text });
   }
 
-  /** Lets a conversation go whose session was deleted while it was open here; false if it is none of these. */
+  /** Drops a conversation whose session was deleted while it was open; false if it does not belong to this family. */
   renew(id: SessionId): Promise<boolean> {
     return this.#inTurn(async () => {
       const thread = this.#thread(id);
       const isKnown = thread !== undefined || this.#roots.some((root) => root.id === id);
-      // Another request may have been here first.
+      // Another request may already have renewed it.
       if (!isKnown || (await this.#parts.kernel.find(id))) return isKnown;
       this.#threads = this.#threads.filter((known) => known !== thread);
       this.#roots = this.#roots.filter((root) => root.id !== id);
@@ -192,7 +194,7 @@ export class Family {
     return thread;
   }
 
-  /** Opens threads again that were let go with the family they were adopted from. */
+  /** Reopens adopted threads that were closed together with their original family. */
   async #reopenClosed(): Promise<void> {
     const closed = this.#threads.filter(({ isClosed }) => isClosed);
     this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
@@ -211,7 +213,7 @@ export class Family {
     return this.#caller.explicit !== undefined;
   }
 
-  /** Finds the conversations of earlier days that a request may go on with. */
+  /** Looks up stored conversations that a request may continue. */
   async #look(firstKey: string): Promise<void> {
     if (this.#looked.has(firstKey) || this.#looked.size >= MOST_ALIKE) return;
     this.#looked.add(firstKey);
@@ -279,7 +281,7 @@ export class Family {
     return root;
   }
 
-  /** The first number that no conversation here has; numbers of deleted ones are free again. */
+  /** The first ordinal that is not in use here; ordinals of deleted conversations are free again. */
   #freeOrdinal(): number {
     const taken = new Set(this.#roots.map((root) => root.id));
     let ordinal = 1;
@@ -298,7 +300,7 @@ export class Family {
       stored,
       onReply,
     });
-    // The one used last is looked at first.
+    // Most recently used first.
     this.#threads.unshift(thread);
     return thread;
   }
@@ -317,7 +319,7 @@ export class Family {
     }
   }
 
-  /** A title as messages are stored: without secrets, where these are taken out. */
+  /** A title with the same redaction as stored messages. */
   #storedTitle(title: string | undefined): string | undefined {
     return title === undefined ? undefined : this.#parts.stored({ role: "user", text: title }, "").text;
   }

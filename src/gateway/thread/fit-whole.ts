@@ -11,17 +11,17 @@ import { isLogWhole, isPreviousMissing } from "./chain.ts";
 import type { Thread } from "./thread.ts";
 import type { TakenWindow } from "./window-set.ts";
 
-/** The window of a conversation that its requests do not say, fitted. */
+/** The fitted window of a conversation that the request itself does not contain. */
 export interface WholeFit {
   readonly taken: TakenWindow;
   readonly fitted: Fitted;
-  /** Instructions that stand before it. */
+  /** Instructions that precede the window. */
   readonly lead: readonly MessageInput[];
 }
 
 /**
- * Fits the window of the whole conversation for a request that was refused as it came, or would be; undefined if the log
- * does not have all of it, or the refusal was for another reason.
+ * Fits the window of the whole conversation for a request that was refused, or would be; undefined if the log does not
+ * contain all of it, or if the request was refused for another reason.
  */
 export async function fitWhole(
   thread: Thread,
@@ -32,7 +32,7 @@ export async function fitWhole(
   const isOverflow = failure !== undefined && overflowOf(failure) !== undefined;
   const isMissing = failure !== undefined && !isOverflow && isPreviousMissing(failure);
   if (!chain?.isWhole || (failure && !isOverflow && !isMissing)) return undefined;
-  // A conversation that is not there is for its client to make.
+  // A conversation missing at the provider must be created by the client.
   if (isMissing && chain.isWhole === "perhaps") return undefined;
   const lead = await chain.leadMessages();
   const taken = thread.windows.take(withLead(asked, lead));
@@ -43,12 +43,12 @@ export async function fitWhole(
   }
   if (isMissing) thread.remembered(false);
   const fitted = await window.fit({ signal });
-  // What overflowed and seems to fit is larger than it seems.
+  // If an overflowed window seems to fit, the estimate is too low.
   const smaller = isOverflow && !fitted.plan ? await window.heal(failure) : undefined;
   return { taken, lead, fitted: smaller ?? fitted };
 }
 
-/** A request with instructions before all else that its client has said earlier. */
+/** Adds instructions from earlier requests of the client to the size of a request. */
 function withLead(asked: Asked, lead: readonly MessageInput[]): Asked {
   if (lead.length === 0) return asked;
   const text = JSON.stringify(lead);
@@ -63,7 +63,7 @@ function withLead(asked: Asked, lead: readonly MessageInput[]): Asked {
   };
 }
 
-/** False if the provider has counted more than the log has. */
+/** False if the provider has counted more tokens than the log contains. */
 async function isAllInLog(window: SessionWindow, { session }: Thread): Promise<boolean> {
   const [last] = (await session.page({ kinds: ["usage"], limit: 1 })).entries;
   return isLogWhole(
@@ -72,7 +72,7 @@ async function isAllInLog(window: SessionWindow, { session }: Thread): Promise<b
   );
 }
 
-/** Tokens of what the last reply was an answer to, as the log has it. */
+/** Logged tokens of the request that led to the last reply. */
 function askedTokens({ tokens, slots }: Fitted): number {
   const last = slots.findLastIndex(({ message }) => message.role === "assistant");
   const later = slots.slice(Math.max(0, last)).reduce((sum, slot) => sum + slot.tokens, 0);

@@ -11,17 +11,17 @@ import { outgoingPieces, type Piece } from "./outgoing.ts";
 import { keyOf } from "./stored.ts";
 import type { Thread } from "./thread.ts";
 
-/** What goes out of a window. */
+/** The outgoing form of a window. */
 export interface FittedPieces {
-  /** Undefined if the body goes out as it came. */
+  /** Undefined if the body is sent unchanged. */
   readonly pieces: readonly Piece[] | undefined;
-  /** Rules of the provider that an edit would have broken; it is left out then. */
+  /** Rules of the provider that the edit would have violated; it is then not sent. */
   readonly violations: readonly Violation[];
 }
 
 const AS_IT_CAME: FittedPieces = { pieces: undefined, violations: [] };
 
-/** The elements of a request as its window was fitted. */
+/** Converts a fitted window to the elements of a request. */
 export async function fittedPieces(
   thread: Thread,
   asked: Asked,
@@ -37,7 +37,7 @@ export async function fittedPieces(
   const written = await outgoingPieces(api, said, outgoing, thread.written, thread.base64Of);
   const marked = api.name === "anthropic" ? movedMarkers(said.cut, written) : written;
   const pieces = alternatePieces(api.name, said, marked);
-  // A plan is looked at when it is made, until it is right: what it makes of later requests is the same and more of it.
+  // A plan is checked when it is made, until it is valid; later requests only repeat and extend it.
   const isLooked = fitted.plan || fitted.page || said.messages[0]?.isLogged || thread.isSuspect;
   if (!isLooked || isUnchanged(asked, pieces)) return { pieces, violations: [] };
   const violations = brokenRules(api.name, said.cut, pieces);
@@ -46,7 +46,7 @@ export async function fittedPieces(
   return { pieces: violations.length > 0 ? undefined : pieces, violations };
 }
 
-/** True if the pieces are all of the body, as it came. */
+/** True if the pieces are the whole body, unchanged. */
 export function isUnchanged({ said, plain }: Asked, pieces: readonly Piece[] | undefined): boolean {
   const [only, ...others] = pieces ?? [];
   if (!only) return true;

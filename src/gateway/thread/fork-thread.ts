@@ -3,10 +3,10 @@ import { freeChildId } from "./names.ts";
 import { metaOf, type SessionMark } from "./session-mark.ts";
 import type { Thread } from "./thread.ts";
 
-/** Others that fork the same thread at the same time take other ids. */
+/** Concurrent forks of the same thread take other ids. */
 const MOST_TRIES = 50;
 
-/** A session that begins as a thread does, up to an entry, and the mark of the thread that it is for. */
+/** Forks a thread's session at an entry, and returns it with the metadata for its own thread. */
 export async function forkThread(
   kernel: Pick<Kernel, "find">,
   { session, conversation, mark }: Thread,

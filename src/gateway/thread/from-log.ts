@@ -6,14 +6,14 @@ import { type OutgoingSource, planOutgoing } from "../edits/render.ts";
 import { alternatePieces } from "./alternate-pieces.ts";
 import type { Piece } from "./outgoing.ts";
 
-/** A conversation that is written from the log, for a request that says only what is new. */
+/** A conversation rebuilt from the log, for a request that contains only new messages. */
 export interface LoggedConversation extends OutgoingSource<WireMessage>, Pick<Fitted, "slots" | "messages"> {
   readonly said: WireMessages;
-  /** Instructions that stand before all. */
+  /** Instructions that precede all messages. */
   readonly lead: readonly MessageInput[];
 }
 
-/** The elements of a fitted window: what the request says as it came, and all before it as the log has it. */
+/** The elements of a fitted window: the client's own messages unchanged, and everything before them from the log. */
 export async function piecesFromLog(
   api: Api,
   conversation: LoggedConversation,
@@ -40,19 +40,19 @@ export async function piecesFromLog(
   return alternatePieces(api.name, said, pieces);
 }
 
-/** True if pieces hold words of the request: another process may have led the line elsewhere meanwhile. */
+/** True if the pieces include messages of the request; another process may have changed the line meanwhile. */
 export function saysOwn({ messages }: WireMessages, pieces: readonly Piece[]): boolean {
   return messages.length === 0 || pieces.some((piece) => "from" in piece || piece.index !== undefined);
 }
 
-/** A message as it came. */
+/** A message of the client, unchanged. */
 function ownPieces(api: Api, said: WireMessages, index: number): readonly Piece[] {
   const { from = 0, to = 0 } = said.messages[index] ?? {};
   if (to > from) return [{ from, to }];
   return [{ elements: elementsAt(api, said, index), index }];
 }
 
-/** What the client wrote, as elements; a plain text is one, too. */
+/** The client's elements of a message; plain text counts as one element. */
 function elementsAt(api: Api, { cut, messages }: WireMessages, index: number): readonly JsonObject[] {
   const { from = 0, to = 0 } = messages[index] ?? {};
   const range = cut.fields.get(api.messagesField);

@@ -1,30 +1,30 @@
-/** Names of conversations that were let go, to know them when they come back. */
+/** Number of evicted conversations whose names are kept, to recognize them when they return. */
 const MOST_NAMES = 10_000;
-/** Requests after which it is decided anew. */
+/** Number of requests between two adjustments. */
 const JUDGED = 256;
 const LEAST_SHARE = 1 / 32;
-/** Share of the requests that has to find what it wants for holding to be worth while. */
+/** Share of requests that must find their conversation in memory for keeping them to pay off. */
 const WORTH_WHILE = 1 / 8;
 
 /**
- * How much of the room for conversations is used. Where more of them take turns than the room holds, the one that comes
- * next is always one that was just let go: holding all the others is in vain then, and little is held.
+ * Decides how much of the memory for conversations is used. If more conversations take turns than fit, the next one is
+ * always one that was just evicted; keeping the others is then useless, and the share shrinks.
  */
 export class Holding {
   readonly #left = new Map<string, number>();
-  /** Bytes that were ever let go. */
+  /** Total bytes evicted so far. */
   #gone = 0;
   #share = 1;
   #found = 0;
   #wanted = 0;
   #seen = 0;
 
-  /** Share of the room to be used. */
+  /** Share of the memory limit to use. */
   get share(): number {
     return this.#share;
   }
 
-  /** A conversation was asked for: it was held, or whatever is known of it; `heldBytes` are held of a room of `roomBytes`. */
+  /** Records a lookup of a conversation and whether it was in memory; `heldBytes` of `roomBytes` are in use. */
   asked(name: string, isHeld: boolean, heldBytes: number, roomBytes: number): void {
     const goneBefore = this.#left.get(name);
     if (isHeld) this.#found++;

@@ -5,26 +5,26 @@ import type { Said } from "../identity/align-request.ts";
 import { joinedKeys } from "../identity/joined-keys.ts";
 
 /**
- * A message of a request that says what several replies in a row of the line say, for one was begun and went on; or what
- * a single one says, in another form.
+ * A message of a request that combines several consecutive replies of the line, because one reply was continued; or a
+ * single reply in another form.
  */
 export interface JoinedRun {
-  /** Place of the first of them in the line. */
+  /** Position of the first reply on the line. */
   readonly place: number;
-  /** Place of the message in the request. */
+  /** Index of the message in the request. */
   readonly at: number;
-  /** How many they are. */
+  /** Number of replies. */
   readonly length: number;
 }
 
-/** A reply that goes on more often is another one. */
+/** Maximum number of replies that are joined. */
 const MOST_JOINED = 8;
-/** A request that says so many other things is another conversation. */
+/** A request with more unknown messages is a different conversation. */
 const MOST_OTHERS = 4;
-/** Runs whose keys are remembered. */
+/** Maximum number of cached runs. */
 const MOST_RUNS = 256;
 
-/** Knows replies again that a client has put together: it began one itself, or had one continued that was cut. */
+/** Recognizes replies that a client has joined: it prefilled a reply, or had a truncated one continued. */
 export class JoinedReplies {
   readonly #session: Pick<Session, "entry">;
   readonly #restore: (part: BlobPart) => Promise<Part>;
@@ -35,7 +35,7 @@ export class JoinedReplies {
     this.#restore = restore;
   }
 
-  /** Where a request has one message for several of the line. */
+  /** Finds the messages of a request that combine several replies of the line. */
   async runs(
     line: Said & { readonly messages: readonly LineMessage[] },
     request: Said,
@@ -58,7 +58,7 @@ export class JoinedReplies {
     return runs;
   }
 
-  /** How many replies from a place on a message of this key says; undefined if it says something else. */
+  /** Number of replies, from `place` on, that a message of this key combines; undefined if it does not match. */
   async #lengthOf(messages: readonly LineMessage[], place: number, key: string): Promise<number | undefined> {
     for (let length = 1; length <= MOST_JOINED; length++) {
       if (messages[place]?.role !== "assistant" || messages[place + length - 1]?.role !== "assistant") break;
@@ -88,7 +88,7 @@ export class JoinedReplies {
   }
 }
 
-/** A line as a request has it: of one message where the request has one. */
+/** The line with each run replaced by the request's single message. */
 export function withRunsJoined(line: Said, request: Said, runs: readonly JoinedRun[]): Said {
   const keys = [...line.keys];
   const roles = [...line.roles];
@@ -99,7 +99,9 @@ export function withRunsJoined(line: Said, request: Said, runs: readonly JoinedR
   return { keys, roles };
 }
 
-/** A request as the line has it: the last reply of each run stands for the elements that say them all. */
+/**
+ * The request with each joined message split into the replies of the line; the last of them keeps the elements of all.
+ */
 export function withRunsApart(
   said: WireMessages,
   line: readonly LineMessage[],

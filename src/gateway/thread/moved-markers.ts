@@ -9,8 +9,8 @@ const MARK = Buffer.from('"cache_control"');
 const BACKSLASH = 0x5c;
 
 /**
- * The same pieces with the cache markers of elements that were edited or have left on those before them. Nothing is read
- * unless one was lost: clients mark what they said last, and that stays.
+ * Moves the cache markers of edited or removed elements to elements before them. Elements are parsed only if a marker
+ * was lost; clients mark their latest messages, which usually stay.
  */
 export function movedMarkers(cut: CutBody, pieces: readonly Piece[]): readonly Piece[] {
   const { elements } = cut;
@@ -28,7 +28,7 @@ export function movedMarkers(cut: CutBody, pieces: readonly Piece[]): readonly P
   return piecesOf(withMovedMarkers(before, survivorsOf(before, pieces), most));
 }
 
-/** Indexes of the elements that hold a marker. */
+/** Indexes of the elements with a marker. */
 function markedElements({ bytes, elements }: CutBody): readonly number[] {
   const first = elements[0];
   const last = elements.at(-1);
@@ -42,7 +42,7 @@ function markedElements({ bytes, elements }: CutBody): readonly number[] {
   return [...marked];
 }
 
-/** Where markers stand; what only speaks of them, inside a text, has its quotes escaped. */
+/** Positions of markers; in text that merely mentions a marker, the quotes are escaped. */
 function marksIn(bytes: Buffer, range: Range): readonly number[] {
   const found: number[] = [];
   for (let at = bytes.indexOf(MARK, range.from); at >= 0 && at < range.to; at = bytes.indexOf(MARK, at + 1))
@@ -50,7 +50,7 @@ function marksIn(bytes: Buffer, range: Range): readonly number[] {
   return found;
 }
 
-/** What goes out, element by element. */
+/** The outgoing elements, one by one. */
 function survivorsOf(before: readonly JsonObject[], pieces: readonly Piece[]): readonly Survivor[] {
   return pieces.flatMap((piece): readonly Survivor[] => {
     if ("from" in piece)

@@ -5,48 +5,48 @@ import type { ApiName } from "../api/api.ts";
 const MAX_ID = 160;
 const DIGEST_DIGITS = 32;
 
-/** Who asks, as far as it says whose conversation a request may be. */
+/** The caller of a request, as far as it identifies the conversation. */
 export interface Caller {
-  /** Digest of the credential; sessions of two of them never meet. */
+  /** Digest of the credential; principals never share sessions. */
   readonly principal: string;
   readonly api: ApiName;
-  /** The agent, where it can be told: only for names. */
+  /** The agent, if recognized; used only in names. */
   readonly client: string | undefined;
-  /** The id that the client gave its conversation. */
+  /** The client's own id of the conversation. */
   readonly explicit: string | undefined;
-  /** The sub-agent inside it that asks, where the client says so. */
+  /** The sub-agent that sends the request, if the client names it. */
   readonly agent: string | undefined;
 }
 
-/** The name under which a caller's conversations that may belong together are looked for. */
+/** The key of the family that a caller's conversation belongs to. */
 export function familyKey({ principal, api, explicit }: Caller, firstKey: string): string {
   return explicit === undefined ? `${principal} ${api} first ${firstKey}` : `${principal} id ${explicit}`;
 }
 
-/** What ids of all sessions of a principal begin with. */
+/** The prefix of all session ids of a principal. */
 export function sessionPrefix(principal: string): string {
   return `${principal}/`;
 }
 
-/** Session id of a family's conversation: the same for the same caller, so that it is found again after a restart. */
+/** Session id of a conversation; the same for the same caller, so that it is found again after a restart. */
 export function rootId(caller: Caller, firstKey: string, ordinal: number): string {
   const { principal, api, client = api, explicit } = caller;
   const own = explicit ?? `${firstKey.slice(0, 16)}${ordinal > 1 ? `-${ordinal}` : ""}`;
   return `${sessionPrefix(principal)}${client}:${shortened(own)}`;
 }
 
-/** Ids that are too long for a name differ by a digest of the whole. */
+/** Shortens long ids and adds a digest of the whole, to keep them distinct. */
 function shortened(id: string): string {
   if (id.length <= MAX_ID) return id;
   return `${id.slice(0, MAX_ID - DIGEST_DIGITS - 1)}~${hash("sha256", id).slice(0, DIGEST_DIGITS)}`;
 }
 
-/** Session id of a conversation beside the main one. */
+/** Session id of a secondary conversation. */
 export function childId(root: string, kind: string, firstKey: string, ordinal: number): string {
   return `${root}/${kind}-${firstKey.slice(0, 8)}${ordinal > 1 ? `-${ordinal}` : ""}`;
 }
 
-/** The first of these ids that no session has. */
+/** The first child id that no session has. */
 export async function freeChildId(
   kernel: Pick<Kernel, "find">,
   root: string,

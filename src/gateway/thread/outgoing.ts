@@ -4,22 +4,22 @@ import type { CutBody, Range } from "../body/cut.ts";
 import { elementAt, type WireMessage, type WireMessages } from "../body/wire-message.ts";
 import type { Outgoing } from "../edits/render.ts";
 
-/** Elements on their way out: slices of the body that came, or written anew. */
+/** A run of outgoing elements: a slice of the received body, or newly written elements. */
 export type Piece =
   | { readonly from: number; readonly to: number }
-  /** `index` is that of the first of the client's elements that they stand for, where there is one. */
+  /** `index` is that of the client's first element that they replace, if any. */
   | { readonly elements: readonly JsonObject[]; readonly index?: number };
 
-/** Bytes of messages that were written anew, by message: those of a window stay the same objects from call to call. */
+/** Cache of encoded messages, by message; messages of a window stay the same objects from call to call. */
 export class WrittenMessages {
   readonly #written = new Map<Message, { readonly to: number; readonly elements: readonly JsonObject[] }>();
 
-  /** Forgets what was written from elements that are not the same any more. */
+  /** Drops messages encoded from elements that have changed. */
   keepFirst(same: number): void {
     for (const [message, { to }] of this.#written) if (to > same) this.#written.delete(message);
   }
 
-  /** Forgets what is not sent any more. */
+  /** Drops messages that are no longer sent. */
   keepOnly(outgoing: readonly Outgoing[]): void {
     const sent = new Set(outgoing.map((one) => (one.type === "same" ? undefined : one.message)));
     for (const message of this.#written.keys()) if (!sent.has(message)) this.#written.delete(message);
@@ -47,7 +47,7 @@ export class WrittenMessages {
   }
 }
 
-/** The elements of a window, those that stay as they are joined into slices as long as can be. */
+/** The elements of a window; unchanged elements are joined into the longest possible slices. */
 export async function outgoingPieces(
   api: Api,
   said: WireMessages,
@@ -78,7 +78,7 @@ export async function outgoingPieces(
   return pieces;
 }
 
-/** What stands in place of elements of the body; one that stands for none of them has no place there. */
+/** A piece for rewritten elements; it has no index if it replaces no element of the body. */
 function writtenPiece(
   elements: readonly JsonObject[],
   { from, to }: Pick<WireMessage, "from" | "to">,
@@ -86,14 +86,14 @@ function writtenPiece(
   return { elements, ...(to > from && { index: from }) };
 }
 
-/** True if nothing that says something lies between two elements. */
+/** True if no message or dropped element lies between two elements. */
 function isNext({ messages, lead, left }: WireMessages, end: number, from: number): boolean {
   if (end === from) return true;
   if (left) for (let index = end; index < from; index++) if (left.has(index)) return false;
   return from > end && !messages.some((message) => message.from >= end && message.to <= from) && end >= lead;
 }
 
-/** The elements of such pieces, parsed. */
+/** The elements of pieces, parsed. */
 export function elementsOf(cut: CutBody, pieces: readonly Piece[]): readonly JsonObject[] {
   return pieces.flatMap((piece) =>
     "from" in piece
@@ -102,7 +102,7 @@ export function elementsOf(cut: CutBody, pieces: readonly Piece[]): readonly Jso
   );
 }
 
-/** The bytes of a list of such pieces, nothing of them copied: requests are large, and wait long for their answers. */
+/** The bytes of a list of pieces, without copying: requests are large and wait long for their replies. */
 export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]): readonly Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (const piece of pieces) {
@@ -118,7 +118,7 @@ export function listBytes({ bytes, elements }: CutBody, pieces: readonly Piece[]
   return parts;
 }
 
-/** What was written for one request is sent with many that follow. */
+/** Newly written elements are sent with many later requests, so their bytes are cached. */
 const known = new WeakMap<readonly JsonObject[], Buffer>();
 
 function bytesOf(elements: readonly JsonObject[]): Buffer {

@@ -1,33 +1,33 @@
 import type { Draft, Entry, EntryId, MessageInput, Session } from "../../index.ts";
 import type { JsonObject, ReplyReader, WireEvent } from "../api/api.ts";
 
-/** Told the id of a reply, and the entry that it becomes; undefined if it is not whole. */
+/** Called with the id of a reply and its future entry; the entry is undefined if the reply is incomplete. */
 export type NameReply = (
   response: string,
   entry: Promise<EntryId | undefined>,
   items: readonly JsonObject[],
 ) => Promise<void>;
 
-/** Least time between two states of a reply that are handed to its draft. */
+/** Minimum time between two updates of a draft. */
 const DRAFT_MS = 1_000;
 
-/** Appends a reply; returns its entry where it is whole. */
+/** Appends a reply; returns its entry if the reply is complete. */
 export type AppendReply = (session: Session) => Promise<Entry | undefined>;
 
-/** Where a reply belongs. */
+/** The place in the conversation where a reply belongs. */
 export interface ReplyPlace {
-  /** Carries out `append` behind what the reply answers. */
+  /** Runs `append` after the message that the reply answers. */
   append(append: AppendReply, reader: ReplyReader): Promise<void>;
-  /** Stores what it used; the last thing that happens to a reply. */
+  /** Stores the usage; the final step of a reply. */
   report(reader: ReplyReader): Promise<void>;
-  /** The message as it is stored. */
+  /** The message in its stored form. */
   stored(message: MessageInput): MessageInput;
 }
 
-/** Writes a reply down while it passes: a draft at first, a message when its own end was seen. */
+/** Stores a reply while it is relayed: first as a draft, then as a message once the reply itself has ended. */
 export class Recorder {
   readonly reader: ReplyReader;
-  /** When the reply was whole, as `performance.now()` says. */
+  /** When the reply was complete, as from `performance.now()`. */
   completedMs: number | undefined;
   readonly #session: Session;
   readonly #place: ReplyPlace;
@@ -53,15 +53,16 @@ export class Recorder {
     this.#appendSoon();
   }
 
-  /** The reply is over, whole or not; what there is of it stays. Idempotent. */
+  /** Ends the reply, complete or not; its content so far stays. Idempotent. */
   end(): Promise<void> {
     this.#ended ??= this.#append().then(() => this.#place.report(this.reader));
     return this.#ended;
   }
 
   /**
-   * A client may ask again as soon as it has seen the end, which need not be that of the bytes: what it asks is read in the
-   * next round of the event loop, and the reply is written down at the end of this one, when its bytes are on their way.
+   * A client may send its next request as soon as it has seen the end of the reply, even before the end of the bytes.
+   * That request is read in the next turn of the event loop, so the reply is stored at the end of this one, when its
+   * bytes are on their way.
    */
   #appendSoon(): void {
     this.completedMs ??= performance.now();
@@ -71,7 +72,7 @@ export class Recorder {
   #append(): Promise<void> {
     if (this.#appended) return this.#appended;
     this.#appended = this.#place.append((session) => this.#write(session), this.reader);
-    // Whoever ends the reply is told; until then nobody listens.
+    // `end` reports the error; until then there is no listener.
     this.#appended.catch(() => undefined);
     return this.#appended;
   }

@@ -5,11 +5,14 @@ import { alignRequest } from "../identity/align-request.ts";
 import { countAlike, mayRemind, type ReminderMark, reminderMark } from "../identity/reminder.ts";
 import { wordsOf } from "../identity/request-facts.ts";
 
-/** So many reminders must have vanished before the next one is not taken for words of a person. */
+/** Number of vanished reminders after which the next one is not taken for a person's message. */
 const MIN_LEARNED = 2;
-/** So many before the next one is kept as a note: each one that leaves the line makes it longer to describe. */
+/**
+ * Number after which the next one is stored as a note, because every message that leaves the line makes the line's
+ * description longer.
+ */
 const MIN_SETTLED = 32;
-/** Longer ones are kept as messages. */
+/** Longer reminders stay messages. */
 const MAX_NOTE = 16_000;
 
 interface RequestEnd {
@@ -18,8 +21,9 @@ interface RequestEnd {
 }
 
 /**
- * Learns which messages a client says at the end of one request only. They are stored as messages and leave the line with
- * the next request. Once a client has said dozens that begin alike and kept none, further ones are stored as notes.
+ * Learns which messages a client sends at the end of one request only. They are stored as messages and leave the line
+ * with the next request. Once a client has sent dozens that begin alike and kept none, further ones are stored as
+ * notes.
  */
 export class Reminders {
   #vanished: readonly ReminderMark[] = [];
@@ -27,17 +31,17 @@ export class Reminders {
   #end: RequestEnd | undefined;
   #next: RequestEnd | undefined;
 
-  /** Notes the end of a request that is about to be taken in. */
+  /** Records the end of a request before its messages are stored. */
   expect(messages: readonly WireMessage[]): void {
     this.#end = this.#next;
     const mark = markOf(messages);
     this.#next = mark && { key: (messages.at(-1) as WireMessage).key, mark };
     const kept = this.#end && messages.findLast(({ key }) => key === this.#end?.key);
-    // Whoever keeps one may keep the next.
+    // A client that keeps one reminder may keep the next.
     if (kept && kept !== messages.at(-1)) this.#vanished = [];
   }
 
-  /** Compares a line with a request, and notes a reminder that has vanished. */
+  /** Compares a line with a request, and records a reminder that has vanished. */
   readonly align: Align<WireMessage> = (line, given) => {
     const alignment = alignRequest(line, {
       keys: given.map(({ key }) => key),
@@ -51,12 +55,12 @@ export class Reminders {
     return alignment;
   };
 
-  /** True if a request ends with a message that looks like those that have vanished. */
+  /** True if a request ends with a message that resembles vanished reminders. */
   isReminder(messages: readonly WireMessage[]): boolean {
     return this.#alike(messages) >= MIN_LEARNED;
   }
 
-  /** The words of a reminder at the end of a request that is to be stored as a note; undefined if there is none. */
+  /** The text of a final reminder to store as a note; undefined if there is none. */
   noteIn(messages: readonly WireMessage[]): string | undefined {
     if (this.#alike(messages) < MIN_SETTLED) return undefined;
     const input = (messages.at(-1) as WireMessage).input();

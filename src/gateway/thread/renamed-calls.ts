@@ -2,16 +2,16 @@ import { callIdsOf, type PartInput } from "../../index.ts";
 import type { WireMessage } from "../body/wire-message.ts";
 import { isAlike } from "../identity/canonical-key.ts";
 
-/** Calls of a reply as the log has them. */
+/** Calls of a reply in the log. */
 export interface LoggedCalls {
-  /** What the reply says. */
+  /** Key of the reply. */
   readonly key: string;
   readonly ids: readonly string[];
 }
 
 /**
- * The messages of a request, of which results carry the ids that their calls have in the log: some clients rewrite ids, and
- * a result that no call knows would be taken for one whose call was lost. `logged` is the last reply of the log.
+ * Restores the logged call ids in the results of a request: some clients rewrite ids, and a result with an unknown id
+ * would count as one without a call. `logged` describes the last reply of the log.
  */
 export function withLoggedIds(
   messages: readonly WireMessage[],

@@ -3,19 +3,19 @@ import type { RequestFacts } from "../identity/request-facts.ts";
 import type { Shape } from "../identity/shape.ts";
 import type { Caller } from "./names.ts";
 
-/** What is known of a request before its thread is. */
+/** Facts of a request that are known before its thread. */
 export interface Request {
   readonly caller: Caller;
   readonly shape: Shape;
-  /** What each message says, and who. */
+  /** Keys of the messages. */
   readonly keys: readonly string[];
-  /** The key by which conversations are looked for that begin as it does. */
+  /** The key by which conversations with the same beginning are looked up. */
   readonly firstKey: string;
   readonly roles: readonly Role[];
-  /** The messages between the first and the last few may be empty. */
+  /** Messages between the first and the last few may be empty. */
   readonly facts: RequestFacts;
-  /** The first few messages, read only where a summary is looked for. */
+  /** The first few messages; parsed only when a summary is searched for. */
   readonly opening: () => readonly MessageInput[];
-  /** True if it goes on with the one conversation of its id, whatever it says. */
+  /** True if it continues the only conversation of its id, regardless of its messages. */
   readonly isMain?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { EntryId, Json, SessionId } from "../../index.ts";
 import type { ApiName } from "../api/api.ts";
 
-/** By what the conversations are found that a thread is held with. */
+/** The facts by which the family of a thread is found. */
 export interface Home {
   readonly api: ApiName;
   readonly client?: string | undefined;
@@ -9,7 +9,7 @@ export interface Home {
   readonly firstKey: string;
 }
 
-/** The home of a caller's conversation that begins with a message. */
+/** The home of a caller's conversation with a given first message. */
 export function homeOf({ api, client, explicit }: Omit<Home, "firstKey">, firstKey: string): Home {
   return {
     api,
@@ -19,24 +19,27 @@ export function homeOf({ api, client, explicit }: Omit<Home, "firstKey">, firstK
   };
 }
 
-/** Where a reply is that a provider knows by an id, for requests that name it instead of saying what came before. */
+/**
+ * The position of a reply that a provider knows by id, for requests that refer to it instead of repeating earlier
+ * messages.
+ */
 export interface ResponsePlace {
   readonly session: SessionId;
   readonly home: Home;
-  /** What a request goes on behind. */
+  /** The entry that such a request follows. */
   readonly entry: EntryId;
-  /** True if the log holds all that was said up to there. */
+  /** True if the log contains everything up to that entry. */
   readonly isWhole: boolean;
-  /** The response that the instructions among the items of the first request are kept with. */
+  /** Id of the response that the instructions of the first request are stored with. */
   readonly lead?: string;
 }
 
-/** A place as the store keeps it; the session is known besides. */
+/** A place as stored; the session is stored separately. */
 export function placeJson({ home, entry, isWhole, lead }: ResponsePlace): Json {
   return { entry, isWhole, home: { ...home } as Json, ...(lead !== undefined && { lead }) };
 }
 
-/** A place as the store kept it; undefined for anything else. */
+/** Parses a stored place; undefined if it is invalid. */
 export function placeOf(session: SessionId, kept: Json | undefined): ResponsePlace | undefined {
   const { entry, isWhole, home, lead } = objectOf(kept);
   const { api, client, explicit, firstKey } = objectOf(home);

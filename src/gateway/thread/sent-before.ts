@@ -5,30 +5,32 @@ import type { Asked } from "./asked.ts";
 import type { Piece } from "./outgoing.ts";
 import { isAlike, type Made } from "./window-set.ts";
 
-/** What a request became, for the very same request once more: a client that tries again, or wants another answer. */
+/** The outcome of a request, for an exact repetition: a client that retries, or wants another reply. */
 export interface Sent {
-  /** The request as its bytes are kept. */
+  /** The kept bytes of the request. */
   readonly body: CutBody;
   readonly made: Made;
   /** Its last message. */
   readonly last: EntryId;
   readonly fitted: Fitted | undefined;
-  /** Up to where the log was looked through. */
+  /** Last seq up to which the log was inspected. */
   readonly seenSeq: number;
   readonly pieces: readonly Piece[] | undefined;
   readonly violations: readonly Violation[];
 }
 
-/** Whose request it was. */
 interface Sender {
   readonly session: Session;
   sent: Sent | undefined;
 }
 
-/** What decides over windows, besides what was said. */
+/** Kinds of entries other than messages that affect windows. */
 const DECIDING = ["pin", "overlay", "redacted"] as const;
 
-/** What the last request of a thread became, if this one is the same to the byte and nothing was decided since. */
+/**
+ * The outcome of the last request of a thread, if this one is byte-identical and no pin, overlay or redaction was added
+ * since.
+ */
 export async function sentBefore(thread: Sender, asked: Asked): Promise<Sent | undefined> {
   const { sent, session } = thread;
   const { said, chain, plain, isDryRun } = asked;
@@ -37,7 +39,7 @@ export async function sentBefore(thread: Sender, asked: Asked): Promise<Sent | u
   const { seq: head } = await session.head();
   const [decided] = await session.read({ from: sent.seenSeq + 1, to: head, kinds: DECIDING, limit: 1 });
   if (decided) return undefined;
-  // Many answers to one request need not be looked through each time.
+  // Remembers the inspected range, for many replies to one request.
   const seen = { ...sent, seenSeq: head };
   if (thread.sent === sent) thread.sent = seen;
   return seen;

@@ -5,14 +5,14 @@ import type { Piece } from "./outgoing.ts";
 
 const sent = new WeakMap<CutBody, readonly Piece[]>();
 
-/** Remembers of a body that is kept what went out for it. */
+/** Remembers the pieces that were sent for a kept body. */
 export function rememberSent(kept: CutBody, pieces: readonly Piece[]): void {
   sent.set(kept, pieces);
 }
 
 /**
- * The elements of a body as they would go out if nothing more were edited than in an earlier one; undefined if nothing was
- * edited there, or the body does not say all that the earlier one says. Cache markers are those of the body alone.
+ * The elements of a body with exactly the edits of an earlier one; undefined if that one had no edits, or if the body
+ * does not extend it. Only the body's own cache markers are kept.
  */
 export function piecesAsSent(
   { cut, lead, messages }: WireMessages,

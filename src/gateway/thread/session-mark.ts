@@ -2,23 +2,23 @@ import type { Json } from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import type { Shape } from "../identity/shape.ts";
 
-/** What a session of the gateway remembers of its thread. */
+/** Facts about a thread, stored in its session's metadata. */
 export interface SessionMark {
   readonly kind: ThreadKind;
   readonly shape: Shape;
   readonly firstKey: string;
-  /** The sub-agent whose conversation it is, as the client names it. */
+  /** The sub-agent of the conversation, as the client names it. */
   readonly agent?: string;
-  /** True if the provider's own copy of the conversation lacks some of it: requests are sent as the log has it. */
+  /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
   readonly isOurs?: true;
 }
 
-/** A mark as a session's meta holds it. */
+/** The mark as session metadata. */
 export function metaOf(mark: SessionMark): { readonly [key: string]: Json } {
   return { gateway: mark as unknown as Json };
 }
 
-/** The mark of a session; undefined if the gateway did not make it. */
+/** The mark of a session; undefined if the gateway did not create it. */
 export function markOf(meta: { readonly [key: string]: Json } | undefined): SessionMark | undefined {
   const mark = meta?.gateway as Partial<SessionMark> | undefined;
   if (typeof mark !== "object" || mark === null) return undefined;

@@ -1,12 +1,12 @@
 import type { Message, MessageInput } from "../../index.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 
-/** A message with the mark by which it is known again: what is stored may lack secrets, and ids may be rewritten. */
+/** Stores the key in a message's metadata, because the stored text may lack secrets and ids may be rewritten. */
 export function withKey(message: MessageInput, key: string): MessageInput {
   return { ...message, meta: { ...message.meta, gateway: { key } } };
 }
 
-/** The key of a message of the log: as it was marked, or else made from its words. */
+/** The key of a logged message: the stored one, or one computed from its content. */
 export function keyOf(message: Message): string {
   const mark = message.meta?.gateway;
   if (typeof mark === "object" && mark !== null && "key" in mark && typeof mark.key === "string")

@@ -4,14 +4,14 @@ import type { Said } from "../identity/align-request.ts";
 import { likenessOf } from "../identity/likeness.ts";
 import type { Thread } from "./thread.ts";
 
-/** Conversations that are looked at, those used last first. */
+/** Number of conversations to compare, most recently used first. */
 const MOST_LOOKED = 32;
-/** Its first request for help is among so many messages. */
+/** The first user message is among this many messages. */
 const FIRST_MESSAGES = 8;
-/** Shorter words could be anybody's. */
+/** Shorter texts could belong to any conversation. */
 const LEAST_LENGTH = 12;
 
-/** The conversation that a request for a summary quotes: what it began with stands in these words. */
+/** The conversation that a request for a summary quotes: its first user message occurs in the text. */
 export async function quotedThread(threads: readonly Thread[], words: string): Promise<Thread | undefined> {
   for (const thread of threads.slice(0, MOST_LOOKED)) {
     const first = await thread.session.read({ from: 1, limit: FIRST_MESSAGES, kinds: ["message"] });
@@ -25,7 +25,7 @@ export async function quotedThread(threads: readonly Thread[], words: string): P
   return undefined;
 }
 
-/** The conversation whose end a request repeats behind a summary. */
+/** The conversation whose end a request repeats after a summary. */
 export async function repeatedThread(threads: readonly Thread[], request: Said): Promise<Thread | undefined> {
   let best: { readonly thread: Thread; readonly same: number } | undefined;
   for (const thread of threads.slice(0, MOST_LOOKED)) {
@@ -36,7 +36,7 @@ export async function repeatedThread(threads: readonly Thread[], request: Said):
   return best?.thread;
 }
 
-/** The main conversation that says most of what a request for a summary says, and the last entry of that. */
+/** The main conversation that shares the longest beginning with a request for a summary, and the last shared entry. */
 export async function closestThread(
   threads: readonly Thread[],
   keys: readonly string[],
@@ -54,7 +54,7 @@ export async function closestThread(
   return best;
 }
 
-/** True if a request says all that a conversation says: then no summary stands in its place. */
+/** True if a request contains the whole conversation, so that no summary replaces it. */
 export async function isStillSaid(thread: Thread, keys: readonly string[]): Promise<boolean> {
   return (await thread.line()).every(({ key }, index) => key === keys[index]);
 }

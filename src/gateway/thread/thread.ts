@@ -23,26 +23,26 @@ import { WindowSet } from "./window-set.ts";
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
 const BYTES_PER_TOKEN = 10;
-/** So many responses in a row that a provider did not know mean that it keeps none. */
+/** Number of consecutive unknown responses after which the provider counts as storing none. */
 const FORGOTTEN = 2;
-/** Replies by which a conversation is found whose client has left the beginning out. */
+/** Number of latest replies by which a conversation without its beginning is found. */
 const MAX_REPLIES = 16;
 const REMINDED = "Said by the client for one request only:\n";
 
-/** What a thread is made of. */
+/** Dependencies of a thread. */
 export interface ThreadParts {
   readonly session: Session;
   readonly mark: SessionMark;
-  /** By what it is found again. */
+  /** The facts by which its family is found. */
   readonly home: Home;
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreReadable">;
-  /** A message as it is stored. */
+  /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
-  /** Told the words of each whole reply. */
+  /** Called with the text of each complete reply. */
   readonly onReply: (text: string) => Promise<void>;
 }
 
-/** One conversation of a client, and the session that holds it. */
+/** One conversation of a client, and the session that stores it. */
 export class Thread {
   readonly session: Session;
   readonly conversation: Conversation<WireMessage>;
@@ -50,7 +50,7 @@ export class Thread {
   readonly written = new WrittenMessages();
   readonly #parts: ThreadParts;
   readonly #reminders = new Reminders();
-  /** How many messages at the end of a request were stored as notes. */
+  /** Number of final messages of a request that were stored as notes. */
   readonly #noted = new WeakMap<WireMessages, number>();
   readonly #joined: JoinedReplies;
   #kind: ThreadKind;
@@ -77,7 +77,7 @@ export class Thread {
     this.windows = new WindowSet(session);
   }
 
-  /** What its requests are for. */
+  /** The purpose of its requests. */
   get kind(): ThreadKind {
     return this.#kind;
   }
@@ -90,39 +90,39 @@ export class Thread {
     return this.#parts.home;
   }
 
-  /** True if the provider does not keep the conversation, or not all of it: then every request says all of it. */
+  /** True if the provider does not store the whole conversation, so that every request must contain it. */
   get isOurs(): boolean {
     return this.#isOurs || this.#forgotten >= FORGOTTEN;
   }
 
-  /** Notes whether the provider knew the response that a request went on from. */
+  /** Records whether the provider knew the response that a request continued. */
   remembered(wasKnown: boolean): void {
     this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
   }
 
-  /** From now on, the log alone has all of the conversation. */
+  /** Marks the log as the only complete copy of the conversation. */
   async takeOver(): Promise<void> {
     if (this.#isOurs) return;
     this.#isOurs = true;
     await this.session.update({ meta: metaOf({ ...this.#parts.mark, isOurs: true }) });
   }
 
-  /** True if its agent has tools: then it does some work. */
+  /** True if its agent has tools, and so does actual work. */
   get hasTools(): boolean {
     return this.#parts.mark.shape.tools.length > 0;
   }
 
-  /** Another conversation has turned out to be the main one. */
+  /** Makes this a secondary conversation, because another one has turned out to be the main one. */
   demote(): void {
     this.#kind = "aside";
   }
 
-  /** How many requests of it have not ended. */
+  /** Number of unfinished requests. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** What its line says, once what is under way is written down. */
+  /** The messages of the line, after pending writes. */
   async line(): Promise<readonly LineMessage[]> {
     return (await this.#lineSeen()).messages;
   }
@@ -131,7 +131,7 @@ export class Thread {
     return this.conversation.inTurn(() => this.conversation.line());
   }
 
-  /** What says whether a request belongs to it; `opening` is the key that it was looked for by. */
+  /** The facts that decide whether a request belongs to this thread; `opening` is the key of the lookup. */
   async candidate(
     explicit: string | undefined,
     opening: string | undefined,
@@ -143,7 +143,7 @@ export class Thread {
     const isAlike = explicit === undefined && opening === firstKey;
     const line = { keys: isAlike ? withOpening(keys, firstKey) : keys, roles };
     const runs = await this.#joined.runs({ ...line, messages }, request);
-    // A line that another process left without a reply waits for the same request once more.
+    // A line that another process left without a reply awaits a repetition of the same request.
     const isLeftUnanswered = this.#requestLength === 0 && keys.length > 0 && roles.at(-1) !== "assistant";
     return {
       id: this.session.id,
@@ -159,7 +159,7 @@ export class Thread {
     };
   }
 
-  /** A request as its line has it, where the client has put replies together that are several there. */
+  /** Splits replies that the client has joined, so that the request matches the line. */
   async asLogged(said: WireMessages): Promise<WireMessages> {
     const { keys, roles, messages } = await this.#lineSeen();
     if (keys.every((key, place) => key === said.messages[place]?.key)) return said;
@@ -170,21 +170,21 @@ export class Thread {
     return withRunsApart(said, messages, await this.#joined.runs({ keys, roles, messages }, request));
   }
 
-  /** Counts a request that will begin: whoever comes meanwhile is to see it. */
+  /** Counts a request that is about to begin, so that concurrent ones see it. */
   reserve(): void {
     this.#inFlight++;
   }
 
-  /** True if its window as edited broke a rule of the provider. */
+  /** True if the edited window violated a rule of the provider. */
   isSuspect = false;
 
-  /** Requests that no other window has helped. */
+  /** Requests that no other window could repair. */
   readonly inVain = new InVain();
 
-  /** What its last request became; undefined if that is not to be sent again. */
+  /** The outcome of its last request; undefined if it must not be reused. */
   sent: Sent | undefined;
 
-  /** Notes a request, whose reply is yet to come. */
+  /** Records a request whose reply is pending. */
   asks({ messages }: WireMessages): void {
     const { length } = messages.filter(({ isWithNext }) => !isWithNext);
     const isAgain = !this.#wasDelivered && length >= this.#requestLength;
@@ -193,7 +193,7 @@ export class Thread {
     this.#wasDelivered = false;
   }
 
-  /** Makes the log say what a request says. */
+  /** Appends the messages of a request to the log. */
   async take({ said, chain }: Asked): Promise<Placed<WireMessage>> {
     const { messages, cut } = said;
     if (chain?.behind !== undefined) return this.conversation.takeBehind(chain.behind, messages);
@@ -209,13 +209,13 @@ export class Thread {
     return placed;
   }
 
-  /** The messages of a request that are on the line; a reminder that was stored as a note is not. */
+  /** The messages of a request that belong to the line; excludes a reminder stored as a note. */
   takenOf(said: WireMessages): readonly WireMessage[] {
     const { messages } = said;
     return messages.slice(0, messages.length - (this.#noted.get(said) ?? 0));
   }
 
-  /** Notes a reply that was just written down. */
+  /** Records a complete reply. */
   called(message: MessageInput | undefined): void {
     this.inVain.forget();
     if (!message) return;
@@ -224,12 +224,12 @@ export class Thread {
     this.#replies = [key, ...this.#replies].slice(0, MAX_REPLIES);
   }
 
-  /** True if a reply of this key is among its last ones. */
+  /** True if a reply with this key is among the latest ones. */
   hasReplied(key: string): boolean {
     return this.#replies.includes(key);
   }
 
-  /** The calls of the last reply, which are read only where they were written down by an earlier process. */
+  /** The calls of the last reply; read from the log only if an earlier process stored it. */
   async #lastCalls(): Promise<LoggedCalls | undefined> {
     if (this.#calls) return this.#calls;
     const { keys, roles, messages } = await this.conversation.line();
@@ -240,22 +240,22 @@ export class Thread {
     return this.#calls;
   }
 
-  /** How many messages at the end of a request look like reminders that the client will not say again. */
+  /** Number of final messages of a request that look like reminders that the client will not repeat. */
   remindersIn({ messages }: WireMessages): number {
     return this.#reminders.isReminder(messages) ? 1 : 0;
   }
 
-  /** About how much memory it takes: its window's words, and what is known of each message. */
+  /** Approximate memory: the text of its window, and a fixed amount per message. */
   get sizeBytes(): number {
     return BYTES_PER_THREAD + this.#windowBytes + this.#requestLength * BYTES_PER_MESSAGE;
   }
 
-  /** Notes how large its window is. */
+  /** Records the size of its window. */
   fitted(tokens: number): void {
     this.#windowBytes = tokens * BYTES_PER_TOKEN;
   }
 
-  /** Notes which body was kept of its last request. */
+  /** Records the kept body of its last request. */
   kept(body: CutBody | undefined): void {
     this.#body = body;
   }
@@ -272,24 +272,24 @@ export class Thread {
     }
   };
 
-  /** Where the bytes of its messages come from. */
+  /** Access to the large contents of its messages. */
   get bytes(): LoggedBytes {
     const { blobs } = this.#parts;
     return { base64Of: this.base64Of, restore: (part) => blobs.restoreReadable(part) };
   }
 
-  /** A whole reply was written down. */
+  /** Reports a complete reply. */
   async replied(text: string): Promise<void> {
     await this.#parts.onReply(text);
   }
 
-  /** A request has ended. */
+  /** Records the end of a request. */
   ended(wasDelivered: boolean): void {
     this.#inFlight--;
     this.#wasDelivered = wasDelivered;
   }
 
-  /** True once it was let go. */
+  /** True once the thread is closed. */
   get isClosed(): boolean {
     return this.#isClosed;
   }

@@ -11,17 +11,17 @@ import { quotedThread, repeatedThread } from "./summarised.ts";
 import type { Thread } from "./thread.ts";
 import { storedOpenings, trimmedThread } from "./trimmed-thread.ts";
 
-/** Summaries by which a conversation that began anew is known again. */
+/** Number of summaries by which restarted conversations are recognized. */
 const MOST_SUMMARIES = 64;
 
 interface KnownSummary {
   readonly principal: string;
   readonly text: string;
-  /** Undefined until the client goes on with it. */
+  /** Undefined until the client continues with the summary. */
   readonly of?: Thread;
 }
 
-/** A family, and what it took when it was last used. */
+/** A family, with its size at the last use. */
 interface Held {
   readonly key: string;
   readonly family: Family;
@@ -29,18 +29,18 @@ interface Held {
   sizeBytes: number;
 }
 
-/** How many conversations are held in memory. */
+/** Limits on the conversations held in memory. */
 export interface ThreadLimits {
   readonly maxThreads: number;
-  /** Memory that they may take together, about. */
+  /** Approximate memory of all conversations together. */
   readonly maxThreadBytes: number;
 }
 
-/** All conversations that are under way; those that have rested longest are let go, and found again in the store. */
+/** All active conversations; the least recently used are closed, and found again in the store. */
 export class Threads {
   readonly #parts: Omit<FamilyParts, "onSummary" | "quoted">;
   readonly #limits: () => ThreadLimits;
-  /** Used last comes last. */
+  /** Most recently used last. */
   readonly #families = new Map<string, Held>();
   readonly #holding = new Holding();
   #count = 0;
@@ -52,22 +52,22 @@ export class Threads {
     this.#limits = limits;
   }
 
-  /** How many are open. */
+  /** Number of open threads. */
   get count(): number {
     return this.#count;
   }
 
-  /** About how much memory they take. */
+  /** Approximate memory of all threads. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Share of the room for conversations that is worth using. */
+  /** Share of the memory limit that pays off. */
   get share(): number {
     return this.#holding.share;
   }
 
-  /** The thread that a request belongs to, reserved for it. */
+  /** Finds or creates the thread of a request, and reserves it. */
   async threadFor(request: Request): Promise<Thread> {
     const held = this.#hold(request.caller, request.firstKey);
     const continued = () => this.#continued(request);
@@ -79,7 +79,7 @@ export class Threads {
     return thread;
   }
 
-  /** The thread of a reply that a request goes on behind, reserved for it; undefined if its session is gone. */
+  /** Finds and reserves the thread of the reply that a request follows; undefined if its session is gone. */
   async threadBehind(principal: string, place: ResponsePlace): Promise<Thread | undefined> {
     const { api, client, explicit, firstKey } = place.home;
     const held = this.#hold({ principal, api, client, explicit, agent: undefined }, firstKey);
@@ -88,7 +88,7 @@ export class Threads {
     return thread;
   }
 
-  /** Begins a conversation again whose session was deleted while it was open; false if none of that id is. */
+  /** Restarts a conversation whose session was deleted while it was open; false if none with that id is open. */
   async renew(session: SessionId): Promise<boolean> {
     let isRenewed = false;
     for (const { family } of this.#families.values()) isRenewed = (await family.renew(session)) || isRenewed;
@@ -122,7 +122,7 @@ export class Threads {
   async #weighed(held: Held): Promise<void> {
     const { threads, sizeBytes, isIdle } = held.family;
     this.#weigh(held, threads.length, sizeBytes);
-    // Each request of a sliding window begins differently, and leaves nothing behind.
+    // Every request of a sliding window begins differently; families without threads are removed.
     if (threads.length === 0 && isIdle && this.#families.get(held.key) === held)
       this.#families.delete(held.key);
     await this.#letGo();
@@ -135,11 +135,11 @@ export class Threads {
     held.sizeBytes = sizeBytes;
   }
 
-  /** The conversation that a client who gives no ids goes on with, after a summary of its own and under another first message. */
+  /** The conversation that a client without ids continues after its own summary, under a different first message. */
   async #continued(request: Request): Promise<ClientSummary | undefined> {
     const { principal, explicit } = request.caller;
     if (explicit !== undefined) return undefined;
-    // A summary may have been handed over whole and not be written down yet.
+    // A summary may have been relayed completely but not stored yet.
     await Promise.all(this.#threadsOf(request.caller, "compaction").map((thread) => thread.line()));
     const summary = this.#summaries.find(
       (known) => known.principal === principal && isContinuedFrom(known.text, request.opening()),
@@ -149,7 +149,7 @@ export class Threads {
     return of && { text: summary.text, of };
   }
 
-  /** The thread of a conversation whose beginning its client has left out, reserved for the request. */
+  /** Finds and reserves the thread of a conversation whose client has removed the beginning. */
   async #trimmed(request: Request): Promise<Thread | undefined> {
     const { caller } = request;
     const thread = await trimmedThread(this.#threadsOf(caller, "main"), request);
@@ -165,7 +165,7 @@ export class Threads {
     return undefined;
   }
 
-  /** Conversations of one kind of a caller that gives no ids, those used last first. */
+  /** Conversations of one kind of a caller without ids, most recently used first. */
   #threadsOf(caller: Caller, wanted: ThreadKind): readonly Thread[] {
     const beginning = familyKey({ ...caller, explicit: undefined }, "");
     const families = [...this.#families].filter(([key]) => key.startsWith(beginning)).toReversed();
@@ -188,7 +188,7 @@ export class Threads {
   }
 }
 
-/** True for a request that is not found by an id, and knows replies by which it may be found. */
+/** True for a request without an id that contains replies by which it may be found. */
 function mayBeTrimmed({ caller, isMain, roles }: Request): boolean {
   return caller.explicit === undefined && !isMain && roles.includes("assistant");
 }

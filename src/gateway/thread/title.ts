@@ -3,7 +3,7 @@ import type { MessageInput } from "../../index.ts";
 const MOST_CHARACTERS = 80;
 const MOST_READ = 20_000;
 
-/** A name for a conversation: how the user began it, without what clients put around that. */
+/** A title for a conversation: the beginning of the first user message, without the client's additions. */
 export function titleOf(messages: readonly MessageInput[]): string | undefined {
   for (const { role, text, parts = [] } of messages) {
     if (role !== "user") continue;
@@ -15,10 +15,10 @@ export function titleOf(messages: readonly MessageInput[]): string | undefined {
   return undefined;
 }
 
-/** Opening tags of different names that are looked for an end of. */
+/** Maximum number of distinct unclosed tags to search for. */
 const MAX_UNCLOSED = 64;
 
-/** Clients wrap what they add themselves into tags. */
+/** Removes tagged elements, which clients add themselves. */
 function withoutTags(text: string): string {
   const read = text.slice(0, MOST_READ);
   const lower = read.toLowerCase();

@@ -7,24 +7,24 @@ import { markOf } from "./session-mark.ts";
 import { keyOf } from "./stored.ts";
 import type { Thread } from "./thread.ts";
 
-/** A request that may go on with a conversation whose beginning it does not say. */
+/** A request that may continue a conversation without containing its beginning. */
 export interface TrimmedRequest extends Said {
   readonly shape: Shape;
 }
 
-/** Conversations that end alike and are compared with one request. */
+/** Maximum number of conversations with the same ending to compare. */
 const MAX_COMPARED = 32;
-/** Sessions of the store that are looked at, the latest first. */
+/** Maximum number of stored sessions to inspect, latest first. */
 const MAX_STORED = 100;
-/** The last reply that a client knows is among so many messages at the end of its conversation. */
+/** The last reply that a client has is among this many messages at the end of its conversation. */
 const LAST_MESSAGES = 6;
 
-/** The key of the last reply that a request knows. */
+/** The key of the last reply in a request. */
 export function lastReplyKey({ keys, roles }: Said): string | undefined {
   return keys[roles.lastIndexOf("assistant")];
 }
 
-/** The conversation that a request says the end of, among those used last first. */
+/** The conversation whose end a request contains, among threads sorted by last use. */
 export async function trimmedThread(
   threads: readonly Thread[],
   request: TrimmedRequest,
@@ -45,7 +45,7 @@ export async function trimmedThread(
   return best?.thread;
 }
 
-/** First keys of stored conversations of a principal without ids that a request may say the end of. */
+/** First keys of a principal's stored conversations, without ids, whose end a request may contain. */
 export async function storedOpenings(
   kernel: Kernel,
   principal: string,
@@ -56,7 +56,7 @@ export async function storedOpenings(
   for (const { id, meta } of await kernel.sessions({ limit: MAX_STORED })) {
     const mark = markOf(meta);
     const isOwn = mark?.kind === "main" && id.startsWith(sessionPrefix(principal));
-    // Sessions of clients that give ids are named by those, and found by them.
+    // Sessions with explicit ids are named after them and found by them.
     if (!isOwn || !id.includes(`:${mark.firstKey.slice(0, 16)}`)) continue;
     if (!isSameShape(mark.shape, request.shape)) continue;
     const session = await kernel.session(id);

@@ -1,13 +1,13 @@
 import type { Session, SessionWindow } from "../../index.ts";
 import type { Asked } from "./asked.ts";
 
-/** Windows that wait for the next request; more requests at once open more. */
+/** Maximum number of idle windows; concurrent requests open more. */
 const MOST_IDLE = 2;
-/** Share by which system prompt and tools may differ from those that a window was made with: dates and counters do. */
+/** Share by which system prompt and tools may differ from those of an existing window, as dates and counters do. */
 const CHANGED_SHARE = 0.02;
 const CHANGED_BYTES = 400;
 
-/** What a window was made for. */
+/** The properties of a request that its window depends on. */
 export type Made = Pick<Asked, "policyKey" | "room" | "isPaging"> & {
   readonly frame: Pick<Asked["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
 };
@@ -17,13 +17,13 @@ interface Idle {
   readonly made: Made;
 }
 
-/** A window for one request. */
+/** A window in use by one request. */
 export interface TakenWindow {
   readonly window: SessionWindow;
   readonly giveBack: () => void;
 }
 
-/** The windows of a thread: one for each request that runs, kept for the next of the same kind. */
+/** The windows of a thread: one for each request in progress, reused for the next similar one. */
 export class WindowSet {
   readonly #session: Session;
   #idle: Idle[] = [];
@@ -32,7 +32,7 @@ export class WindowSet {
     this.#session = session;
   }
 
-  /** A window for one request. */
+  /** A window for one request; reuses an idle one that matches. */
   take(asked: Asked): TakenWindow {
     const index = this.#idle.findIndex((idle) => isAlike(idle.made, asked));
     const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
@@ -43,7 +43,7 @@ export class WindowSet {
     return { window, giveBack };
   }
 
-  /** A window that nothing is fitted with, only told what providers report: one for all requests at once. */
+  /** A shared window that is never fitted and only receives reported usage. */
   share(asked: Asked): TakenWindow {
     const taken = this.take({ ...asked, policyKey: "not fitted" });
     taken.giveBack();
@@ -67,13 +67,13 @@ export class WindowSet {
   }
 }
 
-/** Nothing of the request's body is held on to. */
+/** Copies only sizes, so that no request body is retained. */
 export function madeFor({ policyKey, room, frame, isPaging = true }: Asked): Made {
   const { model, maxTokens, leadBytes, toolsBytes } = frame;
   return { policyKey, room, isPaging, frame: { model, maxTokens, leadBytes, toolsBytes } };
 }
 
-/** True if a window that was made for one does for the other. */
+/** True if a window made for one request also suits the other. */
 export function isAlike(one: Made, other: Made): boolean {
   return (
     one.frame.model === other.frame.model &&

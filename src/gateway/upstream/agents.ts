@@ -3,38 +3,38 @@ import { Agent as HttpsAgent, type AgentOptions as TlsOptions } from "node:https
 
 /** The connections of a gateway to its upstreams. */
 export interface Agents {
-  /** Keep connections for the next request. */
+  /** Reuse connections for later requests. */
   readonly kept: AgentPair;
-  /** Open a connection for one request only. */
+  /** Open a new connection for each request. */
   readonly fresh: AgentPair;
 }
 
-/** One agent for each protocol. */
+/** One agent per protocol. */
 export interface AgentPair {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
 }
 
-/** Bounds of connections. */
+/** Limits on connections. */
 export interface AgentsOptions {
-  /** Most connections to one host; further requests wait for one. */
+  /** Maximum number of connections per host, default 1,024; further requests wait. */
   readonly maxSockets?: number;
-  /** Most idle connections kept for one host. */
+  /** Maximum number of idle connections kept per host, default 64. */
   readonly maxFreeSockets?: number;
-  /** How long an idle connection is kept. */
+  /** How long an idle connection is kept, default one minute. */
   readonly keepAliveMs?: number;
-  /** Certificates that are trusted instead of the usual ones. */
+  /** Trusted certificates in PEM, replacing the default ones. */
   readonly certificates?: string;
 }
 
-/** Opens the connections of one gateway; `closeAgents` ends them. */
+/** Creates the agents of one gateway; `closeAgents` closes them. */
 export function openAgents({
   maxSockets = 1_024,
   maxFreeSockets = 64,
   keepAliveMs = 60_000,
   certificates,
 }: AgentsOptions = {}): Agents {
-  // The usual quarter of a second for each address of a host is too short for slow networks.
+  // Node's default of 250 ms per address of a host is too short for slow networks.
   const plain: AgentOptions = { maxSockets, autoSelectFamilyAttemptTimeout: 2_000 };
   const secure: TlsOptions = {
     ...plain,
@@ -48,7 +48,7 @@ export function openAgents({
   };
 }
 
-/** Ends all connections at once, those in use too. */
+/** Closes all connections at once, including those in use. */
 export function closeAgents({ kept, fresh }: Agents): void {
   for (const { http, https } of [kept, fresh]) {
     http.destroy();

@@ -1,24 +1,25 @@
 import type { ApiName, Fault } from "../api/api.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 
-/** What is known of an upstream when one is chosen. */
+/** The part of an upstream's configuration that decides the choice. */
 export type Upstream = Pick<UpstreamConfig, "name" | "baseUrl" | "apis" | "prefix" | "models" | "keyEnv">;
 
-/** What a request asks for. */
+/** The API and the model that a request asks for. */
 export interface Wanted {
   readonly api: ApiName;
-  /** As the client names it; undefined for a request that names none. */
+  /** The model as the client names it; undefined if the request names none. */
   readonly model: string | undefined;
 }
 
-/** Where a request goes, or why it cannot go anywhere. */
+/** The upstream for a request, or the fault to report if there is none. */
 export type ChosenUpstream<Kind extends Upstream = Upstream> =
   | { readonly upstream: Kind; readonly model: string | undefined; readonly fault?: never }
   | { readonly fault: Fault };
 
 /**
- * Chooses among the upstreams that speak the API: the longest prefix of the model, then the one that lists the model, then
- * the first that asks for no models of its own, then the first. `model` comes back as the upstream knows it.
+ * Chooses among the upstreams that speak the API: first by the longest matching prefix of the model, then by the best
+ * match in `models`, then the first upstream with neither, then the first of all. The returned `model` is the
+ * upstream's name for it.
  */
 export function chooseUpstream<Kind extends Upstream>(
   upstreams: readonly Kind[],
@@ -39,14 +40,14 @@ export function chooseUpstream<Kind extends Upstream>(
   return upstream ? { upstream, model } : { fault: nobodySpeaks(api, upstreams) };
 }
 
-/** Where an upstream of each API is found, for people who have not configured one. */
+/** An example upstream per API, for error messages. */
 const EXAMPLES: Readonly<Record<ApiName, Pick<Upstream, "name" | "baseUrl" | "keyEnv">>> = {
   anthropic: { name: "anthropic", baseUrl: "https://api.anthropic.com", keyEnv: "ANTHROPIC_API_KEY" },
   "openai-chat": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
   "openai-responses": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
 };
 
-/** The first of those with the greatest length that is not nothing. */
+/** The first item with the greatest length above 0. */
 function longest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): Kind | undefined {
   let best: Kind | undefined;
   let most = 0;
@@ -59,7 +60,7 @@ function longest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): 
   return best;
 }
 
-/** How much of the model a pattern names; a name in full counts for more than any beginning. */
+/** Length of the match between a pattern and a model; a full name beats any prefix pattern. */
 function matchedLength(pattern: string, model: string): number {
   if (pattern === model) return model.length + 2;
   return pattern.endsWith("*") && model.startsWith(pattern.slice(0, -1)) ? pattern.length : 0;

@@ -2,7 +2,7 @@ import type { ApiName, Fault } from "../api/api.ts";
 import type { Upstream } from "./choose-upstream.ts";
 import type { RawHeaders } from "./hop-by-hop.ts";
 
-/** Headers in which clients send what proves who they are. */
+/** Headers in which clients send credentials. */
 export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   "authorization",
   "x-api-key",
@@ -10,7 +10,7 @@ export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
   "x-goog-api-key",
 ]);
 
-/** The key of an upstream, if the variable that it names is set. */
+/** The key of an upstream, if its environment variable is set. */
 export function keyOf(
   { keyEnv }: Pick<Upstream, "keyEnv">,
   environment: Readonly<Record<string, string | undefined>>,
@@ -22,16 +22,16 @@ export function keyOf(
 export function keyHeaders(api: ApiName, host: string, key: string): string[] {
   const bearer = ["Authorization", `Bearer ${key}`];
   if (api !== "anthropic") return bearer;
-  // Others that speak Anthropic's API take the one or the other; Anthropic's own must not get both.
+  // Other servers with Anthropic's API accept either header; Anthropic itself must not get both.
   return ["x-api-key", key, ...(/(?:^|\.)anthropic\.com(?::\d+)?$/i.test(host) ? [] : bearer)];
 }
 
-/** The credential in a header's value, without the word that says of what kind it is. */
+/** The credential in a header value, without the scheme. */
 export function credentialIn(value: string): string {
   return value.replace(/^\s*(?:bearer|basic|token)\s+/i, "").trim();
 }
 
-/** What to tell a client whose request would go out without any credential, though the upstream wants one. */
+/** The fault to report if a request would go out without a credential to an upstream that needs one. */
 export function missingCredential(upstream: Upstream, outgoing: RawHeaders): Fault | undefined {
   const isSent = outgoing.some((name, at) => at % 2 === 0 && CREDENTIAL_HEADERS.has(name.toLowerCase()));
   if (isSent || upstream.keyEnv === undefined) return undefined;

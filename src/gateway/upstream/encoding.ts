@@ -1,7 +1,7 @@
 import zlib from "node:zlib";
 import { unpack } from "../body/unpack.ts";
 
-/** The codings of a body, in the order in which they were applied; none of them is "identity". */
+/** The content codings of a body, in order of application, without "identity". */
 export function codingsOf(contentEncoding: string | undefined): readonly string[] {
   return (contentEncoding ?? "")
     .toLowerCase()
@@ -10,7 +10,7 @@ export function codingsOf(contentEncoding: string | undefined): readonly string[
     .filter((coding) => coding !== "" && coding !== "identity");
 }
 
-/** The bytes without their codings; undefined if one is unknown, does not fit the bytes, or hides more than `maxBytes`. */
+/** The decoded bytes; undefined if a coding is unknown or invalid, or if the result exceeds `maxBytes`. */
 export async function decodeWhole(
   bytes: Buffer,
   contentEncoding: string | undefined,
@@ -25,9 +25,9 @@ export async function decodeWhole(
   return decoded;
 }
 
-/** Opens a stream that undoes one coding while it passes; undefined if the coding is unknown. */
+/** A stream that undoes one coding; undefined if the coding is unknown. */
 export function openDecoder(coding: string): DecodingStream | undefined {
-  // What was cut off is given out as far as it goes.
+  // A truncated body is decoded as far as possible.
   if (coding === "gzip") return zlib.createGunzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
   if (coding === "deflate") return zlib.createInflate({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
   if (coding === "br")
@@ -36,5 +36,5 @@ export function openDecoder(coding: string): DecodingStream | undefined {
   return undefined;
 }
 
-/** A stream that undoes a coding. */
+/** A decompression stream. */
 export type DecodingStream = zlib.Gunzip | zlib.Inflate | zlib.BrotliDecompress | zlib.ZstdDecompress;

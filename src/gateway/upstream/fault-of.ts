@@ -12,7 +12,7 @@ const FAULTS: Readonly<Record<UpstreamReason, Pick<Fault, "status" | "kind">>> =
   "too-large": { status: 502, kind: "unavailable" },
 };
 
-/** A failure at an upstream as a client is told. */
+/** The fault that reports a failure of an upstream to a client. */
 export function faultOfUpstream(error: UpstreamError, upstream: { readonly name: string }): Fault {
   return { ...FAULTS[error.reason], message: `${upstream.name}: ${error.message}` };
 }

@@ -1,6 +1,6 @@
 import { filterHeaders, headerOf, type RawHeaders } from "./hop-by-hop.ts";
 
-/** The headers of an answer without those that send a client, and its key, to another host than the upstream's. */
+/** Removes a Location header that would send a client, and its key, to a host other than the upstream's. */
 export function withoutForeignPlaces(rawHeaders: RawHeaders, host: string): RawHeaders {
   if (!isForeign(headerOf(rawHeaders, "location"), host)) return rawHeaders;
   return filterHeaders(rawHeaders, (name) => name !== "location");

@@ -1,7 +1,7 @@
-/** Headers as they stood on the wire: name, value, name, value, in their order and case. */
+/** Headers as on the wire: alternating names and values, in original order and case. */
 export type RawHeaders = readonly string[];
 
-/** Headers that are about one connection, not about the message. */
+/** Headers that concern one connection rather than the message. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -11,7 +11,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Names that no Connection header can take away: the message would not be the same without them. */
+/** Headers that a Connection header cannot remove, because the message would not be the same without them. */
 const KEPT: ReadonlySet<string> = new Set([
   "accept-encoding",
   "authorization",
@@ -22,7 +22,7 @@ const KEPT: ReadonlySet<string> = new Set([
   "x-api-key",
 ]);
 
-/** Tells which headers stay on the connection that they came by, by their name in lower case. */
+/** Returns a predicate for the hop-by-hop headers among these; it takes names in lower case. */
 export function hopByHopOf(rawHeaders: RawHeaders): (name: string) => boolean {
   const named = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -32,13 +32,13 @@ export function hopByHopOf(rawHeaders: RawHeaders): (name: string) => boolean {
   return (name) => HOP_BY_HOP.has(name) || name.startsWith("proxy-") || (named.has(name) && !KEPT.has(name));
 }
 
-/** The headers of an answer that go on to the client: all but those of the upstream's connection. */
+/** The headers of a response that are forwarded to the client: all except hop-by-hop headers. */
 export function answerHeaders(rawHeaders: RawHeaders): string[] {
   const isHopByHop = hopByHopOf(rawHeaders);
   return filterHeaders(rawHeaders, (name) => !isHopByHop(name));
 }
 
-/** The headers whose name in lower case is wanted, in their order, case and number. */
+/** The headers whose lower-case name is wanted, in original order and case, including duplicates. */
 export function filterHeaders(rawHeaders: RawHeaders, isWanted: (name: string) => boolean): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -48,7 +48,7 @@ export function filterHeaders(rawHeaders: RawHeaders, isWanted: (name: string) =
   return kept;
 }
 
-/** The value of the first header of that name, given in lower case. */
+/** The value of the first header with a name, given in lower case. */
 export function headerOf(rawHeaders: RawHeaders, wanted: string): string | undefined {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.toLowerCase() === wanted) return rawHeaders[at + 1];

@@ -3,22 +3,23 @@ import { ByteCollector } from "../body/byte-collector.ts";
 import { decodeWhole } from "./encoding.ts";
 import { cutError, UpstreamError } from "./upstream-error.ts";
 
-/** A body in one piece. */
+/** A complete body. */
 export interface WholeBody {
-  /** As it came. */
+  /** The bytes as received. */
   readonly raw: Buffer;
-  /** Without its content encoding; undefined if that is unknown, does not fit, or hides more than the bound. */
+  /**
+   * The body without its content encoding; undefined if that is unknown or invalid, or if the result exceeds the limit.
+   */
   readonly decoded: Buffer | undefined;
 }
 
-/** How long to wait for a body. */
 export interface WholeOptions {
-  /** Longest silence. */
+  /** Maximum time between two chunks. */
   readonly idleMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads a body to its end. Throws `UpstreamError` if it is cut, falls silent or is larger than `maxBytes`. */
+/** Reads a body to its end. Throws `UpstreamError` if the body is cut, stalls or exceeds `maxBytes`. */
 export async function readWhole(
   body: IncomingMessage,
   maxBytes: number,

@@ -1,4 +1,4 @@
-/** True if the path stays below its root, however an upstream decodes it. */
+/** True if the path stays below its root in any way an upstream may decode it. */
 export function isSafePath(path: string): boolean {
   if (!/^\/(?!\/)[!-~]*$/.test(path) || /[?#\\]/.test(path)) return false;
   if (!/[.%]/.test(path)) return true;
@@ -8,7 +8,7 @@ export function isSafePath(path: string): boolean {
   return !/%(?:[01]|7f)/i.test(path) && !decoded.split(/[/\\]/).some((part) => part === "." || part === "..");
 }
 
-/** True for a query as it stands in a target: empty, or "?" and what may follow it. */
+/** True for a query as written in a request target: empty, or "?" followed by allowed characters. */
 export function isSafeQuery(query: string): boolean {
   return query === "" || /^\?[!-"$-~\x80-\xff]*$/.test(query);
 }

@@ -11,25 +11,25 @@ import type { RawHeaders } from "./hop-by-hop.ts";
 import { UpstreamError, upstreamErrorOf } from "./upstream-error.ts";
 import type { UpstreamUrl } from "./upstream-url.ts";
 
-/** Largest head of an answer. */
+/** Maximum size of a response head. */
 const MOST_HEAD_BYTES = 64 * 1_024;
 
-/** A request as it goes out. */
+/** A request to an upstream. */
 export interface UpstreamRequest {
   readonly agents: Agents;
   readonly url: UpstreamUrl;
   readonly method: string;
   readonly rawHeaders: RawHeaders;
-  /** Its bytes, in pieces. */
+  /** The body, in pieces. */
   readonly body: readonly Uint8Array[];
-  /** Ends the connection at once, also after the answer has begun. */
+  /** Closes the connection at once, even after the response has begun. */
   readonly signal?: AbortSignal | undefined;
   readonly limits: { readonly connectMs: number; readonly firstByteMs: number };
-  /** Told of what comes before the answer, as "103 Early Hints". */
+  /** Called for informational responses, such as "103 Early Hints". */
   readonly onInformation?: ((information: InformationEvent) => void) | undefined;
 }
 
-/** An answer whose body is still to come; whoever has it reads it to its end or destroys it. */
+/** A response whose body has yet to be read; the owner must read it to the end or destroy it. */
 export interface UpstreamAnswer {
   readonly status: number;
   readonly statusMessage: string;
@@ -38,8 +38,9 @@ export interface UpstreamAnswer {
 }
 
 /**
- * Sends a request and waits for the head of the answer, whatever its status: redirects are not followed. A kept connection
- * that had ended before a byte of the answer is replaced by a new one, once. Throws `UpstreamError` only.
+ * Sends a request and waits for the head of the response, whatever its status; redirects are not followed. If a kept
+ * connection was closed before the first byte of the response, the request is repeated once on a new connection. Throws
+ * only `UpstreamError`.
  */
 export async function sendUpstream(request: UpstreamRequest): Promise<UpstreamAnswer> {
   const answer = await attempt(request, request.agents.kept);
@@ -85,7 +86,7 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
   request.once("response", (response) => {
     clearTimeout(late);
     answer = response;
-    // The one who reads the body listens too; without this a cut before that would end the process.
+    // The reader of the body listens too; without this listener, an error before that would crash the process.
     response.on("error", () => {});
     const { statusCode: status = 0, statusMessage = "", rawHeaders } = response;
     resolve({ status, statusMessage, rawHeaders, body: response });
@@ -102,7 +103,7 @@ function attempt(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamA
     reject(failure ?? new UpstreamError("reset", `${url.host} closed the connection without an answer.`));
   });
 
-  // In one go, however many pieces there are.
+  // Writes all pieces together.
   request.cork();
   for (const piece of body) request.write(piece);
   request.end();
@@ -124,7 +125,7 @@ function openRequest({ url, method, rawHeaders }: UpstreamRequest, agents: Agent
   });
 }
 
-/** Gives up on a connection that does not come about in time. */
+/** Fails the request if the connection is not established in time. */
 function limitConnecting(
   socket: Socket,
   request: ClientRequest,

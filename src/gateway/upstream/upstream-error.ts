@@ -1,22 +1,22 @@
 import { type ErrorCode, LonghaulError } from "../../index.ts";
 
-/** What went wrong between the gateway and an upstream. */
+/** The kind of a failure between the gateway and an upstream. */
 export type UpstreamReason =
-  /** Nobody was reached. */
+  /** The upstream could not be reached. */
   | "connect"
-  /** Somebody was reached who could not prove to be the upstream. */
+  /** The certificate of the upstream was not accepted. */
   | "tls"
-  /** No answer began in time. */
+  /** No response began in time. */
   | "timeout"
-  /** The connection ended before the answer did. */
+  /** The connection closed before the response was complete. */
   | "reset"
-  /** Our own signal ended it. */
+  /** The gateway's own signal aborted the request. */
   | "aborted"
-  /** An answer that had begun fell silent. */
+  /** A response stalled after it had begun. */
   | "idle"
-  /** What came is no answer in HTTP, or not what its headers say. */
+  /** The response is not valid HTTP, or does not match its headers. */
   | "malformed"
-  /** More came than is held. */
+  /** The response exceeds the size limit. */
   | "too-large";
 
 const CODES: Readonly<Record<UpstreamReason, ErrorCode>> = {
@@ -41,11 +41,11 @@ export class UpstreamError extends LonghaulError {
   }
 }
 
-/** What a failed connection means; `host` is the one that was asked. */
+/** Classifies the error of a connection to `host`. */
 export function upstreamErrorOf(error: unknown, host: string): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const { code = "", message = String(error) } = error as { code?: string; message?: string };
-  // Several addresses of one host were tried, and all in vain.
+  // All addresses of the host failed.
   const reason = error instanceof AggregateError ? "connect" : reasonOf(code, error as { syscall?: string });
   return new UpstreamError(
     reason,
@@ -69,7 +69,7 @@ function reasonOf(code: string, { syscall }: { readonly syscall?: string }): Ups
   return "reset";
 }
 
-/** An answer that ended before it was whole, for the reason given where one is known. */
+/** The error for a response that ended too early, or the given `UpstreamError` if that is the cause. */
 export function cutError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const message = "The upstream closed the connection in the middle of its answer.";

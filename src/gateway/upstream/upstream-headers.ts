@@ -2,22 +2,22 @@ import type { ApiName } from "../api/api.ts";
 import { CREDENTIAL_HEADERS, credentialIn, keyHeaders } from "./credential.ts";
 import { hopByHopOf, type RawHeaders } from "./hop-by-hop.ts";
 
-/** What a request is sent with. */
+/** Properties of an outgoing request that decide its headers. */
 export interface Sending {
   readonly api: ApiName;
-  /** What the Host header says: `upstreamUrl(…).host`. */
+  /** Value of the Host header: `upstreamUrl(…).host`. */
   readonly host: string;
-  /** The upstream's key; where there is none, the client's own credential goes through. */
+  /** The upstream's key; if absent, the client's own credential is forwarded. */
   readonly key?: string | undefined;
   /** True for a token of the gateway itself, which no upstream may see. */
   readonly isGatewayToken?: ((credential: string) => boolean) | undefined;
-  /** Bytes of the body as it is sent; undefined for a request without one. */
+  /** Size of the body as sent; undefined for a request without a body. */
   readonly bodyLength: number | undefined;
-  /** True if the body is not the one that came, or the answer has to be read on its way. */
+  /** True if the body was changed, or if the response must be read on its way. */
   readonly isEdited: boolean;
 }
 
-/** Headers that are true only of the very bytes that came. */
+/** Headers that are valid only for the exact bytes received. */
 const OF_THE_BYTES: ReadonlySet<string> = new Set([
   "content-encoding",
   "content-md5",
@@ -27,8 +27,8 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The client's headers as they go to an upstream: in their order and case, without those of the connection, of the gateway
- * and, where a key is configured, of the client's own credentials.
+ * The client's headers as sent to an upstream: in original order and case, without those of the connection, those of
+ * the gateway and, where a key is configured, the client's own credentials.
  */
 export function upstreamHeaders(rawHeaders: RawHeaders, sending: Sending): string[] {
   const { api, host, key, isGatewayToken, bodyLength, isEdited } = sending;
@@ -66,7 +66,7 @@ export function upstreamHeaders(rawHeaders: RawHeaders, sending: Sending): strin
   return sent;
 }
 
-/** The gateway has taken the whole body already, so that nobody has to wait for a word to continue. */
+/** "Expect" is dropped, because the gateway has already received the whole body. */
 function isForUpstream(name: string, isEdited: boolean): boolean {
   if (name === "expect" || name.startsWith("x-longhaul-")) return false;
   return !(isEdited && OF_THE_BYTES.has(name));

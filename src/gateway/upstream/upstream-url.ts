@@ -1,20 +1,21 @@
 import { LonghaulError } from "../../index.ts";
 import { isSafePath, isSafeQuery } from "./safe-target.ts";
 
-/** The address of a request, its path and query exactly as they are sent. */
+/** The address of a request; path and query are sent exactly as given. */
 export interface UpstreamUrl {
   readonly protocol: "http:" | "https:";
   readonly hostname: string;
   readonly port: number;
-  /** What the Host header says. */
+  /** Value of the Host header. */
   readonly host: string;
   /** Path and query. */
   readonly path: string;
 }
 
 /**
- * Where a request for `path` goes at an upstream. The version is that of the base address where it names one, else "/v1";
- * the client's path may begin with "/v1" or not. `query` is kept byte for byte.
+ * The address of `path` at an upstream. The version is the one in the base URL if it has one, else "/v1"; the client's
+ * path may or may not begin with "/v1". `query` is kept byte for byte. Throws ARGUMENT_INVALID for an unsafe path or
+ * query or an invalid base URL.
  */
 export function upstreamUrl(
   { baseUrl }: { readonly baseUrl: string },

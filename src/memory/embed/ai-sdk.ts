@@ -4,7 +4,7 @@ import { withPackage } from "../../provider/ai-sdk/with-package.ts";
 import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
 
-/** Embeds by a model of the AI SDK, whose package `ai` is loaded when it is first used. */
+/** An embedder that uses a model of the AI SDK; the package `ai` is loaded on first use. */
 export function aiSdkEmbedder(model: EmbeddingModel): Embedder {
   const id = typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
   return learnDimensions(id, async (texts, { signal } = {}) => {

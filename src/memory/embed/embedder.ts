@@ -1,17 +1,16 @@
-/** How an embedder may be called. */
 export interface EmbedOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Turns texts into vectors whose directions say what they mean. */
+/** Turns texts into vectors whose directions represent their meaning. */
 export interface Embedder {
-  /** Provider and model, as `openai/text-embedding-3-small`. Vectors of different ids are never compared. */
+  /** Provider and model, such as `openai/text-embedding-3-small`. Vectors of different ids are never compared. */
   readonly id: string;
-  /** Undefined while only a first answer can tell. */
+  /** Undefined until the first response if only that reveals it. */
   readonly dimensions: number | undefined;
-  /** True if computing a vector costs less than looking it up: nothing is cached for it. */
+  /** True if computing a vector is cheaper than looking it up, so that vectors are not cached. */
   readonly isInstant?: boolean;
-  /** One vector for each text, in order; zeros for a text that says nothing. */
+  /** One vector per text, in order; zeros for a text without meaning. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly ArrayLike<number>[]>;
   close?(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { Embedder } from "./embedder.ts";
 
-/** An embedder that learns its dimensions from its first answer, where they were not asked for. */
+/** An embedder that learns its dimensions from the first response, unless they are given. */
 export function learnDimensions(id: string, embed: Embedder["embed"], dimensions?: number): Embedder {
   let known = dimensions;
   return {

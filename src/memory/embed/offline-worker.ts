@@ -1,13 +1,13 @@
 import { parentPort } from "node:worker_threads";
 import { loadStaticEmbedder } from "./static/embedder.ts";
 
-/** What a worker is asked, and what it answers: all vectors of a batch, one behind the other. */
+/** A batch of texts for the worker. */
 export interface WorkerRequest {
   readonly number: number;
   readonly texts: readonly string[];
 }
 
-/** The answer to a request of the same number. */
+/** The response to the request with the same number: all vectors of the batch, concatenated. */
 export interface WorkerAnswer {
   readonly number: number;
   readonly vectors: Float32Array;

@@ -6,12 +6,15 @@ import type { Embedder } from "./embedder.ts";
 import type { WorkerAnswer, WorkerRequest } from "./offline-worker.ts";
 import type { StaticEmbedder } from "./static/embedder.ts";
 
-/** Up to this many characters are embedded here, which takes less than a message to a worker and back would. */
+/** Up to this many characters are embedded in the main thread, which is faster than a message to a worker and back. */
 const INLINE_CHARACTERS = 20_000;
-/** A worker without work is ended after this long. */
+/** A worker is terminated after this idle time. */
 const IDLE_MS = 5_000;
 
-/** The embedder that comes with us: a question at once, large batches in a worker thread that lives as long as they last. */
+/**
+ * The packaged embedder: small inputs are embedded at once, large batches in a worker thread that lives as long as they
+ * take.
+ */
 export function offlineEmbedder(embedder: StaticEmbedder, census = new Census()): Embedder {
   let worker: EmbedWorker | undefined;
   return {
@@ -64,7 +67,7 @@ class EmbedWorker {
     const number = this.#next++;
     const waiting = Promise.withResolvers<Float32Array>();
     this.#waiting.set(number, waiting);
-    // While someone waits for it the worker keeps the process alive, and only then.
+    // The worker keeps the process alive only while a request is pending.
     this.#worker.ref();
     const request: WorkerRequest = { number, texts };
     this.#worker.postMessage(request);

@@ -3,7 +3,7 @@ import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
 import { checkVectors, embedInBatches, post, type RemoteOptions } from "./remote.ts";
 
-/** Embeds by a model of an Ollama server. */
+/** An embedder that uses a model of an Ollama server; `url` defaults to http://127.0.0.1:11434. */
 export function ollamaEmbedder(options: Omit<RemoteOptions, "url"> & { readonly url?: string }): Embedder {
   checkFields("options", options, { url: "text?", model: "name" });
   const { url = "http://127.0.0.1:11434", model, batchSize } = options;

@@ -4,13 +4,13 @@ import type { Embedder } from "./embedder.ts";
 import { learnDimensions } from "./learn-dimensions.ts";
 import { checkVectors, embedInBatches, failed, post, type RemoteOptions } from "./remote.ts";
 
-/** How a server with OpenAI's embeddings API is reached. */
+/** Settings of a server with OpenAI's embeddings API. */
 export interface OpenAiEmbedderOptions extends RemoteOptions {
-  /** Shortens the vectors, where the model can do that. */
+  /** Shortens the vectors, if the model supports it. */
   readonly dimensions?: number;
 }
 
-/** Embeds by a server that speaks OpenAI's embeddings API; `url` ends before `/embeddings`, as in `…/v1`. */
+/** An embedder that uses a server with OpenAI's embeddings API; `url` ends before `/embeddings`, as in `…/v1`. */
 export function openAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
   checkFields("options", options, { url: "name", model: "name" });
   const { url, model, batchSize, dimensions } = options;
@@ -26,7 +26,7 @@ export function openAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
   return learnDimensions(id, embed, dimensions);
 }
 
-/** Each vector says which text it is of. */
+/** Sorts the vectors by the index that each one carries. */
 function inOrder(id: string, answer: unknown, count: number): unknown[] {
   const { data } = (answer ?? {}) as { data?: unknown };
   if (!Array.isArray(data)) throw failed(id, "its answer has no data", { isRetryable: false });

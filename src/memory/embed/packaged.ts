@@ -5,20 +5,20 @@ import type { Embedder } from "./embedder.ts";
 import { offlineEmbedder } from "./offline.ts";
 import { loadStaticEmbedder, type StaticEmbedder } from "./static/embedder.ts";
 
-/** What memory knows of meaning. */
+/** The packaged embedder and its word vectors. */
 export interface PackagedMeaning {
   readonly embedder: Embedder;
-  /** Closeness of single words; null if the embedder cannot be loaded. */
+  /** Vectors of single words; null if the embedder cannot be loaded. */
   readonly termVectors: () => TermVectors | null;
 }
 
-/** Where the embedder is, and where its worker threads are counted. */
+/** The path of the weights, and the census that counts worker threads. */
 export interface PackagedOptions {
   readonly path?: string | URL;
   readonly census?: Census;
 }
 
-/** The embedder that comes with us, loaded when it is first needed: a program that never recalls pays nothing for it. */
+/** The packaged embedder, loaded on first use, so that a program that never recalls does not pay for it. */
 export function packagedMeaning({ path, census }: PackagedOptions = {}): PackagedMeaning {
   let loaded: { readonly words: StaticEmbedder; readonly embedder: Embedder } | undefined;
   let vectors: TermVectors | null | undefined;
@@ -45,7 +45,7 @@ export function packagedMeaning({ path, census }: PackagedOptions = {}): Package
       try {
         vectors ??= createTermVectors(load().words);
       } catch {
-        // Told where the embedder itself is used; words are still compared by their letters.
+        // The embedder itself reports the error when it is used; without vectors, words are compared by their letters.
         vectors = null;
       }
       return vectors;

@@ -9,21 +9,21 @@ import { timeoutsOf } from "../../provider/timeouts.ts";
 import { watchCall } from "../../provider/watch-call.ts";
 import type { EmbedOptions } from "./embedder.ts";
 
-/** What remote embedders have in common. */
+/** Settings that remote embedders share. */
 export interface RemoteOptions {
-  /** The server, as `http://localhost:11434`. */
+  /** The server, such as `http://localhost:11434`. */
   readonly url: string;
   readonly model: string;
   readonly apiKey?: string;
-  /** Texts sent in one request; default 96. */
+  /** Texts per request; default 96. */
   readonly batchSize?: number;
-  /** For one request; default 60 s. */
+  /** Timeout of one request; default 60 s. */
   readonly timeoutMs?: number;
-  /** Waits between tries; passed in so that tests need no time. */
+  /** Waits between attempts; replaceable for tests. */
   readonly wait?: (delayMs: number) => Promise<unknown>;
 }
 
-/** A service that is asked over HTTP. */
+/** A request to an embedding service. */
 export interface RemoteCall {
   /** Id of the embedder. */
   readonly id: string;
@@ -35,7 +35,7 @@ const BATCH_SIZE = 96;
 const TIMEOUT_MS = 60_000;
 const MOST_BODY = 100_000;
 
-/** Sends texts in batches, one behind the other, and puts the answers together. */
+/** Embeds texts in batches, one after another, and joins the results. */
 export async function embedInBatches(
   texts: readonly string[],
   size: number | undefined,
@@ -49,7 +49,7 @@ export async function embedInBatches(
   return vectors;
 }
 
-/** Posts JSON and returns the JSON that comes back, trying again where that can help. */
+/** Posts JSON and returns the JSON response; retries where that can help. */
 export async function post(
   call: RemoteCall,
   { apiKey, timeoutMs = TIMEOUT_MS, wait = after }: RemoteOptions,
@@ -118,7 +118,7 @@ async function postOnce(
   }
 }
 
-/** The error of an embedder that did not do its work. */
+/** The error of an embedder that failed. */
 export function failed(
   id: string,
   reason: string,
@@ -133,7 +133,7 @@ export function failed(
   });
 }
 
-/** The vectors if there is one of numbers for each text, all of one length; else PROVIDER_FAILED. */
+/** Returns the vectors if there is a numeric one per text, all of one length; else throws PROVIDER_FAILED. */
 export function checkVectors(id: string, vectors: unknown, count: number): readonly ArrayLike<number>[] {
   if (Array.isArray(vectors) && vectors.length === count) {
     const dimensions = Array.isArray(vectors[0]) ? vectors[0].length : 0;

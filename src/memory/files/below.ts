@@ -1,6 +1,6 @@
 import { resolve, sep } from "node:path";
 
-/** Tells whether a path is one of those given, or lies below one. */
+/** Returns a predicate for paths that are equal to or below one of those given. */
 export function isBelow(paths: readonly string[]): (path: string) => boolean {
   const roots = paths.map((path) => resolve(path));
   return (path) => roots.some((root) => path === root || path.startsWith(root === sep ? root : root + sep));

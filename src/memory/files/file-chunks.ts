@@ -1,20 +1,21 @@
 import type { Chunk } from "../text/chunks.ts";
 
-/** Characters that a chunk should and may at most have, and how much of the one before it repeats. */
+/** Target and maximum characters of a chunk, and the overlap with the previous one. */
 const TARGET = 1_000;
 const MOST = 1_600;
 const OVERLAP = 150;
 
 interface Line {
   readonly from: number;
-  /** Without the line's end. */
+  /** The line without its line ending. */
   readonly text: string;
 }
 
 /**
- * Cuts a file into stretches of whole lines that overlap a little. A cut is best before a line at the left margin that
- * follows a blank one, where a definition or a paragraph begins; else before any line at the margin, after a blank
- * line, or wherever the size demands. Of a line that is longer than a chunk, which is data, only the beginning counts.
+ * Splits a file into slightly overlapping stretches of whole lines. The best place for a split is before a line at the
+ * left margin that follows a blank one, where a definition or paragraph begins; then before any line at the margin, or
+ * after a blank line; otherwise wherever the size requires it. Of a line longer than a chunk, which is data, only the
+ * beginning is indexed.
  */
 export function fileChunks(text: string): Chunk[] {
   const lines = linesIn(text);
@@ -29,7 +30,7 @@ export function fileChunks(text: string): Chunk[] {
   return found;
 }
 
-/** The numbers, from 1 on, of the first and last line of a stretch. */
+/** The first and last line number of a stretch, counted from 1. */
 export function lineNumbers(text: string, { from, to }: Chunk): { first: number; last: number } {
   let first = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < from; at = text.indexOf("\n", at + 1)) first++;
@@ -63,14 +64,14 @@ function endOf(lines: readonly Line[], start: number): number {
   return lines.length;
 }
 
-/** How good a place before a line is for a cut. */
+/** Quality of a split before a line. */
 function breakWorth(lines: readonly Line[], at: number): number {
   const isAfterBlank = (lines[at - 1]?.text ?? "").trim() === "";
   const isAtMargin = /^[^\s})\]]/.test(lines[at]?.text ?? "");
   return (isAfterBlank ? 0.6 : 0) + (isAtMargin ? 0.6 : 0);
 }
 
-/** Goes back over a few lines that end the chunk before, unless a definition begins here. */
+/** Goes back over a few lines of the previous chunk, unless a definition begins here. */
 function overlapped(lines: readonly Line[], at: number): number {
   if (at === 0 || breakWorth(lines, at) > 1) return at;
   let start = at;

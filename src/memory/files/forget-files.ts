@@ -4,7 +4,9 @@ import { isBelow } from "./below.ts";
 
 const PAGE = 500;
 
-/** Takes files, and all that are below folders, out of the index, whether they still exist or not; returns how many. */
+/**
+ * Removes files, and all files below folders, from the index, whether they still exist or not; returns their number.
+ */
 export async function forgetFiles(store: MemoryStore, paths: readonly string[]): Promise<number> {
   const isMeant = isBelow(checkTexts("paths", paths));
   let forgotten = 0;

@@ -1,19 +1,19 @@
-/** One line of an ignore file, ready to be matched. */
+/** One parsed line of an ignore file. */
 export interface IgnoreRule {
-  /** Takes back what earlier rules ignore. */
+  /** True if the rule re-includes paths that earlier rules ignore. */
   readonly isNegated: boolean;
   readonly isForFoldersOnly: boolean;
   /** Matches a path relative to the folder of the ignore file, without a slash at either end. */
   readonly pattern: RegExp;
 }
 
-/** The rules of one ignore file and the folder they are for, relative to the root; "" is the root itself. */
+/** The rules of one ignore file and their folder, relative to the root; "" is the root itself. */
 export interface IgnoreFile {
   readonly folder: string;
   readonly rules: readonly IgnoreRule[];
 }
 
-/** Reads the text of a `.gitignore`. */
+/** Parses the text of a `.gitignore`. */
 export function parseIgnoreFile(text: string): IgnoreRule[] {
   return bytesOf(text.replace(/^\uFEFF/, ""))
     .split("\n")
@@ -23,12 +23,12 @@ export function parseIgnoreFile(text: string): IgnoreRule[] {
     });
 }
 
-/** One character for each byte of UTF-8: git compares bytes, and `?` stands for one of them. */
+/** One character per byte of UTF-8, because git compares bytes and `?` matches one of them. */
 function bytesOf(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** Blanks at the end do not count unless a backslash is before them. */
+/** Trailing spaces do not count unless a backslash precedes them. */
 function parseRule(line: string): IgnoreRule | undefined {
   let pattern = line.replace(/((?:^|[^\\])(?:\\\\)*(?:\\ )?) +$/, "$1");
   if (pattern === "" || pattern.startsWith("#")) return undefined;
@@ -37,7 +37,7 @@ function parseRule(line: string): IgnoreRule | undefined {
   const isForFoldersOnly = pattern.endsWith("/");
   if (isForFoldersOnly) pattern = pattern.slice(0, -1);
   if (pattern === "") return undefined;
-  // A slash that is not the last character ties the pattern to the folder of its file.
+  // A slash anywhere but at the end anchors the pattern to the folder of its file.
   const isAnchored = pattern.includes("/");
   if (pattern.startsWith("/")) pattern = pattern.slice(1);
   const source = translate(pattern, isAnchored);
@@ -49,9 +49,13 @@ function parseRule(line: string): IgnoreRule | undefined {
   };
 }
 
-/** A glob as a regular expression; undefined for one that matches nothing. One that is not anchored is for single names. */
+/**
+ * Converts a glob to a regular expression; undefined for one that matches nothing. A glob that is not anchored matches
+ * single names.
+ */
 function translate(glob: string, isAnchored: boolean): string | undefined {
-  // Git compares what is before the first special character by itself, and so takes stars there for a beginning.
+  // Git compares the part before the first special character separately, so stars right after that part count as being
+  // at the start.
   const literal = glob.search(/[*?[\\]/);
   let source = "";
   for (let at = 0; at < glob.length; ) {
@@ -74,7 +78,7 @@ function translate(glob: string, isAnchored: boolean): string | undefined {
       at = set.next;
     } else {
       if (glob[at] === "\\") at++;
-      // A backslash at the very end makes the pattern invalid.
+      // A trailing backslash makes the pattern invalid.
       if (at >= glob.length) return undefined;
       source += escapeCharacter(glob[at] as string);
       at++;
@@ -95,7 +99,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   xdigit: "a-fA-F0-9",
 };
 
-/** A set in brackets; undefined when it does not end or names a class that does not exist. */
+/** Parses a set in brackets; undefined if it does not end or names an unknown class. */
 function readSet(glob: string, start: number): { source: string; next: number } | undefined {
   let at = start + 1;
   const isNegated = glob[at] === "!" || glob[at] === "^";
@@ -119,7 +123,7 @@ function readSet(glob: string, start: number): { source: string; next: number } 
       const to = readMember(glob, at + 1);
       if (!to) return undefined;
       at = to.next;
-      // A range that runs backwards has no members.
+      // A reversed range has no members.
       if (from.character <= to.character)
         inside += `${escapeCharacter(from.character)}-${escapeCharacter(to.character)}`;
     } else inside += escapeCharacter(from.character);
@@ -139,9 +143,9 @@ function escapeCharacter(character: string): string {
 }
 
 /**
- * Whether a path, relative to the root, is left out. The deepest ignore file that says something about it decides, and in a
- * file the last line that does. `files` are those of the folders on the way, the root's first. What is inside an
- * ignored folder is ignored too, whatever else is said of it: callers do not walk into those.
+ * True if a path, relative to the root, is ignored. The deepest ignore file with a matching rule decides, and in a file
+ * the last matching line. `files` are those of the folders on the path, the root's first. Everything inside an ignored
+ * folder is ignored regardless of other rules; callers do not walk into such folders.
  */
 export function isIgnored(path: string, isFolder: boolean, files: readonly IgnoreFile[]): boolean {
   for (const { folder, rules } of [...files].reverse()) {

@@ -19,14 +19,13 @@ export interface SkippedFile {
   readonly reason: "binary" | "too large" | "unreadable" | "may hold keys";
 }
 
-/** How far an indexing has come. */
+/** Progress of an indexing run. */
 export interface FileProgress {
-  /** Files looked at so far. */
+  /** Files inspected so far. */
   readonly files: number;
   readonly path: string;
 }
 
-/** How files are indexed. */
 export interface IndexFilesOptions {
   /** Larger files are skipped; default 1 MB. */
   readonly maxFileBytes?: number;
@@ -34,10 +33,10 @@ export interface IndexFilesOptions {
   readonly onProgress?: (progress: FileProgress) => void;
 }
 
-/** What an indexing did. */
+/** The result of an indexing run. */
 export interface IndexedFiles {
   readonly files: number;
-  /** Files whose chunks were made anew. */
+  /** Files that were indexed again. */
   readonly changed: number;
   readonly removed: number;
   readonly chunks: number;
@@ -45,15 +44,16 @@ export interface IndexedFiles {
 }
 
 const MAX_FILE_BYTES = 1_000_000;
-/** More are not listed one by one. */
+/** Maximum number of skipped files that are listed. */
 const MOST_SKIPPED = 1_000;
 const FILES_PER_TURN = 32;
-/** How texts are read before they are indexed; files that were indexed by other rules are read again. */
+/** Version of the rules for reading texts; files indexed with other rules are read again. */
 const RULES = "masked-1 ";
 
 /**
- * Indexes files and folders. A file whose size and time are as before is not read, one whose content is as before not
- * indexed again; what is gone, or ignored now, is forgotten. Broken off, the next call goes on.
+ * Indexes files and folders. A file with unchanged size and time is not read, and one with unchanged content is not
+ * indexed again; missing and newly ignored files are removed from the index. An interrupted run continues with the next
+ * call.
  */
 export async function indexFiles(
   store: MemoryStore,
@@ -83,7 +83,7 @@ export async function indexFiles(
   return { ...sum, skipped };
 }
 
-/** `chunks` is undefined for a file that is as it was. */
+/** `chunks` is undefined for an unchanged file. */
 async function indexFile(
   store: MemoryStore,
   root: string,
@@ -118,7 +118,7 @@ async function indexFile(
   }
   const chunks = chunksOfFile(text, relative(root, file.path) || file.path, modifiedMs);
   if (known) await store.forget(name);
-  // Someone else may be at the same file; then it is done by him.
+  // If another process indexes the same file, its result stands.
   await store.add({ source, expected: undefined, stamp: (await store.state()).stamp, chunks });
   return { chunks: chunks.length };
 }

@@ -5,11 +5,11 @@ import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
 /** A file as it is indexed and recalled. */
 export interface SourceFile {
   readonly bytes: Buffer;
-  /** Its text; secrets in it are masked, so that they reach neither the index nor a prompt. */
+  /** The text with secrets masked, so that they reach neither the index nor a prompt. */
   readonly text: string;
 }
 
-/** Reads a regular file; throws for links, pipes and devices, also those that took its place meanwhile. */
+/** Reads a regular file; throws for links, pipes and devices, even if one has replaced the file meanwhile. */
 export async function readSource(path: string): Promise<SourceFile> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   await using file = await open(path, flags);
@@ -18,7 +18,7 @@ export async function readSource(path: string): Promise<SourceFile> {
   return { bytes, text: isBinary(bytes) ? "" : maskSecrets(bytes.toString("utf8")) };
 }
 
-/** Text has no zero bytes at its beginning; git decides by the same sign. */
+/** Text has no zero bytes near its beginning; git uses the same test. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8_000).includes(0);
 }

@@ -1,4 +1,4 @@
-/** Folders that hold keys and what programs log in with. */
+/** Folders with keys and credentials. */
 const FOLDERS: ReadonlySet<string> = new Set([
   ".ssh",
   ".gnupg",
@@ -26,16 +26,16 @@ const NAMES: ReadonlySet<string> = new Set([
   "shadow",
 ]);
 const ENDINGS = /\.(?:pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|age|tfstate)$/;
-/** Environment files, and private keys as ssh names them. */
+/** Environment files, and private keys as named by ssh. */
 const PATTERNS = /^\.env(?:rc)?(?:\..*)?$|^id_[a-z0-9]+(?:_sk)?(?:\.pub)?$/;
 
-/** Tells whether a file is of a kind that holds keys or passwords, by its name. */
+/** True if a file's name is typical for keys or passwords. */
 export function isSecretFile(name: string): boolean {
   const lower = name.toLowerCase();
   return NAMES.has(lower) || ENDINGS.test(lower) || PATTERNS.test(lower);
 }
 
-/** Tells whether a folder is of a kind that holds keys or passwords, by its name. */
+/** True if a folder's name is typical for keys or passwords. */
 export function isSecretFolder(name: string): boolean {
   return FOLDERS.has(name.toLowerCase());
 }

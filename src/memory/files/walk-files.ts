@@ -5,26 +5,29 @@ import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from "./ignore-rules.ts";
 import { isSecretFolder } from "./secret-files.ts";
 
-/** A file that was found. */
+/** A file found by a walk. */
 export interface FoundFile {
   readonly path: string;
   readonly sizeBytes: number;
   readonly modifiedMs: number;
 }
 
-/** Files that say what is left out, weaker first. */
+/** Files with ignore rules, lower precedence first. */
 const IGNORE_FILES = [".gitignore", ".longhaulignore"] as const;
-/** Left out wherever they are: nobody reads what is in them. */
+/** Names that are always left out. */
 const NEVER = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"]);
 
-/** All files below a folder that its ignore files do not leave out, in order; a file stands for itself. Links are not followed. */
+/**
+ * Yields all files below a folder that its ignore files do not exclude, in order; a file yields itself. Links are not
+ * followed. Throws SOURCE_UNREADABLE if the root cannot be read.
+ */
 export async function* walkFiles(root: string, signal?: AbortSignal): AsyncGenerator<FoundFile> {
   const info = await stat(root).catch((cause: Error) => {
     const message = `${root} cannot be read: ${cause.message}.`;
     throw new LonghaulError("SOURCE_UNREADABLE", message, { cause, details: { path: root } });
   });
   if (info.isFile()) {
-    // What the user names is meant, also through a link.
+    // A path named by the user is meant, even if it is a link.
     yield found(await realpath(root), info);
     return;
   }
@@ -33,11 +36,11 @@ export async function* walkFiles(root: string, signal?: AbortSignal): AsyncGener
 }
 
 interface Walk {
-  /** Where ignore files begin to count: the repository's top, or the folder itself. */
+  /** The folder from which ignore files count: the top of the repository, or the folder itself. */
   readonly root: string;
   readonly folder: string;
   readonly ignoring: readonly IgnoreFile[];
-  /** Real paths of folders on the way and behind us, so that links never lead in circles. */
+  /** Real paths of visited folders, so that the walk never goes in circles. */
   readonly seen: Set<string>;
   readonly signal: AbortSignal | undefined;
 }
@@ -52,7 +55,7 @@ async function* walkFolder({ root, folder, ignoring, seen, signal }: Walk): Asyn
   for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
     if (NEVER.has(entry.name)) continue;
     const path = join(folder, entry.name);
-    // A link may lead anywhere, also to the user's keys.
+    // A link may lead anywhere, including to the user's keys.
     const info = entry.isSymbolicLink() ? undefined : await lstat(path).catch(() => undefined);
     if (!info || isIgnored(slashed(relative(root, path)), info.isDirectory(), files)) continue;
     if (info.isDirectory() && isSecretFolder(entry.name)) continue;
@@ -102,7 +105,7 @@ function slashed(path: string): string {
   return sep === "/" ? path : path.split(sep).join("/");
 }
 
-/** Whether a path is one that says what is left out. */
+/** True for the name of a file with ignore rules. */
 export function isIgnoreFile(path: string): boolean {
   return (IGNORE_FILES as readonly string[]).includes(basename(path));
 }

@@ -6,19 +6,18 @@ import type { Census, Closable } from "../../model/scope.ts";
 import type { MemoryStore } from "../../store/memory-store.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./index-files.ts";
 
-/** How files are watched. */
 export interface WatchFilesOptions extends Omit<IndexFilesOptions, "signal"> {
-  /** How long it must be quiet before files are looked at again; default 300 ms. */
+  /** Quiet period before files are indexed again; default 300 ms. */
   readonly quietMs?: number;
-  /** Told after each indexing, */
+  /** Called after each indexing run. */
   readonly onIndexed?: (indexed: IndexedFiles) => void;
-  /** or what went wrong in it; the next change tries again. */
+  /** Called when a run fails; the next change tries again. */
   readonly onError?: (error: unknown) => void;
 }
 
 const QUIET_MS = 300;
 
-/** Indexes files and folders now, and again after every change, until it is closed; the census counts each watcher. */
+/** Indexes files and folders now, and again after every change, until closed; the census counts each watcher. */
 export function watchFiles(
   store: MemoryStore,
   paths: readonly string[],
@@ -64,14 +63,14 @@ export function watchFiles(
   };
 }
 
-/** What watchers report to, and where they are counted. */
+/** Callbacks and census of the watchers. */
 interface WatcherParts {
   readonly onChange: () => void;
   readonly onError: (error: unknown) => void;
   readonly census: Census;
 }
 
-/** Opens one watcher for each path, or none at all. */
+/** Opens one watcher per path; closes all of them if one fails. */
 function openWatchers(paths: readonly string[], parts: WatcherParts): FSWatcher[] {
   const watchers: FSWatcher[] = [];
   try {

@@ -4,30 +4,30 @@ import type { FileCandidate } from "../rank/rank-files.ts";
 import type { VectorIndex } from "../vectors/vector-index.ts";
 import type { ScoredChunk, SourceFilter, TextIndex } from "./text-index.ts";
 
-/** What candidates are looked for by. */
+/** The search criteria for candidates. */
 export interface CandidateQuery {
   /** Distinct terms of the question. */
   readonly terms: readonly string[];
-  /** Those of them that are whole words of the question. */
+  /** Those terms that are whole words of the question. */
   readonly wholeTerms?: readonly string[];
   readonly vector?: ArrayLike<number>;
   readonly filter: SourceFilter;
 }
 
-/** How many are looked at. */
+/** Maximum numbers of chunks and turns to consider. */
 export interface CandidateLimits {
-  /** Chunks found by words, and by meaning. */
+  /** Chunks found by words, and by vectors. */
   readonly byText: number;
   readonly byVector: number;
-  /** The best turns, of which all chunks are looked at, */
+  /** The best turns, of which all chunks are considered. */
   readonly whole: number;
-  /** and the best of those, whose neighbours are candidates too. */
+  /** The best of those turns, whose neighbors also become candidates. */
   readonly withNeighbours: number;
-  /** Chunks taken of one turn. */
+  /** Maximum chunks of one turn. */
   readonly chunksOfTurn: number;
 }
 
-/** The fewest above which what is found hardly changes; docs/recall.md has the figures. */
+/** The lowest limits at which results hardly change; see docs/recall.md for the figures. */
 export const candidateLimits: CandidateLimits = {
   byText: 80,
   byVector: 60,
@@ -36,11 +36,11 @@ export const candidateLimits: CandidateLimits = {
   chunksOfTurn: 4,
 };
 
-/** A word in no more chunks than this names them; words of a question that are looked up so. */
+/** A word in at most this many chunks identifies them; maximum number of such words to look up. */
 const MAX_RARE = 3;
 const MAX_RARE_WORDS = 8;
 
-/** What may answer a question, and what ranking has to know beside it. */
+/** Possible answers to a question, and the facts that ranking needs. */
 export interface Candidates {
   readonly turns: readonly Candidate[];
   readonly files: readonly FileCandidate[];
@@ -49,18 +49,20 @@ export interface Candidates {
   readonly sources: ReadonlyMap<number, SourceRecord>;
   readonly byText: readonly ScoredChunk[];
   readonly byVector: readonly ScoredChunk[];
-  /** For each word of the question that hardly any chunk has, the chunks that do. */
+  /** The chunks of each question word that occurs in hardly any chunk. */
   readonly rare: readonly (readonly number[])[];
 }
 
-/** Where candidates come from. */
 export interface CandidateParts {
   readonly store: MemoryStore;
   readonly text: TextIndex;
   readonly vectors: VectorIndex | undefined;
 }
 
-/** Collects what may answer a question: chunks with its words, chunks near its meaning, and the turns around the best. */
+/**
+ * Collects the possible answers to a question: chunks with its words, chunks close to its meaning, and the turns around
+ * the best ones.
+ */
 export async function findCandidates(
   { store, text, vectors }: CandidateParts,
   query: CandidateQuery,
@@ -114,7 +116,9 @@ export async function findCandidates(
   };
 }
 
-/** Chunks in which a whole word of the question stands that is in hardly any other; long chunks must not hide it. */
+/**
+ * Chunks with a whole word of the question that hardly any other chunk contains, so that long chunks do not hide it.
+ */
 async function rareChunks(
   text: TextIndex,
   { wholeTerms = [], filter }: CandidateQuery,
@@ -131,7 +135,7 @@ async function rareChunks(
   return found;
 }
 
-/** Best first from both lists in turn, so that the first ones are the best of either kind. */
+/** Alternates between both lists, so that the first entries are the best of either kind. */
 function interleave(left: readonly ScoredChunk[], right: readonly ScoredChunk[]): number[] {
   const numbers: number[] = [];
   for (let index = 0; index < Math.max(left.length, right.length); index++) {
@@ -150,7 +154,7 @@ async function sourcesOf(
   return new Map((await store.sourcesByNumber(numbers)).map((source) => [source.number, source]));
 }
 
-/** Adds the other chunks of the best turns and of their neighbours, and those of the best files. */
+/** Adds the other chunks of the best turns, of their neighbors, and of the best files. */
 async function addTurns(
   store: MemoryStore,
   found: readonly StoredChunk[],

@@ -6,12 +6,12 @@ import { readSource } from "../files/read-source.ts";
 import { textsOfEntry } from "./entry-texts.ts";
 import { hashOf } from "./make-chunks.ts";
 
-/** Where a chunk's text is. */
+/** The position of a chunk's text. */
 export type ChunkPlace = Pick<Unembedded, "source" | "seq" | "part" | "from" | "to" | "hash">;
 
 const CACHE_CHARACTERS = 4_000_000;
 
-/** Reads texts of chunks where they are; nothing of them is kept in the index. */
+/** Reads the texts of chunks from their sources; the index does not store them. */
 export class ChunkTexts {
   readonly #log: Log;
   readonly #sources = new BoundedCache<number, SourceRecord>({ maxWeight: 10_000 });
@@ -22,7 +22,7 @@ export class ChunkTexts {
     this.#log = log;
   }
 
-  /** Forgets what it holds if anything was committed or forgotten since: it may have been redacted. */
+  /** Drops the cache if anything was committed or forgotten since, because texts may have been redacted. */
   async refresh(stamp: number): Promise<void> {
     const now = `${stamp} ${await this.#log.store.entries.version()}`;
     if (now === this.#stamp) return;
@@ -39,19 +39,19 @@ export class ChunkTexts {
     return source;
   }
 
-  /** The text of a chunk; undefined if it is gone, or no longer what it was when it was indexed. */
+  /** The text of a chunk; undefined if it is gone or has changed since it was indexed. */
   async read(place: ChunkPlace): Promise<string | undefined> {
     const source = await this.sourceOf(place.source);
     if (!source) return undefined;
     const whole = (await this.#textsOf(source, place.seq)).get(place.part);
     if (whole === undefined) return undefined;
     const text = whole.slice(place.from, place.to);
-    // Files change under us; entries only vanish.
+    // Files may change; entries can only disappear.
     const isSame = source.kind === "session" || Buffer.compare(hashOf(text), place.hash) === 0;
     return text !== "" && isSame ? text : undefined;
   }
 
-  /** The whole text that a chunk is a stretch of. */
+  /** The whole text that contains a chunk. */
   async readWhole(place: ChunkPlace): Promise<string | undefined> {
     const source = await this.sourceOf(place.source);
     return source && (await this.#textsOf(source, place.seq)).get(place.part);

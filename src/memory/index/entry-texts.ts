@@ -8,19 +8,19 @@ import type { ChunkAuthor } from "../../store/memory-store.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
 import { withoutFenced } from "../retrieval/fence.ts";
 
-/** One text of an entry; `part` names it for good, so that a chunk finds its text again. */
+/** One text of an entry; `part` identifies it permanently, so that a chunk finds its text again. */
 export interface EntryText {
   readonly part: number;
   readonly text: string;
   readonly author: ChunkAuthor;
 }
 
-/** Brings back a part that was too large for the log. */
+/** Restores a part that was stored as a blob. */
 export type RestorePart = (part: BlobPart) => Promise<Part>;
 
-/** What is behind this in one text is found by what is before it. */
+/** Maximum indexed length of one text. */
 const MOST_CHARACTERS = 2_000_000;
-/** Larger parts are not loaded; their preview stands for them. */
+/** Larger parts are not loaded; their preview is indexed. */
 const MOST_BLOB_BYTES = 8_000_000;
 
 const AUTHORS: Readonly<Record<Role, ChunkAuthor>> = {
@@ -30,17 +30,17 @@ const AUTHORS: Readonly<Record<Role, ChunkAuthor>> = {
   tool: "tool",
 };
 
-/** Kinds of entries that say something worth finding. */
+/** Kinds of entries that are indexed. */
 export const INDEXED_KINDS = ["message", "overlay"] as const;
 
-/** All texts of an entry: what was said and thought, what tools were asked and answered, and summaries. */
+/** All texts of an entry: messages, reasoning, tool inputs and outputs, and summaries. */
 export async function textsOfEntry(entry: Entry, restore: RestorePart): Promise<EntryText[]> {
   if (entry.kind === "message") return textsOfMessage(entry.message, restore);
   if (entry.kind === "overlay") return textsOfEdit(entry.edit.type === "plan" ? [] : [entry.edit]);
   return [];
 }
 
-/** Who speaks in an entry, where the caller has said so. */
+/** The speaker of an entry, if the caller has named one. */
 export function speakerOf(entry: Entry): string | undefined {
   if (entry.kind !== "message") return undefined;
   const speaker = entry.message.meta?.speaker;
@@ -49,9 +49,9 @@ export function speakerOf(entry: Entry): string | undefined {
 
 async function textsOfMessage({ role, parts, meta }: Message, restore: RestorePart): Promise<EntryText[]> {
   const texts: EntryText[] = [];
-  // What was recalled is found where it was said.
+  // Recalled text is found at its original place.
   if (meta?.longhaul === RECALLED_META.longhaul) return texts;
-  // Parts count through those inside of tool results, so that each has a number of its own.
+  // Numbers all parts, including those inside tool results, so that each has a number of its own.
   let part = 0;
   const add = (text: string, author: ChunkAuthor): void => {
     if (text.trim() !== "") texts.push({ part, text: text.slice(0, MOST_CHARACTERS), author });
@@ -92,7 +92,7 @@ async function textOfBlob(part: BlobPart, restore: RestorePart): Promise<string>
   }
 }
 
-/** Everything a tool was told in words and numbers, with the names it was told under. */
+/** All texts and numbers in a tool's input, with their field names. */
 function* stringsOf(value: Json): Generator<string> {
   if (typeof value === "string") yield value;
   else if (typeof value === "number") yield String(value);
@@ -107,7 +107,7 @@ function* stringsOf(value: Json): Generator<string> {
   }
 }
 
-/** Summaries of a range; what a plan of a policy quotes is in the log already, word for word. */
+/** Summaries of a range; text quoted by a policy's plan is already in the log, word for word. */
 function textsOfEdit(edits: readonly (SingleEdit | { readonly type: "revert" })[]): EntryText[] {
   const texts = edits.flatMap((edit) =>
     edit.type === "summarize"

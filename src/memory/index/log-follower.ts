@@ -10,35 +10,34 @@ import { INDEXED_KINDS, speakerOf, textsOfEntry } from "./entry-texts.ts";
 import { chunksOfTurn } from "./make-chunks.ts";
 import { within } from "./within.ts";
 
-/** Entries read, and chunks written, in one go. */
+/** Entries read, and chunks written, per batch. */
 const ENTRIES_PER_BATCH = 64;
 const CHUNKS_PER_BATCH = 1_024;
 const HEADS_PER_PAGE = 1_000;
 const MOST_NOTES = 1_000;
-/** Sessions whose place is remembered, so that most need not be looked up. */
+/** Number of sessions whose position is cached, so that most need not be looked up. */
 const MOST_REMEMBERED = 100_000;
 
-/** How long missing entries are counted. */
+/** Maximum time for counting missing entries. */
 const MAX_COUNT_MS = 100;
-/** Failures to write the index; what is in it can still be read. */
+/** Failures to write the index, which can still be read. */
 const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
 
-/** How far a catch-up has come. */
+/** Progress of a catch-up. */
 export interface FollowProgress {
   readonly session: SessionId;
   readonly entries: number;
   readonly chunks: number;
 }
 
-/** What a catch-up may be told. */
 export interface FollowOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: FollowProgress) => void;
 }
 
 /**
- * Brings the index up to the end of all logs. It can be broken off anywhere and goes on from there; several processes may
- * do it at once: what one has added, the others find done.
+ * Brings the index up to the end of all logs. It can be interrupted at any point and continues from there. Several
+ * processes may run it at once; each skips the work that others have done.
  */
 export class LogFollower {
   readonly #log: Log;
@@ -49,7 +48,7 @@ export class LogFollower {
   #hasSwept = false;
   #stamp = -1;
   #running: Promise<void> | undefined;
-  /** The next one in the background, for all who ask before it begins. */
+  /** The next background run, shared by all callers until it begins. */
   #next: Promise<boolean> | undefined;
   readonly #closing = new AbortController();
 
@@ -58,8 +57,8 @@ export class LogFollower {
   }
 
   /**
-   * Indexes for so long at most and goes on in the background; returns how many entries, at least, are missing by then. An
-   * index that cannot be written is as one that takes too long.
+   * Indexes for at most `waitMs` and continues in the background; returns the minimum number of entries still missing.
+   * An index that cannot be written counts as one that takes too long.
    */
   async catchUpWithin(waitMs: number, signal?: AbortSignal): Promise<number> {
     const isWhole = await within(waitMs, signal, this.#inBackground());
@@ -67,7 +66,7 @@ export class LogFollower {
     return isWhole ? 0 : this.#countMissing();
   }
 
-  /** Ends what runs in the background. Idempotent. */
+  /** Stops background work. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#next?.catch(() => undefined);
@@ -80,7 +79,7 @@ export class LogFollower {
     const next = (async () => {
       await undefined;
       while (this.#running) await this.#running.catch(() => undefined);
-      // Who asks from now on may have committed something that this one does not see.
+      // Later callers may have committed entries that this run does not see.
       this.#next = undefined;
       try {
         await this.catchUp({ signal: this.#closing.signal });
@@ -90,7 +89,7 @@ export class LogFollower {
         return false;
       }
     })();
-    // Whoever asked may not wait for it any more.
+    // The caller may no longer wait for the result.
     next.catch(() => undefined);
     this.#next = next;
     return next;
@@ -115,9 +114,9 @@ export class LogFollower {
     }
   }
 
-  /** Indexes what is committed; at once if that is all there already. */
+  /** Indexes everything committed; returns at once if nothing is new. */
   async catchUp(options: FollowOptions = {}): Promise<void> {
-    // One at a time: a call that comes later may have been made after commits that the running one does not see.
+    // One at a time: a later call may follow commits that the running one does not see.
     while (this.#running) await this.#running.catch(() => undefined);
     const running = this.#follow(options).finally(() => {
       this.#running = undefined;
@@ -126,7 +125,7 @@ export class LogFollower {
     return running;
   }
 
-  /** Indexes what is committed of one session, and nothing else; it waits for no other catch-up. */
+  /** Indexes the committed entries of one session only; does not wait for another catch-up. */
   async catchUpSession(session: SessionId, options: FollowOptions = {}): Promise<void> {
     const { stamp } = await this.#log.store.memory.state();
     if (stamp !== this.#stamp) this.#cursors.clear();
@@ -186,7 +185,7 @@ export class LogFollower {
       const state = { ...name, version, cursor: batch.cursor };
       if (!(await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks }))) {
         const now: SourceRecord | undefined = await memory.source(name);
-        // Made anew under the same name meanwhile: the next catch-up sees to it.
+        // The session was recreated under the same name meanwhile; the next catch-up handles it.
         if (now && now.version !== version) return;
         [cursor, turn] = [now?.cursor, now?.turns ?? 0];
         continue;
@@ -244,19 +243,19 @@ export class LogFollower {
         ...(speaker !== undefined && { speaker }),
       });
     } catch (error) {
-      // A damaged entry must not keep all those behind it from being found.
+      // A damaged entry must not prevent later ones from being indexed.
       if (isLonghaulError(error, "STORE_CORRUPT")) return [];
       throw error;
     }
   }
 
-  /** Forgets what was about to be erased when its process died, if it is gone indeed. */
+  /** Completes erasures whose process died, if the entry or session is indeed gone. */
   async #settleErasures(): Promise<void> {
     const { entries, sessions, memory } = this.#log.store;
     for (const { session, seq } of await memory.expectedErasures(MOST_NOTES)) {
       const seqs = seq === undefined ? undefined : [seq];
       const isGone = seq === undefined ? !(await sessions.get(session)) : await isErased(session, seq);
-      // What is still there may be about to go.
+      // Content that still exists may be about to be erased.
       if (!isGone) continue;
       await memory.forget({ kind: "session", name: session }, seqs);
       await memory.settleErasure(session, seqs);
@@ -268,7 +267,7 @@ export class LogFollower {
     }
   }
 
-  /** Once for each process: sessions that are in the index and no longer in the log, as after a restored backup. */
+  /** Once per process: removes sessions from the index that are no longer in the log, as after a restored backup. */
   async #forgetOthers(living: ReadonlySet<SessionId>, signal: AbortSignal | undefined): Promise<void> {
     const { memory, sessions } = this.#log.store;
     for (let after = 0; ; ) {

@@ -4,10 +4,10 @@ import { analyse } from "../text/analyse.ts";
 import { chunks } from "../text/chunks.ts";
 import { traitsOf } from "../text/traits.ts";
 
-/** Bytes that name a text in the embedding cache. */
+/** Size of the hash that identifies a text in the embedding cache. */
 const HASH_BYTES = 16;
 
-/** A turn of a source, ready to be cut. */
+/** A turn of a source, to be split into chunks. */
 export interface Turn {
   readonly seq: number;
   readonly turn: number;
@@ -16,7 +16,7 @@ export interface Turn {
   readonly texts: readonly { readonly part: number; readonly text: string; readonly author: ChunkAuthor }[];
 }
 
-/** The chunks of a turn; none of a stretch without a word. */
+/** The chunks of a turn; omits stretches without terms. */
 export function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): NewChunk[] {
   const found: Omit<NewChunk, "turnLength">[] = [];
   let turnLength = 0;
@@ -44,7 +44,7 @@ export function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): NewChunk[
   return found.map((chunk) => ({ ...chunk, turnLength }));
 }
 
-/** What names a text in the embedding cache. */
+/** The hash that identifies a text in the embedding cache. */
 export function hashOf(text: string): Uint8Array {
   return hash("sha256", text, "buffer").subarray(0, HASH_BYTES);
 }

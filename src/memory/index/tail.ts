@@ -1,11 +1,11 @@
 import { SEGMENT_CHUNKS, type TailChunk } from "../../store/memory-store.ts";
 import { weightByte } from "../../store/postings.ts";
 
-/** Chunks that are in no sealed segment, by their terms. */
+/** Chunks after the last sealed segment, by their terms. */
 export class Tail {
   /** Number of the chunk at place 0. */
   readonly from: number;
-  /** The chunk to be read next. */
+  /** Number of the next chunk to read. */
   next: number;
   readonly #pairs = new Map<number, number[]>();
   #sources = new Uint32Array(SEGMENT_CHUNKS * 2);

@@ -15,38 +15,41 @@ import {
 import { Tail } from "./tail.ts";
 import { TopList } from "./top-list.ts";
 
-/** A chunk that has some of the terms. */
+/** A chunk with its score. */
 export interface ScoredChunk {
   readonly chunk: number;
   readonly score: number;
 }
 
-/** What a search by terms found. */
+/** The result of a search by terms. */
 export interface TextMatches {
   /** Best first. */
   readonly chunks: readonly ScoredChunk[];
-  /** In how many chunks each term occurs. */
+  /** Number of chunks in which each term occurs. */
   readonly frequencies: ReadonlyMap<string, number>;
 }
 
-/** Which sources count: 1 at the number of each that does; all of them when undefined. */
+/** Selects sources: 1 at the number of each included source; undefined for all. */
 export type SourceFilter = Uint8Array | undefined;
 
-/** What is held in memory of the index; replaced as a whole when something was removed, so that searches under way go on. */
+/**
+ * The part of the index in memory; replaced as a whole when something was removed, so that searches in progress can
+ * continue.
+ */
 interface Held {
   readonly stamp: number;
-  /** Sources by place, one array for each sealed segment: four bytes a chunk. */
+  /** Sources by place, one array per sealed segment: four bytes per chunk. */
   readonly sources: Uint32Array[];
   tail: Tail;
 }
 
-/** Okapi's constants. Chunks are of about one length, so a fixed one stands for the average. */
+/** Okapi's constants. Chunks are of similar length, so a fixed length replaces the average. */
 const SATURATION = 1.5;
 const LENGTH_SHARE = 0.6;
 const USUAL_LENGTH = 30;
 const TAIL_ROWS = 2_048;
 
-/** What an occurrence is worth, for each of the 256 weights that postings have. */
+/** Value of an occurrence, for each of the 256 weights in postings. */
 const WORTH = Float32Array.from({ length: 256 }, (_, weight) => {
   const count = occurrencesOf(weight);
   const norm = 1 - LENGTH_SHARE + (LENGTH_SHARE * lengthOf(weight)) / USUAL_LENGTH;
@@ -64,12 +67,12 @@ export class TextIndex {
     this.#store = store;
   }
 
-  /** Gives back what is held in memory. */
+  /** Releases the part of the index in memory. */
   drop(): void {
     this.#held = nothingHeld(-1);
   }
 
-  /** Takes in what was added since the last call, or everything if something was removed. One at a time. */
+  /** Loads chunks added since the last call, or everything if something was removed. Calls run one after another. */
   refresh(): Promise<IndexState> {
     const refreshing = this.#refreshing.catch(() => undefined).then(() => this.#load());
     this.#refreshing = refreshing;
@@ -94,7 +97,7 @@ export class TextIndex {
     return state;
   }
 
-  /** The best `limit` chunks by Okapi's formula; `total` is how many chunks there are. Refresh first. */
+  /** The best `limit` chunks by Okapi's formula; `total` is the number of all chunks. Requires a prior refresh. */
   async search(
     terms: readonly string[],
     filter: SourceFilter,
@@ -147,7 +150,7 @@ export class TextIndex {
     }
   }
 
-  /** The source of a chunk as far as it is known here; 0 if it is gone. */
+  /** The source of a chunk, as far as loaded; 0 if it is gone. */
   sourceOf(chunk: number): number {
     const { sources, tail } = this.#held;
     if (chunk >= tail.from) return tail.sourceAt(chunk - tail.from);
@@ -173,7 +176,7 @@ function scoreTail(
       scores.set(place, (scores.get(place) ?? 0) + rarity * (WORTH[pairs[at + 1] as number] as number));
     }
   }
-  // In the order of the chunks, so that equal scores are kept alike whatever the order of the words.
+  // In the order of the chunks, so that ties do not depend on the order of the words.
   for (const place of [...scores.keys()].sort((left, right) => left - right)) {
     if (!filter || filter[tail.sourceAt(place)] === 1) top.offer(tail.from + place, scores.get(place) ?? 0);
   }

@@ -1,4 +1,4 @@
-/** Keeps the best of what is offered; of equal scores, what has the smaller number. */
+/** Keeps the chunks with the highest scores; of equal scores, the smaller chunk number wins. */
 export class TopList {
   readonly #limit: number;
   #chunks: { chunk: number; score: number }[] = [];
@@ -8,7 +8,7 @@ export class TopList {
     this.#limit = limit;
   }
 
-  /** What does not score more than this need not be offered. */
+  /** Chunks that do not score higher than this need not be offered. */
   get least(): number {
     return this.#least;
   }
@@ -16,7 +16,7 @@ export class TopList {
   offer(chunk: number, score: number): void {
     if (score <= this.#least) return;
     this.#chunks.push({ chunk, score });
-    // Cut back now and then, which costs less than keeping order all the time.
+    // Trimmed occasionally, which is cheaper than keeping the list sorted.
     if (this.#chunks.length >= this.#limit * 4) this.#cut();
   }
 

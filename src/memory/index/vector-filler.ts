@@ -4,18 +4,17 @@ import type { Embedder } from "../embed/embedder.ts";
 import { quantise } from "../vectors/quantise.ts";
 import type { ChunkTexts } from "./chunk-texts.ts";
 
-/** Chunks embedded in one go. */
+/** Chunks embedded per batch. */
 const BATCH = 512;
 
-/** What a fill may be told. */
 export interface FillOptions {
   readonly signal?: AbortSignal;
-  /** Stops after about so many chunks. */
+  /** Approximate maximum number of chunks. */
   readonly atMost?: number;
   readonly onProgress?: (embedded: number) => void;
 }
 
-/** Gives chunks that have none their vectors: from the cache, else from the embedder. Goes on where it was broken off. */
+/** Adds missing vectors of chunks: from the cache, else from the embedder. An interrupted run continues later. */
 export class VectorFiller {
   readonly #store: MemoryStore;
   readonly #texts: ChunkTexts;
@@ -23,7 +22,7 @@ export class VectorFiller {
   #number: number | undefined;
   #dimensions: number | undefined;
   #running: Promise<number> | undefined;
-  /** Chunks up to here have their vectors. */
+  /** All chunks up to this number have vectors. */
   #done = 0;
 
   constructor(store: MemoryStore, texts: ChunkTexts, embedder: Embedder) {
@@ -32,14 +31,14 @@ export class VectorFiller {
     this.#embedder = embedder;
   }
 
-  /** Number and dimensions of the embedder in the index; asks it for a vector if only that can tell. */
+  /** Number and dimensions of the embedder in the index; embeds a sample text if only that reveals the dimensions. */
   async space(signal?: AbortSignal): Promise<{ embedder: number; dimensions: number }> {
     this.#dimensions ??= this.#embedder.dimensions ?? (await this.#probe(signal));
     this.#number ??= await this.#store.vectors.embedder(this.#embedder.id, this.#dimensions);
     return { embedder: this.#number, dimensions: this.#dimensions };
   }
 
-  /** Returns how many chunks got a vector. */
+  /** Returns the number of chunks that got a vector. */
   async fill(options: FillOptions = {}): Promise<number> {
     while (this.#running) await this.#running.catch(() => 0);
     const running = this.#fill(options).finally(() => {
@@ -53,7 +52,7 @@ export class VectorFiller {
     const { vectors } = this.#store;
     const { embedder } = await this.space(signal);
     const packed = await vectors.packed(embedder);
-    // Segments are packed in order: what is before the first gap is done.
+    // Segments are packed in order, so everything before the first gap is done.
     const whole = packed.findIndex((segment, index) => segment !== index);
     let segment = whole < 0 ? packed.length : whole;
     this.#done = Math.max(this.#done, segment * SEGMENT_CHUNKS - 1);

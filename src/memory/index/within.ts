@@ -1,4 +1,4 @@
-/** Waits for a promise for so long at most; undefined if it takes longer or the signal fires first. */
+/** Waits for a promise for at most `waitMs`; undefined if it takes longer or the signal aborts first. */
 export async function within<T>(
   waitMs: number,
   signal: AbortSignal | undefined,

@@ -4,32 +4,32 @@ import type { Memories } from "./memories.ts";
 import { pinText } from "./pin-section.ts";
 import { MAX_MEMORY_BYTES, type Remembered } from "./remembered.ts";
 
-/** Pins as programs know them that were written when they were one growing text. */
+/** Pins in the form of older programs, where they were one growing text. */
 export interface LegacyPins {
   /** Oldest first. */
   readonly recentMemories: readonly string[];
-  /** Can be read; writing to it changes nothing. */
+  /** Can be read; assignments have no effect. */
   pinContent: string;
 }
 
-/** Memories compared with, so that data which is read twice is remembered once. */
+/** Number of memories to compare with, so that data read twice is remembered once. */
 const MOST_COMPARED = 10_000;
 
-/** Pins for programs that read, or write, `pinContent`. */
+/** Pins for programs that read or write `pinContent`. */
 export function legacyPins(pins: readonly Remembered[]): LegacyPins {
   return {
     recentMemories: checkList("pins", pins, { text: "text" }).map(({ text }) => text),
     get pinContent() {
       return pinText(pins);
     },
-    // Old programs append to it after every save; what they append is a pin already.
+    // Older programs append to it after every save; the appended text is already a pin.
     set pinContent(_) {},
   };
 }
 
 /**
- * The memories in data of an older agent, oldest first: a list of recent ones where there is one, else its `pinContent` in
- * pieces that can be remembered. Data without either has none; whatever it is, reading it does not fail.
+ * The memories in the data of an older agent, oldest first: its list of recent ones if there is one, else its
+ * `pinContent` split into pieces. Returns an empty list for data without either; never throws.
  */
 export function readLegacyMemories(data: unknown): readonly string[] {
   if (data === null || typeof data !== "object") return [];
@@ -41,7 +41,10 @@ export function readLegacyMemories(data: unknown): readonly string[] {
   return texts.flatMap((text) => (typeof text === "string" ? piecesOf(text.toWellFormed()) : []));
 }
 
-/** Remembers what data of an older agent holds and is not remembered yet, as notes of the agent: nobody knows whose they are. */
+/**
+ * Remembers the memories in the data of an older agent that are not remembered yet, as notes of the agent, because
+ * their author is unknown.
+ */
 export async function rememberLegacy(memories: Memories, data: unknown): Promise<readonly Remembered[]> {
   if (typeof memories?.list !== "function")
     throw invalidArgument("memories", memories, "what kernel.memories() returns");
@@ -55,7 +58,9 @@ export async function rememberLegacy(memories: Memories, data: unknown): Promise
   return added;
 }
 
-/** A text cut between lines into pieces no larger than a memory; a line that is too long is cut between characters. */
+/**
+ * Splits a text between lines into pieces of at most the size of a memory; a longer line is split between characters.
+ */
 function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   let piece = "";
@@ -73,7 +78,7 @@ function piecesOf(text: string): string[] {
 function shortLines(line: string): string[] {
   if (Buffer.byteLength(line) <= MAX_MEMORY_BYTES) return [line];
   const characters = [...line];
-  // Four bytes are the most that a character takes.
+  // A character takes at most four bytes.
   const most = Math.floor(MAX_MEMORY_BYTES / 4);
   return Array.from({ length: Math.ceil(characters.length / most) }, (_, index) =>
     characters.slice(index * most, (index + 1) * most).join(""),

@@ -16,17 +16,15 @@ import {
   rememberedOf,
 } from "./remembered.ts";
 
-/** How an agent's memories are kept. */
 export interface MemoriesOptions {
-  /** Memories that are pinned, the most recent ones; default 10. */
+  /** Number of most recent memories that are pinned; default 10. */
   readonly pins?: number;
 }
 
-/** Which memories to list. */
 export interface MemoriesQuery {
-  /** Most memories returned; default 100. */
+  /** Maximum number of memories; default 100. */
   readonly limit?: number;
-  /** Only those older than this one. */
+  /** Only memories older than this one. */
   readonly before?: EntryId;
 }
 
@@ -34,8 +32,9 @@ const MOST_PINS = 100;
 const PAGE = 256;
 
 /**
- * What one agent was told to remember, or noted by itself: a session of its own, so that everything in it survives
- * restarts and is found by recall. The most recent ones are pins. A handle holds nothing; several may be open.
+ * The memories of one agent: texts that the user asked to remember, and the agent's own notes. They are stored in a
+ * session of their own, so that they survive restarts and recall finds them. The most recent ones are pins. A handle
+ * holds no resources; several may be open.
  */
 export class Memories {
   readonly agent: string;
@@ -52,8 +51,8 @@ export class Memories {
   }
 
   /**
-   * Remembers a text; undefined if it is blank. `by` says whose act it is: "user" only when a person asked for it in so many
-   * words, never for what was recalled, read or summarised.
+   * Remembers a text; undefined if it is blank. `by` is "user" only if a person explicitly asked for it, never for
+   * recalled, read or summarized text.
    */
   async remember(text: string, options: { readonly by: RememberedBy }): Promise<Remembered | undefined> {
     const { by } = checkFields("options", options);
@@ -71,7 +70,7 @@ export class Memories {
     return { id: entry.id, at: entry.at, text: trimmed, by };
   }
 
-  /** The most recent memories, oldest first: those that every window shows. */
+  /** The most recent memories, oldest first; every window shows them. */
   async pins(): Promise<readonly Remembered[]> {
     return this.#pins === 0 ? [] : (await this.list({ limit: this.#pins })).toReversed();
   }
@@ -108,7 +107,7 @@ export class Memories {
     return found;
   }
 
-  /** One memory; undefined if there is none of that id, or no more. */
+  /** One memory; undefined if it does not exist or was forgotten. */
   async get(which: EntryId): Promise<Remembered | undefined> {
     const seq = this.#seqOf(which);
     const { sessions, entries } = this.#log.store;
@@ -116,7 +115,7 @@ export class Memories {
     return stored && rememberedOf(toEntry(this.session, stored));
   }
 
-  /** Removes a memory, and everything that was made of it, from disk. */
+  /** Removes a memory and everything derived from it from disk. Throws ENTRY_NOT_FOUND if it does not exist. */
   async forget(which: EntryId): Promise<Freed> {
     const seq = this.#seqOf(which);
     if (!(await this.get(which)))

@@ -3,19 +3,19 @@ import { checkSessionId, type Entry, type EntryId, type SessionId } from "../../
 import { invalidArgument } from "../../model/errors.ts";
 import { type MessageInput, textOfMessage } from "../../model/message.ts";
 
-/** Who had something remembered: the user by an act of his own, or an agent by itself. */
+/** The author of a memory: the user, by explicit request, or the agent itself. */
 export type RememberedBy = "user" | "agent";
 
 /** One memory of an agent. */
 export interface Remembered {
-  /** Names it for `forget`, and for whoever asks for its surroundings. */
+  /** Identifies the memory for `forget` and `expand`. */
   readonly id: EntryId;
   readonly at: number;
   readonly text: string;
   readonly by: RememberedBy;
 }
 
-/** Bytes of one memory at most. */
+/** Maximum size of a memory. */
 export const MAX_MEMORY_BYTES = 10 * 1024;
 
 const PREFIX = "memory:";
@@ -36,7 +36,7 @@ export function agentOfMemories(session: SessionId): string | undefined {
   return checkKind("session", session, "text").startsWith(PREFIX) ? session.slice(PREFIX.length) : undefined;
 }
 
-/** The text as it is remembered: trimmed; undefined if nothing is left. ARGUMENT_INVALID if it is too long. */
+/** The text of a memory, trimmed; undefined if it is blank. Throws ARGUMENT_INVALID if it is too long. */
 export function memoryText(text: string): string | undefined {
   if (typeof text !== "string") throw invalidArgument("text", text, "a text to remember");
   const trimmed = text.toWellFormed().trim();
@@ -50,7 +50,7 @@ export function memoryText(text: string): string | undefined {
   return trimmed === "" ? undefined : trimmed;
 }
 
-/** A memory as it is appended; what an agent noted by itself never speaks with the voice of the user. */
+/** A memory as a message; an agent's own note never has the role of the user. */
 export function memoryMessage(text: string, by: RememberedBy): MessageInput {
   return { role: by === "user" ? "user" : "assistant", text, meta: { longhaul: MARK, by } };
 }

@@ -1,63 +1,63 @@
-/** Who said something: a person, the model, or a tool; files and notes have no author. */
+/** The author of a text: a person, the model, or a tool; files and notes have none. */
 export type Author = "user" | "assistant" | "tool" | "none";
 
-/** A piece of a candidate as the index keeps it. */
+/** A chunk of a candidate, as indexed. */
 export interface CandidateChunk {
   readonly id: number;
-  /** The chunk's terms in order, as `analyse` gave them. */
+  /** The chunk's terms in order, from `analyse`. */
   readonly terms: readonly string[];
-  /** What `traitsOf` gave for the chunk. */
+  /** The chunk's traits, from `traitsOf`. */
   readonly traits: number;
-  /** Cosine with the query, where both have a vector. */
+  /** Cosine with the query, if both have a vector. */
   readonly similarity: number | null;
 }
 
-/** One thing that may answer a query: a turn of a session, with those of its chunks that the index found. */
+/** A possible answer to a query: a turn of a session, with those of its chunks that the index found. */
 export interface Candidate {
   readonly id: number;
   readonly session: number;
-  /** Place of the turn in its session; neighbours differ by 1. */
+  /** Position of the turn in its session; neighbors differ by 1. */
   readonly position: number;
   readonly author: Author;
-  /** Name of who speaks, where a session has more than one person. */
+  /** Name of the speaker, in a session with several people. */
   readonly speaker: string | null;
   readonly atMs: number | null;
-  /** Terms in the whole turn, also in chunks that are not here. */
+  /** Number of terms in the whole turn, including chunks that are not listed here. */
   readonly length: number;
   readonly chunks: readonly CandidateChunk[];
 }
 
-/** What is known about everything that could have been a candidate. */
+/** Statistics of all indexed content. */
 export interface Statistics {
   readonly chunks: number;
   readonly averageChunkLength: number;
   readonly averageLength: number;
   readonly sessions: number;
   readonly averageSessionLength: number;
-  /** In how many chunks a term occurs. */
+  /** Number of chunks in which a term occurs. */
   frequencyOf(term: string): number;
-  /** Terms in a whole session. */
+  /** Number of terms in a whole session. */
   sessionLengthOf(session: number): number;
 }
 
-/** A term's direction in meaning, of length 1, and the signs of its numbers, 32 in each word, to compare by at a glance. */
+/** The meaning of a term as a unit vector, with the signs of its components, 32 per word, for a fast comparison. */
 export interface TermVector {
   readonly values: Float32Array;
   readonly signs: Int32Array;
 }
 
-/** Closeness of terms in meaning; the embedder's token vectors give it. */
+/** Vectors of terms, from the embedder's token vectors. */
 export interface TermVectors {
-  /** Undefined when the term is unknown. */
+  /** Undefined for an unknown term. */
   vectorOf(term: string): TermVector | undefined;
 }
 
-/** What ranking knows beside the candidates. */
+/** Context of ranking other than the candidates. */
 export interface RankContext {
   readonly statistics: Statistics;
-  /** When the question is asked; without it "last Tuesday" says nothing. */
+  /** When the question is asked; without it, "last Tuesday" has no meaning. */
   readonly nowMs: number | null;
-  /** Names of those who speak in the scope. */
+  /** Names of the speakers in the scope. */
   readonly speakers: readonly string[];
   readonly vectors: TermVectors | null;
 }

@@ -1,11 +1,11 @@
 import { analyse } from "../text/analyse.ts";
 
-/** A question about code: its words with their weights, names of code, and files it points at. */
+/** A question about code: its weighted terms, identifiers, and the files it points to. */
 export interface CodeQuery {
   readonly weights: ReadonlyMap<string, number>;
-  /** Names of code that the question writes as such, lower case. */
+  /** Identifiers that the question writes as such, in lower case. */
   readonly identifiers: ReadonlySet<string>;
-  /** Ends of paths that tracebacks and module names point at, without extension, with how strongly they do. */
+  /** Ends of paths that tracebacks and module names point to, without extension, with the strength of the evidence. */
   readonly paths: ReadonlyMap<string, number>;
   readonly isAboutTests: boolean;
 }
@@ -16,7 +16,7 @@ const QUOTED_WEIGHT = 0.6;
 const MOST_TERMS = 400;
 
 const FENCE = /```[\s\S]*?(?:```|$)|^(?: {4}|\t|>>> ).*$/gm;
-/** Lists of versions say what is installed, not what is wrong. */
+/** Lists of versions describe the installation, not the problem. */
 const VERSION_LINE =
   /^[\s\-*]*[\w.-]+(?:\s*\([^)]*\))?\s*[:=]{1,2}\s*v?(?:\d+(?:\.\d+)+\S*|None|N\/A)\s*$/gim;
 const DETAILS = /<details>[\s\S]*?(?:<\/details>|$)/gi;
@@ -27,7 +27,7 @@ const CODE_NAME =
 const FILE_PATH =
   /\b(?:[\w.-]+\/)+[\w-]+\.\w{1,5}\b|\b[\w-]+\.(?:py|ts|js|tsx|jsx|go|rs|java|c|h|cpp|rb|php|md)\b/g;
 
-/** Reads a question about code, which may be a whole bug report. */
+/** Parses a question about code, which may be a whole bug report. */
 export function readCodeQuery(question: string): CodeQuery {
   const weights = new Map<string, number>();
   const identifiers = new Set<string>();
@@ -93,7 +93,7 @@ function addPaths(paths: Map<string, number>, text: string, frames: readonly str
   }
 }
 
-/** Saying a word ten times does not make it ten times as important. */
+/** Saturates weights, because repeating a word ten times does not make it ten times as important. */
 function saturated(weights: ReadonlyMap<string, number>): Map<string, number> {
   return new Map(
     [...weights]

@@ -1,4 +1,4 @@
-/** What ranking looks at, in groups that a hit's parts are reported by. */
+/** The features of ranking, in the groups by which a hit's parts are reported. */
 export const FEATURES = [
   "whole",
   "chunk",
@@ -30,21 +30,20 @@ export const FEATURES = [
   "length",
 ] as const;
 
-/** The name of one feature. */
 export type Feature = (typeof FEATURES)[number];
 
-/** One value for each candidate, by feature. */
+/** One value per candidate, by feature. */
 export type FeatureTable = Readonly<Record<Feature, Float64Array>>;
 
-/** The same while it is being filled. */
+/** A feature table while it is being filled. */
 export type FeatureColumns = Record<Feature, Float64Array>;
 
-/** Columns of zeros for so many candidates. */
+/** Columns of zeros for `count` candidates. */
 export function emptyFeatures(count: number): FeatureColumns {
   return Object.fromEntries(FEATURES.map((name) => [name, new Float64Array(count)])) as FeatureColumns;
 }
 
-/** What the words and vectors alone say; neighbours and sessions are built on it. */
+/** Score from words and vectors alone, on which the features of neighbors and sessions are built. */
 export function ownScore(features: FeatureTable, index: number): number {
   return (
     ((features.whole[index] as number) +
@@ -55,7 +54,7 @@ export function ownScore(features: FeatureTable, index: number): number {
   );
 }
 
-/** Brings a column to values up to 1. */
+/** Scales a column to a maximum of 1. */
 export function divideByMost(values: Float64Array): void {
   let most = 0;
   for (const value of values) if (value > most) most = value;

@@ -14,7 +14,7 @@ import { fillNeighbours, fillSessions } from "./surroundings.ts";
 
 const SOFT_LIMIT = 100;
 
-/** Computes every feature of every candidate, and the place of each one's best chunk. */
+/** Computes every feature of every candidate, and the index of each one's best chunk. */
 export function computeFeatures(
   query: Query,
   candidates: readonly Candidate[],
@@ -46,7 +46,7 @@ export function computeFeatures(
   return { features, bestChunks };
 }
 
-/** Comparing meanings word by word is dear, so only the best by all else are compared. */
+/** Comparing meanings word by word is expensive, so only the candidates with the best other features are compared. */
 function fillSoft(
   features: FeatureColumns,
   candidates: readonly Candidate[],

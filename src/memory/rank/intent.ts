@@ -1,27 +1,27 @@
-/** What a question is after, as far as its words show. */
+/** The intent of a question, as far as its words reveal it. */
 export interface Intent {
-  /** About the asking person: "I", "my". */
+  /** About the person who asks: "I", "my". */
   readonly aboutUser: boolean;
-  /** About what the assistant said: "you told me", "remind me what you recommended". */
+  /** About replies of the assistant: "you told me", "remind me what you recommended". */
   readonly aboutAssistant: boolean;
   readonly number: boolean;
   readonly money: boolean;
   readonly time: boolean;
   readonly name: boolean;
-  /** Asks for help or advice rather than for something that happened. */
+  /** Asks for help or advice rather than for a past event. */
   readonly request: boolean;
-  /** Wants a summary, of which what was answered is a part. */
+  /** Asks for a summary, in which replies count as much as user messages. */
   readonly recap: boolean;
-  /** Wants everything about a subject, as a summary or an order of mentions, rather than a fact. */
+  /** Asks for everything about a subject, as a summary or an order of mentions, rather than for a fact. */
   readonly survey: boolean;
-  /** Asks about something that happened. */
+  /** Asks about a past event. */
   readonly past: boolean;
 }
 
 const TOLD =
   /\byou (?:\w+ )?(?:told|said|gave|made|wrote|showed|(?:mention|recommend|suggest|provid|explain|list|describ|advis|shar|propos|outlin|shortlist|creat|us)ed)\b|\bremind me\b|\bdid you (?:say|tell|mention|recommend|suggest|give|provide|explain|list|describe|advise|propose|use|make|write)\b|\bour (?:previous|last|earlier|past|prior) \w+|\bwe (?:\w+ )?(?:talked|discussed|spoke|chatted)\b/i;
 
-/** Reads what a question is after. */
+/** Determines the intent of a question. */
 export function readIntent(question: string): Intent {
   const mentions = (pattern: RegExp) => pattern.test(question);
   const recap = mentions(

@@ -5,7 +5,7 @@ import type { FeatureColumns } from "./feature-list.ts";
 import type { Query } from "./query.ts";
 import { timeMatch } from "./time-window.ts";
 
-/** Fills what depends on who said something, when, and what kind of thing it is. */
+/** Fills the features that depend on the author, the time and the traits of a candidate. */
 export function fillKind(
   features: FeatureColumns,
   index: number,
@@ -34,11 +34,11 @@ export function fillKind(
   features.ruleRequested[index] = has(TRAIT.rule, isUser && intent.request);
   features.preferenceRequested[index] = has(TRAIT.preference, isUser && intent.request);
   features.code[index] = has(TRAIT.code);
-  // Long turns mention everything; but what an assistant said, and a summary, is in long turns.
+  // Long turns mention everything; but replies of an assistant, and material for a summary, are in long turns.
   features.length[index] = intent.aboutAssistant || intent.recap ? 0 : Math.log1p(candidate.length) / 5;
 }
 
-/** A question that names one speaker is about that one's turns; one that names several, or none, says nothing. */
+/** A question that names one speaker is about that speaker's turns; one that names several or none is neutral. */
 function speakerMatch(speaker: string | null, named: readonly string[]): number {
   if (speaker === null) return 0;
   if (named.length !== 1) return 0.5;

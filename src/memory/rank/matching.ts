@@ -1,7 +1,7 @@
 import type { Candidate, RankContext } from "./candidate.ts";
 import type { Query } from "./query.ts";
 
-/** How a candidate's words match a question's. */
+/** The match between a candidate's words and a question's. */
 export interface Match {
   /** Okapi score of the whole turn. */
   readonly whole: number;
@@ -10,17 +10,17 @@ export interface Match {
   /** Share of the question's weight that the turn, and its best chunk, contain. */
   readonly coverage: number;
   readonly chunkCoverage: number;
-  /** Words that stand beside each other in the question and near each other here. */
+  /** Score of words that are adjacent in the question and close together here. */
   readonly nearness: number;
   /** Share of the weight of the question's names that the turn contains. */
   readonly names: number;
-  /** How often each term occurs, in the order of `Query.terms`. */
+  /** Number of occurrences of each term, in the order of `Query.terms`. */
   readonly counts: Float64Array;
-  /** Place of the best chunk in `Candidate.chunks`. */
+  /** Index of the best chunk in `Candidate.chunks`. */
   readonly best: number;
 }
 
-/** Long turns of an assistant mention everything, so whole turns are held to their length more strictly than chunks. */
+/** Long turns of an assistant mention everything, so length counts more for whole turns than for chunks. */
 const WHOLE = { saturation: 1.5, lengthShare: 0.9 };
 const CHUNK = { saturation: 1.5, lengthShare: 0.5 };
 const NEAR = 4;
@@ -34,7 +34,7 @@ export function okapi(
   return (count * (saturation + 1)) / (count + saturation * (1 - lengthShare + lengthShare * length));
 }
 
-/** Matches candidates with a question, one after another, without a table of all their terms. */
+/** Creates a function that matches one candidate at a time, without a table of all terms. */
 export function createMatcher(query: Query, { statistics }: RankContext): (candidate: Candidate) => Match {
   const places = new Map(query.terms.map((term, place) => [term, place]));
   const { rarities, isName } = query;
@@ -98,7 +98,7 @@ export function createMatcher(query: Query, { statistics }: RankContext): (candi
   };
 }
 
-/** `seen` holds pairs: which term of the question, and where in the chunk. */
+/** `seen` holds pairs: the index of a question term, and its position in the chunk. */
 function nearnessOf(seen: readonly number[], rarities: readonly number[]): number {
   const closest = new Map<number, number>();
   for (let left = 0; left < seen.length; left += 2) {

@@ -2,30 +2,33 @@ import type { Candidate } from "./candidate.ts";
 import type { Query } from "./query.ts";
 import type { RankedHit } from "./ranked-hit.ts";
 
-/** Hits that are compared; what ranks lower is not moved. */
+/** Number of hits to compare; lower-ranked hits are not moved. */
 const MAX_COMPARED = 40;
-/** Share of terms that two versions have in common, of a short text and of a longer one. */
+/** Minimum share of common terms of two versions, for short and for longer texts. */
 const LIKE_SHORT = 0.6;
 const LIKE_LONG = 0.8;
 const SHORT_TERMS = 20;
-/** Share of the question's terms that a version must have: less is about something else. */
+/** Minimum share of the question's terms in a version; a text with fewer is about something else. */
 const MIN_ASKED = 0.5;
-/** Terms in common below which likeness says nothing. */
+/** Minimum number of common terms for a meaningful comparison. */
 const MIN_COMMON = 2;
 
-/** Questions for how something was at first; there the older version is as good an answer. */
+/** Questions about an earlier state, for which the older version is as good an answer. */
 const ASKS_FOR_OLD =
   /\b(?:first|original(?:ly)?|initial(?:ly)?|used to|previous(?:ly)?|before|earlier|earliest|old(?:er|est)?|former(?:ly)?|history|histor(?:ic|ical)|chang(?:e|es|ed))\b|最初|原来|原先|以前|之前|先前|当初|旧|历史|变化/i;
 
-/** What makes a hit a version of another. */
+/** The properties by which a hit is recognized as a version of another. */
 interface Version {
-  /** Who said it, and which terms of the question it has. */
+  /** The author, and the question terms that the hit contains. */
   readonly key: string;
-  /** Its terms without values: numbers are what versions differ in. */
+  /** The hit's terms without numbers, which are the values that versions differ in. */
   readonly terms: ReadonlySet<string>;
 }
 
-/** The hits with the newest version of a fact before its older ones; they trade places and scores, all others stay. */
+/**
+ * Reorders the hits so that the newest version of a fact comes before older ones; versions swap positions and scores,
+ * all other hits stay.
+ */
 export function putNewestVersionsFirst(
   question: string,
   query: Query,
@@ -46,7 +49,7 @@ export function putNewestVersionsFirst(
   return ordered;
 }
 
-/** The places of hits that are versions of one another, in groups of at least two, each in order. */
+/** Indexes of hits that are versions of one another, in groups of at least two, each in order. */
 function findVersions(
   query: Query,
   hits: readonly RankedHit[],
@@ -65,7 +68,7 @@ function findVersions(
   return groups.map(({ places }) => places).filter(({ length }) => length > 1);
 }
 
-/** Undefined for what has no time, or too little of what the question names. */
+/** Undefined for a hit without a time, or with too few of the question's terms. */
 function readVersion(
   { author, speaker, atMs, chunks }: Candidate,
   chunk: number | null,

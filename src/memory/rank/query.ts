@@ -5,16 +5,16 @@ import type { RankContext } from "./candidate.ts";
 import { type Intent, readIntent } from "./intent.ts";
 import { type TimeWindow, timeWindows } from "./time-window.ts";
 
-/** Terms beyond these say little more and would cost time: a pasted document is no question. */
+/** Maximum number of terms; more add little and cost time, since a pasted document is not a question. */
 const MOST_TERMS = 64;
 
-/** A question as ranking reads it. */
+/** A parsed question. */
 export interface Query {
-  /** Each term once, in the question's order, without the names of those who speak. */
+  /** Each term once, in the question's order, without the names of speakers. */
   readonly terms: readonly string[];
-  /** How rare each term is, in the order of `terms`. */
+  /** Rarity of each term, in the order of `terms`. */
   readonly rarities: readonly number[];
-  /** Whether a term is part of a name or title, in the order of `terms`. */
+  /** True for a term that is part of a name or title, in the order of `terms`. */
   readonly isName: readonly boolean[];
   /** Speakers that the question names, folded. */
   readonly speakers: readonly string[];
@@ -22,7 +22,7 @@ export interface Query {
   readonly windows: readonly TimeWindow[];
 }
 
-/** Reads a question against the scope it is asked over. */
+/** Parses a question in the context of its scope. */
 export function readQuery(text: string, { statistics, nowMs, speakers }: RankContext): Query {
   const folded = fold(text);
   const named = speakers.map(fold).filter((name) => name !== "" && mentions(folded, name));
@@ -46,7 +46,10 @@ export function readQuery(text: string, { statistics, nowMs, speakers }: RankCon
   };
 }
 
-/** The question to be embedded: who speaks is known from elsewhere, and the name would only draw towards its mentions. */
+/**
+ * The question to embed, without names of speakers: the speaker is known separately, and the name would favor texts
+ * that mention it.
+ */
 export function withoutSpeakers(question: string, speakers: readonly string[]): string {
   let text = question;
   for (const name of speakers.filter((speaker) => speaker !== "")) {

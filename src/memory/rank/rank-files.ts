@@ -7,28 +7,28 @@ import { okapi } from "./matching.ts";
 export interface FileCandidate {
   readonly id: number;
   readonly path: string;
-  /** Terms in the whole file. */
+  /** Number of terms in the whole file. */
   readonly length: number;
-  /** Names the file defines, as `definitionsOf` gave them. */
+  /** Names that the file defines, from `definitionsOf`. */
   readonly definitions: readonly string[];
   readonly chunks: readonly CandidateChunk[];
 }
 
-/** What ranking files is told beside the candidates. */
+/** Context of ranking files other than the candidates. */
 export interface FileContext {
   readonly statistics: Pick<Statistics, "chunks" | "averageChunkLength" | "averageLength" | "frequencyOf">;
 }
 
-/** A file with its score and what it is made of. */
+/** A file with its score and the parts of the score. */
 export interface FileHit {
   readonly id: number;
-  /** Id of the chunk that fits best; null when only the path or a definition did. */
+  /** Id of the best chunk; null if only the path or a definition matched. */
   readonly chunk: number | null;
   readonly score: number;
   readonly parts: Readonly<Record<FilePart, number>>;
 }
 
-/** What a file's score is made of. */
+/** The parts of a file's score. */
 export type FilePart = "whole" | "chunk" | "definitions" | "path" | "pointed";
 
 const WEIGHTS: Readonly<Record<FilePart, number>> = {
@@ -41,7 +41,7 @@ const WEIGHTS: Readonly<Record<FilePart, number>> = {
 const WHOLE = { saturation: 1.2, lengthShare: 0.6 };
 const CHUNK = { saturation: 1.2, lengthShare: 0.5 };
 
-/** Places that repeat what is implemented elsewhere; what they hold is rarely the cause of anything. */
+/** Paths that repeat code implemented elsewhere and are rarely the cause of a problem. */
 const ASIDE: readonly (readonly [RegExp, number])[] = [
   [
     /(?:^|\/)(?:tests?|testing|__tests__|spec)\/|(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$|\.(?:test|spec)\.\w+$/i,
@@ -55,7 +55,7 @@ const ASIDE: readonly (readonly [RegExp, number])[] = [
   [/(?:^|\/)(?:setup|__init__|__version__|version|conf)\.\w+$/i, 0.7],
 ];
 
-/** Orders files by how likely they are what a question about code is about. */
+/** Orders files by how likely they answer a question about code. */
 export function rankFiles(
   question: string,
   files: readonly FileCandidate[],
@@ -100,7 +100,7 @@ function rarityOf({ weights }: CodeQuery, { statistics }: FileContext): Map<stri
   );
 }
 
-/** In how many candidates each name of the question is defined. */
+/** Number of candidates that define each identifier of the question. */
 function countDefiners({ identifiers }: CodeQuery, files: readonly FileCandidate[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { definitions } of files) {
@@ -149,7 +149,7 @@ function scoreOf(
   return score;
 }
 
-/** A name that one file defines points at it; one that many define points nowhere. */
+/** An identifier that one file defines points to that file; one that many files define does not. */
 function definitionScore({ definitions }: FileCandidate, definers: ReadonlyMap<string, number>): number {
   let score = 0;
   for (const name of new Set(definitions.map((definition) => definition.toLowerCase()))) {

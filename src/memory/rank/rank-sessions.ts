@@ -6,14 +6,17 @@ export interface SessionHit {
   readonly score: number;
 }
 
-/** How much a session's second and third best hits add to its best. */
+/** Weights of a session's three best hits. */
 const FURTHER = [1, 0.15, 0.1] as const;
 
-/** Words find the turn, but meaning the subject, and that is what a session has; its own prior would count twice. */
+/**
+ * Words find the turn, but meaning finds the subject, which matters for a session; the session's own score would count
+ * twice.
+ */
 const MEANING_MORE = 1.5;
 const SESSION_LESS = 0.6;
 
-/** Orders sessions by their best hits: one that answers counts most, further ones confirm it. */
+/** Orders sessions by their best hits: one answer counts most, further ones confirm it. */
 export function rankSessions(ranked: readonly RankedHit[]): SessionHit[] {
   const hits = ranked.map(({ session, score, parts }) => ({
     session,

@@ -8,7 +8,7 @@ import { PART_OF, WEIGHTS } from "./weights.ts";
 
 export type { RankedHit } from "./ranked-hit.ts";
 
-/** The best candidates first, at most `limit`; scores of different questions cannot be compared. */
+/** The best candidates first, at most `limit`; scores of different questions are not comparable. */
 export function rank(
   question: string,
   candidates: readonly Candidate[],
@@ -17,7 +17,7 @@ export function rank(
 ): RankedHit[] {
   const query = readQuery(question, context);
   const { features, bestChunks } = computeFeatures(query, candidates, context);
-  // Between people, turns are short and a session wanders; with an assistant, one message holds a subject.
+  // Between people, turns are short and a session wanders; with an assistant, one message covers a subject.
   const weights = context.speakers.length > 0 ? WEIGHTS.people : WEIGHTS.assistant;
   const columns = FEATURES.map((feature) => ({
     values: features[feature],

@@ -1,10 +1,10 @@
 import type { Part } from "./weights.ts";
 
-/** A candidate with its score and what that is made of. */
+/** A candidate with its score and the parts of the score. */
 export interface RankedHit {
   readonly id: number;
   readonly session: number;
-  /** Id of the chunk that fits best; null for a candidate without chunks. */
+  /** Id of the best chunk; null for a candidate without chunks. */
   readonly chunk: number | null;
   readonly score: number;
   readonly parts: Readonly<Record<Part, number>>;

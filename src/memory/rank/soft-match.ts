@@ -1,12 +1,12 @@
 import type { Candidate, TermVector, TermVectors } from "./candidate.ts";
 import type { Query } from "./query.ts";
 
-/** Below this cosine two words are not about the same thing. */
+/** Minimum cosine of two related words. */
 const LEAST_COSINE = 0.45;
-/** Only the rarest words of a question are worth a search for others like them. */
+/** Number of the rarest question words to find related words for. */
 const MOST_COMPARED = 8;
 
-/** Scores candidates by the closest word each has for every word of the question, weighted by how rare that is. */
+/** Creates a scorer of candidates by the closest word that each has for every question word, weighted by rarity. */
 export function createSoftMatcher(
   query: Query,
   vectors: TermVectors,
@@ -18,7 +18,7 @@ export function createSoftMatcher(
   );
   const size = targets.length;
   const places = new Map(query.terms.map((term, place) => [term, place]));
-  // Candidates of one question share most of their words, so each is compared once.
+  // Candidates of one question share most of their words, so each word is compared once.
   const known = new Map<string, Float32Array | null>();
 
   const closenessOf = (term: string): Float32Array | null => {
@@ -58,7 +58,7 @@ export function createSoftMatcher(
   };
 }
 
-/** Two directions that differ in more signs than this are further apart than `LEAST_COSINE`, nearly always. */
+/** Two vectors that differ in a larger share of signs are almost always below `LEAST_COSINE`. */
 const MOST_DIFFERENT_SIGNS = 0.45;
 
 function cosineOf(left: TermVector, right: TermVector): number {

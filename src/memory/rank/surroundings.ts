@@ -3,13 +3,13 @@ import { divideByMost, type FeatureColumns, ownScore } from "./feature-list.ts";
 import { type Match, okapi } from "./matching.ts";
 import type { Query } from "./query.ts";
 
-/** Neighbours say most about a short turn; from so many terms on, half as much. */
+/** Neighbors matter most for a short turn; at this many terms, half as much. */
 const SHORT_TURN = 18;
 const SESSION_SHAPE = { saturation: 1.5, lengthShare: 0.75 };
-/** More turns than any session has, so that session and position make one number. */
+/** More than the turns of any session, so that session and position form one number. */
 const MOST_POSITIONS = 2 ** 26;
 
-/** A session counts by the words of all its candidates together and by its three best ones. */
+/** Scores a session by the words of all its candidates together and by its three best candidates. */
 export function fillSessions(
   features: FeatureColumns,
   candidates: readonly Candidate[],
@@ -43,7 +43,9 @@ export function fillSessions(
   divideByMost(features.sessionTop);
 }
 
-/** A question supports the short answer behind it, and an exchange is one: what one side says counts for the other. */
+/**
+ * Scores neighbors: a question supports the short answer after it, and in an exchange each side counts for the other.
+ */
 export function fillNeighbours(features: FeatureColumns, candidates: readonly Candidate[]): void {
   const keyOf = (session: number, position: number) => session * MOST_POSITIONS + position;
   const places = new Map(candidates.map(({ session, position }, index) => [keyOf(session, position), index]));

@@ -2,7 +2,7 @@ import { freshTermsOfWord } from "../text/analyse.ts";
 import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./candidate.ts";
 
-/** What term vectors need of an embedder with a vector for each word. */
+/** The part of an embedder with word vectors that term vectors need. */
 export interface WordVectors {
   readonly words: number;
   wordOf(token: number): string | undefined;
@@ -11,7 +11,7 @@ export interface WordVectors {
 
 const CACHE_LIMIT = 20_000;
 
-/** Vectors by term: that of the shortest word with the term's stem, which is nearest to its base form. */
+/** Vectors by term: that of the shortest word with the term's stem, which is closest to its base form. */
 export function createTermVectors(embedder: WordVectors): TermVectors {
   const tokens = new Map<string, number>();
   const lengths = new Map<string, number>();
@@ -31,7 +31,7 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
       const known = cache.get(term);
       if (known) return known;
       const vector = toTermVector(embedder.vectorOf(token));
-      // Emptied whole: a question's candidates bring back what it needs.
+      // Cleared completely; the candidates of a question refill it.
       if (cache.size >= CACHE_LIMIT) cache.clear();
       cache.set(term, vector);
       return vector;
@@ -39,7 +39,10 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
   };
 }
 
-/** The one term of a word; undefined if it has none or several. Characters and pairs of them are terms as they are. */
+/**
+ * The only term of a word; undefined if it has none or several. Single East Asian characters and pairs are terms
+ * themselves.
+ */
 function termOf(word: string): string | undefined {
   if (EAST_ASIAN.test(word)) return word.length <= 2 ? word : undefined;
   const [term, ...more] = freshTermsOfWord(word);

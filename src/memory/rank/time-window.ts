@@ -1,6 +1,6 @@
 const DAY_MS = 86_400_000;
 
-/** A stretch of time a question speaks of; `slackMs` is how far outside it something may lie and still be meant. */
+/** A period that a question mentions; `slackMs` is how far outside it a time may lie and still be meant. */
 export interface TimeWindow {
   readonly fromMs: number;
   readonly toMs: number;
@@ -34,14 +34,17 @@ const AGO = new RegExp(`\\b(?:a )?${AMOUNT} (?<unit>day|week|month|year)s? ago\\
 const PAST = new RegExp(`\\b(?:last|past|previous) (?:${AMOUNT} )?(?<unit>day|week|month|year)s?\\b`, "gi");
 const WEEKDAY = /\b(?:last|this past|on|past) (?<weekday>mon|tues|wednes|thurs|fri|satur|sun)day\b/gi;
 
-/** The stretches of time that a question names, seen from `nowMs`; without it only dates of the calendar count. */
+/** The periods that a question mentions, relative to `nowMs`; without it, only calendar dates count. */
 export function timeWindows(question: string, nowMs: number | null): TimeWindow[] {
   const text = question.toLowerCase();
   const calendar = calendarWindows(text, nowMs);
   return nowMs === null ? calendar : [...calendar, ...relativeWindows(text, nowMs)];
 }
 
-/** How well a time lies in the nearest window: 1 inside, falling with the distance; what is told is told afterwards, so earlier falls faster. */
+/**
+ * Match of a time with the nearest window: 1 inside, decreasing with the distance. Earlier times decrease faster,
+ * because events are reported after they happen.
+ */
 export function timeMatch(windows: readonly TimeWindow[], atMs: number): number {
   let best = 0;
   for (const { fromMs, toMs, slackMs } of windows) {
@@ -56,7 +59,7 @@ function calendarWindows(text: string, nowMs: number | null): TimeWindow[] {
   let rest = text;
   for (const pattern of CALENDAR) {
     for (const { groups } of rest.matchAll(pattern)) windows.push(...toWindows(groups ?? {}, nowMs));
-    // What one form has read, a looser form must not read again.
+    // A date read by one pattern must not be read again by a looser one.
     rest = rest.replace(pattern, (match) => "#".repeat(match.length));
   }
   return windows;
@@ -76,7 +79,7 @@ function toWindows(groups: Readonly<Record<string, string | undefined>>, nowMs: 
   });
 }
 
-/** A date without a year is the last one before now; without a now, that of any year a conversation may be of. */
+/** A date without a year belongs to this year or the last; without a current time, to any plausible year. */
 function yearsOf(year: string | undefined, nowMs: number | null): number[] {
   if (year !== undefined) return [Number(year)];
   if (nowMs === null) return Array.from({ length: 30 }, (_, index) => 2010 + index);

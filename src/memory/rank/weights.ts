@@ -1,6 +1,6 @@
 import type { Feature } from "./feature-list.ts";
 
-/** What a hit's score is reported by. */
+/** The parts by which a hit's score is reported. */
 export type Part = "words" | "meaning" | "session" | "neighbours" | "speaker" | "time" | "kind" | "recency";
 
 /** The part of the score that each feature belongs to. */
@@ -35,7 +35,7 @@ export const PART_OF: Readonly<Record<Feature, Part>> = {
   length: "kind",
 };
 
-/** Fitted by `bench/suites/recall/fit.ts`, which prints what folds it was not fitted on reach with it. */
+/** Fitted by `bench/suites/recall/fit.ts`, which prints the results on held-out folds. */
 export const WEIGHTS: Readonly<Record<"assistant" | "people", Readonly<Record<Feature, number>>>> = {
   assistant: {
     whole: 0.25,

@@ -15,25 +15,27 @@ import { isSessionInScope } from "./session-in-scope.ts";
 import { shownEntries } from "./shown-entries.ts";
 import { shownHits, unindexedWords } from "./shown-hits.ts";
 
-/** What an agent's memory is made of. */
+/** Dependencies of an agent's memory. */
 export interface AgentMemoryParts {
   readonly memory: Pick<Memory, "recall" | "expand">;
   readonly memories: Memories;
   readonly find: (session: SessionId) => Promise<SessionRecord | undefined>;
-  /** What a summary or a cut stands for. */
+  /** The original entries of a summary or cut. */
   readonly originals: (entry: EntryId) => AsyncIterable<Entry>;
   readonly restore: (part: BlobPart) => Promise<Part>;
-  /** What the agent may look at besides its own memories; everything but other agents' memories by default. */
+  /**
+   * The sessions and files that the agent may search in addition to its own memories; default: everything except other
+   * agents' memories.
+   */
   readonly scope?: MemoryScope;
-  /** Whether the agent may also forget what the user had remembered; false by default. */
+  /** True if the agent may also forget memories of the user; default false. */
   readonly mayForgetUsers?: boolean;
 }
 
-/** How much is shown around something. */
 export interface AgentExpandOptions {
   /** Messages before and after; default 1. */
   readonly around?: number;
-  /** Characters of the message that are passed over, to read on in a long one. */
+  /** Characters to skip, for reading on in a long message. */
   readonly from?: number;
 }
 
@@ -41,19 +43,19 @@ const MOST_SHOWN_FILES = 500;
 const MOST_ORIGINALS = 30;
 
 /**
- * Memory as an agent uses it, in words for a model: short answers first, details on request, whatever was stored between
- * fences. What the agent saves is marked as its own; it sees nothing outside of its scope.
+ * Memory for use by an agent, as text for a model: short answers first, details on request, stored text between fences.
+ * Saved memories are marked as the agent's own; nothing outside its scope is visible.
  */
 export class AgentMemory {
   readonly #parts: AgentMemoryParts;
-  /** Stretches of files that were shown, so that they can be asked for again. */
+  /** Stretches of files that were shown, so that they can be expanded. */
   readonly #files = new BoundedCache<string, FileHit>({ maxWeight: MOST_SHOWN_FILES });
 
   constructor(parts: AgentMemoryParts) {
     this.#parts = parts;
   }
 
-  /** What memory holds on a question, a line a hit. */
+  /** Answers a question, one line per hit. */
   async recall(
     question: string,
     { k = 6, signal, waitMs }: Pick<RecallOptions, "k" | "signal" | "waitMs"> = {},
@@ -66,7 +68,7 @@ export class AgentMemory {
     return unindexed === undefined ? shown : `${shown}\n${unindexedWords(unindexed)}`;
   }
 
-  /** A hit in full with what was said around it, or what a summary stands for. */
+  /** Shows a hit in full with the messages around it, or the original entries of a summary. */
   async expand(reference: string, options: AgentExpandOptions = {}): Promise<string> {
     const wanted = reference.trim();
     const file = this.#files.get(wanted);
@@ -88,7 +90,7 @@ export class AgentMemory {
     return shownEntries(behind, restore, { from: 0 });
   }
 
-  /** Remembers something as a note of the agent. */
+  /** Remembers a text as a note of the agent. */
   async save(text: string): Promise<string> {
     const { memories } = this.#parts;
     const same = (await memories.pins()).find((pin) => pin.text === text.trim());
@@ -102,7 +104,7 @@ export class AgentMemory {
     }
   }
 
-  /** Forgets a memory of the agent's own. */
+  /** Forgets a memory of the agent itself. */
   async forget(reference: string): Promise<string> {
     const { memories, mayForgetUsers = false } = this.#parts;
     const wanted = reference.trim();
@@ -124,7 +126,7 @@ export class AgentMemory {
   ): Promise<Recall> {
     const { memory, memories, scope } = this.#parts;
     if (scope === undefined) {
-      // Some hits may be memories of others, which are not shown.
+      // Some hits may be memories of other agents, which are not shown.
       const found = await memory.recall(question, { ...options, k: k * 2 });
       const isOwn = (hit: Hit) =>
         hit.kind === "file" || isSessionInScope({ id: hit.session }, memories.agent, undefined);
@@ -141,7 +143,7 @@ export class AgentMemory {
     if (!place)
       return `${JSON.stringify(reference.slice(0, 80))} is no reference; use one that recall has shown, as chat#12.`;
     const record = await find(place.session);
-    // An agent is not told what there is outside of its scope.
+    // An agent must not learn of sessions outside its scope.
     const isInScope = record && isSessionInScope(record, memories.agent, scope);
     const [entry] = isInScope ? await memory.expand(reference, { around: 0 }) : [];
     return entry ?? `There is no entry ${reference}.`;
@@ -157,7 +159,7 @@ function placeOf(reference: string): ReturnType<typeof parseEntryId> | undefined
   }
 }
 
-/** Scores count within one recall only: each list is scaled to how much of the question it has found. */
+/** Merges two recalls. Scores are comparable only within one recall, so each list is scaled by its certainty. */
 function merged(one: Recall, other: Recall, k: number): Recall {
   const scaled = [one, other].flatMap(({ hits, certainty }) => {
     const best = Math.max(1e-9, hits[0]?.score ?? 0);

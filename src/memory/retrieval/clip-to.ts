@@ -1,4 +1,4 @@
-/** The longest beginning of a text that fits, cut between words where it can be, with "…" behind; "" if none does. */
+/** The longest beginning of a text that fits, cut between words if possible, followed by "…"; "" if none fits. */
 export function clipTo(text: string, fits: (text: string) => boolean): string {
   let [low, high] = [0, text.length];
   while (low < high) {
@@ -14,7 +14,7 @@ function clipped(text: string, length: number): string {
   const cut = text.slice(0, length);
   const space = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"));
   const end = space > length * 0.8 ? space : length;
-  // Half a surrogate pair is no character.
+  // Avoids ending in half a surrogate pair.
   return `${cut
     .slice(0, end)
     .replace(/[\ud800-\udbff]$/, "")

@@ -7,13 +7,13 @@ import type { LanguageCues } from "./cues/language-cues.ts";
 import { simplifyChinese } from "./cues/simplify-chinese.ts";
 import { SPANISH } from "./cues/spanish.ts";
 
-/** Languages whose cues are looked for when a text has Chinese characters, and when it has none. */
+/** Languages to check for texts with Chinese or Japanese characters, and for all texts. */
 const EAST_ASIAN = [CHINESE, JAPANESE];
 const EUROPEAN = [ENGLISH, GERMAN, SPANISH, FRENCH];
 const HAN_OR_KANA = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;
 const KANA = /[\p{sc=Hiragana}\p{sc=Katakana}]/u;
 
-/** Tells whether words point to something said or done before. */
+/** True if a text refers to something said or done before. */
 export function pointsBack(text: string): boolean {
   return someLanguage(text, (cues, words) => {
     if (cues.together.some((cue) => cue.test(words))) return true;
@@ -26,12 +26,12 @@ export function pointsBack(text: string): boolean {
   });
 }
 
-/** Tells whether words point to files or code without naming them. */
+/** True if a text refers to files or code without naming them. */
 export function pointsToCode(text: string): boolean {
   return someLanguage(text, (cues, words) => cues.code.some((cue) => cue.test(words)));
 }
 
-/** Whether a test holds in one of the languages that a text may be in. Kana tell Japanese from Chinese. */
+/** True if a test succeeds in one of the languages that a text may be in. Kana distinguish Japanese from Chinese. */
 function someLanguage(text: string, test: (cues: LanguageCues, words: string) => boolean): boolean {
   if (EUROPEAN.some((cues) => test(cues, text))) return true;
   if (!HAN_OR_KANA.test(text)) return false;

@@ -2,10 +2,10 @@ import type { Entry } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 
-/** Larger parts are not loaded to be shown; their preview stands for them. */
+/** Larger parts are not loaded for display; their preview is shown. */
 const MOST_BLOB_BYTES = 8_000_000;
 
-/** What a message says, calls and their results included; "" for entries that say nothing. */
+/** The text of an entry, including calls and their results; "" for entries without text. */
 export async function entryWords(entry: Entry, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
   if (entry.kind === "redacted") return "[removed on request]";
   if (entry.kind === "damaged") return "[damaged on disk]";

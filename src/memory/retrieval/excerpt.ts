@@ -1,10 +1,10 @@
 import { harmless } from "./harmless.ts";
 
-/** Room of an excerpt; letters of East Asia take as much as three of the Latin alphabet, in tokens as in meaning. */
+/** Size of an excerpt; an East Asian character counts as three Latin ones, in tokens as in meaning. */
 const ROOM = 150;
 const LEAD = 40;
 
-/** One line of a text, from a little before the first word of the question that is in it. */
+/** One line of a text, starting shortly before the first word of the question that occurs in it. */
 export function excerptOf(text: string, question: string, room = ROOM): string {
   const line = harmless(text).replace(/\s+/g, " ").trim();
   const characters = [...line.slice(startOf(line, question))];
@@ -21,7 +21,7 @@ export function excerptOf(text: string, question: string, room = ROOM): string {
 
 function startOf(line: string, question: string): number {
   const lower = line.toLowerCase();
-  // Lengths may differ in rare scripts; then the line is shown from its beginning.
+  // Lower-casing may change the length in rare scripts; the line is then shown from its beginning.
   if (lower.length !== line.length || line.length <= ROOM) return 0;
   const words = question.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{Script=Han}{2}/gu) ?? [];
   const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);

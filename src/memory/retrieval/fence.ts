@@ -1,21 +1,21 @@
 import { fenced, markOf } from "../../model/fence.ts";
 
-/** What a fence is around: text that was recalled by itself, that a tool was asked for, or pinned memories. */
+/** The content of a fence: automatically recalled text, the result of a tool, or pinned memories. */
 export type DataTag = "context" | "memory-data" | "memories";
 
 const OPENING = /^<(context|memory-data|memories) mark="([0-9a-f]{12})">\n/gm;
-/** A text with more openings than this was not made by us. */
+/** A text with more openings was not made by us. */
 const MOST_FENCES = 64;
 
 /**
- * Lines between delimiters that carry a mark made of the lines themselves, so that nothing inside can have known it.
- * Whatever of them is foreign must have been made harmless before.
+ * Lines between delimiters with a mark derived from the lines, so that their text cannot have contained it. Foreign
+ * text must have been made harmless before.
  */
 export function fenceData(tag: DataTag, lines: string): string {
   return fenced(tag, lines);
 }
 
-/** A text without what stands in genuine fences: it has been said elsewhere, and must not be found twice. */
+/** A text without the content of genuine fences, which is stored elsewhere and must not be found twice. */
 export function withoutFenced(text: string): string {
   if (!text.includes(' mark="')) return text;
   const kept: string[] = [];

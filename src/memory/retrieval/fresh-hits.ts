@@ -1,15 +1,15 @@
 import type { EntryId } from "../../model/entry.ts";
 import type { Hit } from "../hit.ts";
 
-/** What the window shows already. */
+/** The content that the window already shows. */
 export interface Shown {
-  /** Entries that are in the window whole. */
+  /** Entries that are in the window completely. */
   readonly entries?: ReadonlySet<EntryId>;
   /** Texts of the window's messages. */
   readonly texts?: readonly string[];
 }
 
-/** The hits that say something new: not in the window, not a part of a better one, not the same words again. */
+/** The hits with new content: not in the window, not part of a better hit, not a repetition. */
 export function freshHits(hits: readonly Hit[], { entries, texts = [] }: Shown = {}): Hit[] {
   const seen = texts.map(plain).filter((text) => text !== "");
   const kept: Hit[] = [];

@@ -1,5 +1,5 @@
 const LINE_BREAKS = /\r\n?|[\u0085\u2028\u2029\v\f]/g;
-/** Characters that nobody sees, and that turn the direction of writing or smuggle words past a reader. */
+/** Invisible characters, which can change the writing direction or hide text from a reader. */
 const UNSEEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed here
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
@@ -8,7 +8,7 @@ const FENCES = "(?:context|memories|memory-data|conversation-data|quoted-data)";
 const ROLES =
   "(?:system|developer|assistant|human|user|model|tool|function|instruction|invoke|antml|s)(?:[-_:=][\\w-]*|s)?(?=[\\s>＞/]|$)";
 const CONTROLS = "(?:[|｜]|[<＜]\\/?SYS)";
-/** What ends something, wherever it stands; what begins something, unless it is a type argument as in List<User>. */
+/** Closing tags anywhere; opening tags unless they are type arguments as in List<User>. */
 const TAGS = new RegExp(
   `[<＜﹤](?=${BETWEEN}(?:[/／]${BETWEEN}(?:${FENCES}|${ROLES})|${FENCES}(?=[\\s\\p{M}\\p{Cf}>＞]|$)|${CONTROLS}))|(?<![\\w\\]])[<＜﹤](?=${BETWEEN}${ROLES})`,
   "giu",
@@ -16,8 +16,8 @@ const TAGS = new RegExp(
 const TOKENS = /\[(\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]/gi;
 
 /**
- * Stored text in which nothing is left that could be taken for a delimiter, a role or a control token of a chat, and
- * nothing that a reader cannot see. All else is as it was.
+ * Stored text without anything that could pass for a delimiter, a role or a control token of a chat, and without
+ * invisible characters. The rest is unchanged.
  */
 export function harmless(text: string): string {
   return text
@@ -28,7 +28,7 @@ export function harmless(text: string): string {
     .replace(TOKENS, "($1)");
 }
 
-/** A name (of a session, a person, a file) on one line, that cannot leave the words around it. */
+/** A name (of a session, person or file) on one line that cannot break out of the surrounding text. */
 export function harmlessName(name: string, mostCharacters = 300): string {
   const plain = harmless(name)
     .replace(/[<>＜＞"\s]+/g, " ")
@@ -37,7 +37,7 @@ export function harmlessName(name: string, mostCharacters = 300): string {
   return characters.length <= mostCharacters ? plain : `${characters.slice(0, mostCharacters).join("")}…`;
 }
 
-/** Stored text with a sign before each line, so that no line of it can pass for one of ours. */
+/** Stored text with a sign before each line, so that no line can pass for one of the surrounding text. */
 export function quoteLines(text: string, sign: (index: number) => string = () => "|"): string {
   return harmless(text)
     .split("\n")

@@ -9,20 +9,20 @@ const PRODUCTS =
   /^(?:node|vue|next|nuxt|three|express|react|angular|ember|backbone|d3|chart|p5|deno|bun|solid|alpine|discord|socket|moment)\.(?:js|ts|io)$/i;
 const QUOTED = /`([^`\n]{2,80})`/g;
 const CALL = /\b([A-Za-z_$][\w$]{2,})\(\)/g;
-/** Names with two capitals inside are mostly those of companies. */
+/** Names with only two capitalized parts are mostly companies, so three are required. */
 const IDENTIFIER =
   /\b([a-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+){2,}|[a-z0-9]+(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g;
-/** Longer messages hold pasted text, whose names nobody asks about. */
+/** Longer messages contain pasted text, whose names are not the subject. */
 const MOST_CHARACTERS = 4_000;
 const MOST_NAMES = 20;
 
-/** Files and names of code that a person writes. */
+/** Files and code identifiers in a message. */
 export interface NamedThings {
   readonly files: readonly string[];
   readonly names: readonly string[];
 }
 
-/** The files and names of code in a message; what stands in addresses and in pasted code does not count. */
+/** The files and code identifiers in a message; URLs and pasted code do not count. */
 export function namedThings(message: string): NamedThings {
   const text = message.slice(0, MOST_CHARACTERS).replace(FENCED_CODE, " ").replace(URL, " ");
   const files = new Set<string>();
@@ -39,7 +39,7 @@ export function namedThings(message: string): NamedThings {
 const ROOTS =
   /^(?:src|lib|libs|test|tests|spec|docs?|apps?|packages|cmd|internal|pkg|bin|scripts?|config|examples?|server|client|web|public|assets|api|core|tools)$/;
 
-/** Dates, fractions and "and/or" have slashes, too. */
+/** Distinguishes paths from dates, fractions and "and/or", which also contain slashes. */
 function isPath(path: string): boolean {
   const pieces = path.split(/[\\/]/).filter((piece) => piece !== "");
   const [first = ""] = pieces;

@@ -1,14 +1,14 @@
 import type { Hit } from "../hit.ts";
 import { harmlessName } from "./harmless.ts";
 
-/** How a hit is named so that it can be expanded: an entry by its id, a file by path and lines. */
+/** The reference by which a hit can be expanded: the id of an entry, or path and lines of a file. */
 export function referenceOf(hit: Hit): string {
   return hit.kind === "session"
     ? harmlessName(hit.entry)
     : `${harmlessName(hit.path)}:${hit.lines.first}-${hit.lines.last}`;
 }
 
-/** Where a hit comes from, who said it and when, on one line. */
+/** The origin, author and time of a hit, on one line. */
 export function provenanceOf(hit: Hit): string {
   const when = momentOf(hit.at);
   if (hit.kind === "file")
@@ -16,7 +16,7 @@ export function provenanceOf(hit: Hit): string {
   return `session ${harmlessName(hit.session)}, entry ${referenceOf(hit)}, ${whoSaid(hit)}, ${when}`;
 }
 
-/** Who said it, in words. */
+/** The author of a hit, in words. */
 export function whoSaid(hit: Hit): string {
   if (hit.kind === "file") return "file";
   const who = { user: "user", assistant: "assistant", tool: "tool output", none: "summary or instructions" }[
@@ -25,7 +25,7 @@ export function whoSaid(hit: Hit): string {
   return hit.speaker === null ? who : `${harmlessName(hit.speaker, 60)} (${who})`;
 }
 
-/** Day and time of day, in UTC: the same words wherever they are read. */
+/** Date and time in UTC, the same for every reader. */
 export function momentOf(at: number): string {
   const time = new Date(at);
   return Number.isNaN(time.getTime())

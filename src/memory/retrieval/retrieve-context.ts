@@ -7,23 +7,22 @@ import { type ContextBlock, type ContextBlockOptions, contextBlock } from "./con
 import { isSessionInScope } from "./session-in-scope.ts";
 import { type RetrievalReason, shouldRetrieve } from "./should-retrieve.ts";
 
-/** What a retrieval may be told. */
 export interface RetrieveOptions extends ContextBlockOptions, Omit<RecallOptions, "threshold"> {
-  /** Whose memories may be shown; those of other agents never are. "default" unless given. */
+  /** The agent whose memories may be shown, default "default"; those of other agents never are. */
   readonly agent?: string;
 }
 
-/** What was found for a message. */
+/** The context found for a message. */
 export interface RetrievedContext extends ContextBlock {
   readonly reason: RetrievalReason;
 }
 
-/** Hits that score less than this share of the best are noise to whoever did not ask for them. */
+/** Minimum score, relative to the best hit; lower hits are noise to a reader who did not ask for them. */
 const THRESHOLD = 0.5;
 
 /**
- * Looks in memory for what a message of the user refers to; undefined if it refers to nothing, or nothing is found that
- * memory is sure of. What the person asks for by "/context …" is shown even if it is not.
+ * Searches memory for the content that a user message refers to; undefined if it refers to nothing, or if recall is not
+ * sure of the result. An explicit "/context …" shows the result even then.
  */
 export async function retrieveContext(
   memory: { recall(question: string, options?: RecallOptions): Promise<Recall> },

@@ -3,7 +3,9 @@ import type { SessionRecord } from "../../store/session-store.ts";
 import { agentOfMemories } from "../memories/remembered.ts";
 import type { MemoryScope } from "../scope.ts";
 
-/** Tells whether an agent may look at a session: its own memories always, those of others never, the rest by the scope. */
+/**
+ * True if an agent may see a session: always for its own memories, never for those of others, otherwise by the scope.
+ */
 export function isSessionInScope(
   { id, meta }: Pick<SessionRecord, "id" | "meta">,
   agent: string,

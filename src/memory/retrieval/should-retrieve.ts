@@ -2,30 +2,30 @@ import { checkFields, checkKind } from "../../model/arguments.ts";
 import { pointsBack, pointsToCode } from "./cues.ts";
 import { namedThings } from "./named-things.ts";
 
-/** What is known when a person has written something. */
+/** The state of the conversation when a person has written a message. */
 export interface RetrievalContext {
-  /** Texts of the window: what is named in the message and stands there need not be looked for. */
+  /** Texts of the window; names that occur there need not be searched for. */
   readonly texts?: readonly string[];
 }
 
-/** Why something is looked for: the person asked for it, or named a file, code, or something from before. */
+/** Why memory is searched: the person asked for it, or named a file, code, or something earlier. */
 export type RetrievalReason = "command" | "file" | "code" | "earlier";
 
-/** What to look for in memory. */
+/** A search to perform in memory. */
 export interface WantedRetrieval {
   readonly question: string;
   readonly reason: RetrievalReason;
-  /** Files and names of the message that are not in the window. */
+  /** Files and names in the message that are not in the window. */
   readonly names: readonly string[];
 }
 
 const COMMAND = /^\s*\/context(?:\s+([\s\S]+))?$/;
-/** A question of this length has everything that can be searched for; what is longer holds pasted text. */
+/** A longer question contains pasted text and adds nothing to the search. */
 const MOST_CHARACTERS = 2_000;
 
 /**
- * Decides whether memory is searched before a message of the user is answered, and for what; undefined if it is not. By
- * words alone: the same message in the same window is always decided alike.
+ * Decides whether and for what memory is searched before a user message is answered; undefined if it is not. Depends
+ * only on the words: the same message in the same window always has the same result.
  */
 export function shouldRetrieve(
   userText: string,
@@ -58,7 +58,7 @@ function reasonOf(
   return names.length > 0 || pointsToCode(words) ? "code" : undefined;
 }
 
-/** A long message without what was pasted into it. */
+/** A message without quoted or fenced text; only both ends of a long one. */
 function ownWords(text: string): string {
   const without = text.replace(/```[\s\S]*?(?:```|$)/g, " ").replace(/^>.*$/gm, " ");
   const words = without.trim() === "" ? text : without;

@@ -5,12 +5,12 @@ import { fenceData } from "./fence.ts";
 import { harmlessName, quoteLines } from "./harmless.ts";
 import { momentOf } from "./provenance.ts";
 
-/** Characters of the message that was asked for, of those around it, and of all together. */
+/** Maximum characters of the requested message, of each message around it, and of all together. */
 const MOST_ASKED = 6_000;
 const MOST_AROUND = 800;
 const MOST_TOGETHER = 16_000;
 
-/** Messages for a model that asked for them, in order, each with who said it and when; long ones can be read on. */
+/** Messages for a model that asked for them, in order, each with author and time; long ones can be continued. */
 export async function shownEntries(
   entries: readonly Entry[],
   restore: (part: BlobPart) => Promise<Part>,

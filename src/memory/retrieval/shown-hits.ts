@@ -3,12 +3,12 @@ import { excerptOf } from "./excerpt.ts";
 import { fenceData } from "./fence.ts";
 import { momentOf, referenceOf, whoSaid } from "./provenance.ts";
 
-/** What a model is told where some entries were not looked at. */
+/** The note for a model that some entries are not indexed yet. */
 export function unindexedWords(count: number): string {
   return `At least ${count} recent entries are not indexed yet and were not looked at; ask again later.`;
 }
 
-/** Hits for a model that asked: one line each, with the reference by which more can be had. */
+/** Hits for a model that asked: one line each, with the reference for expanding it. */
 export function shownHits(question: string, hits: readonly Hit[], isSure: boolean): string {
   if (hits.length === 0) return "Nothing was found.";
   const lines = hits.map((hit) => {

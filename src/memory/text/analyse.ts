@@ -5,12 +5,12 @@ import { STOP_WORDS } from "./stop-words.ts";
 import { identifierParts, words } from "./words.ts";
 
 const CACHE_LIMIT = 50_000;
-/** Longer runs of letters and digits are digests, keys or encoded bytes: their beginning stands for them, as one term. */
+/** Longer runs of letters and digits are digests, keys or encoded bytes; their beginning is used as one term. */
 const LONGEST_WORD = 64;
 const NONE: readonly string[] = [];
 const cache = new Map<string, readonly string[]>();
 
-/** The terms of a text in its order, as they are stored and searched: folded, stemmed, without stop words. */
+/** The terms of a text in order, as stored and searched: folded, stemmed, without stop words. */
 export function analyse(text: string): string[] {
   const terms: string[] = [];
   for (const word of words(text)) {
@@ -19,21 +19,21 @@ export function analyse(text: string): string[] {
   return terms;
 }
 
-/** The terms of one word: none of a stop word, whole and parts of an identifier. */
+/** The terms of one word: none for a stop word; an identifier yields itself and its parts. */
 export function termsOfWord(word: string): readonly string[] {
   const known = cache.get(word);
   if (known !== undefined) return known;
   const terms = freshTermsOfWord(word);
-  // Emptied whole, since most of what a bound would throw out singly comes back at once.
+  // Cleared completely, because most entries that single eviction would remove return at once.
   if (cache.size >= CACHE_LIMIT) cache.clear();
   cache.set(word, terms);
   return terms;
 }
 
-/** What most words are: nothing to fold, nothing to take apart. */
+/** Matches most words: nothing to fold, nothing to split. */
 const PLAIN = /^[a-z]{1,64}$/;
 
-/** The same without remembering it, for whole vocabularies. */
+/** The terms of one word, bypassing the cache; for whole vocabularies. */
 export function freshTermsOfWord(word: string): readonly string[] {
   if (PLAIN.test(word)) return STOP_WORDS.has(word) ? NONE : [stem(word)];
   if (EAST_ASIAN.test(word)) {
@@ -56,7 +56,7 @@ export function freshTermsOfWord(word: string): readonly string[] {
   return [...new Set([stem(whole), ...kept])];
 }
 
-/** Folding may bring in spaces and signs, which no term may hold. */
+/** Folding may introduce spaces and signs, which terms must not contain. */
 function bareFold(word: string): string {
   return fold(word)
     .replaceAll("’", "'")

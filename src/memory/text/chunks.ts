@@ -1,4 +1,4 @@
-/** A range of a text, in UTF-16 units: `to` is the first place behind it. */
+/** A range of a text, in UTF-16 units; `to` is exclusive. */
 export interface Chunk {
   readonly from: number;
   readonly to: number;
@@ -10,20 +10,20 @@ export interface ChunkSize {
   readonly most: number;
 }
 
-/** About sixty English words: small enough that one subject fills it. */
+/** About sixty English words, small enough for a single subject. */
 export const PROSE_CHUNK: ChunkSize = { target: 400, most: 600 };
 
-/** About forty lines of code: a function with what surrounds it. */
+/** About forty lines of code: a function with its surroundings. */
 export const CODE_CHUNK: ChunkSize = { target: 1_500, most: 2_200 };
 
-/** Places where a text may be cut, best first: a blank line, a line's end, a sentence's end, a space. */
+/** Places where a text may be split, best first: a blank line, a line end, a sentence end, a space. */
 const BREAKS = [/\n[ \t]*\n+/g, isLineEnd, /[.!?]["')\]]*\s|[。！？；]/g, isSpace] as const;
 
 function isLineEnd(code: number): boolean {
   return code === 0x0a;
 }
 
-/** The same characters as \s of a pattern. */
+/** True for the characters that \s matches in a regular expression. */
 function isSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   return code >= 0xa0 && OTHER_SPACES.has(code);
@@ -34,7 +34,7 @@ const OTHER_SPACES: ReadonlySet<number> = new Set([
   0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
 ]);
 
-/** Cuts a text into chunks that cover it without gap or overlap, at the best break near the target size. */
+/** Splits a text into chunks that cover it without gap or overlap, at the best break near the target size. */
 export function chunks(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
   const found: Chunk[] = [];
   let from = 0;
@@ -60,7 +60,7 @@ function cutBefore(text: string, from: number, { target, most }: ChunkSize): num
   return from + wholeCharacter(window, target);
 }
 
-/** The end of the match that is nearest to the target, the earlier of two; 0 if there is none from `least` on. */
+/** The end of the match nearest to the target, the earlier of two; 0 if there is none from `least` on. */
 function nearestMatch(window: string, pattern: RegExp, target: number, least: number): number {
   let best = 0;
   for (const match of window.matchAll(pattern)) {
@@ -70,7 +70,7 @@ function nearestMatch(window: string, pattern: RegExp, target: number, least: nu
   return best;
 }
 
-/** The same for a single character, looked for from the target outwards: a text may hold nothing else. */
+/** The same for a single character. Searches from the target outwards, because a text may consist of nothing else. */
 function nearestCharacter(
   window: string,
   isWanted: (code: number) => boolean,
@@ -88,7 +88,7 @@ function nearestCharacter(
   return 0;
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Avoids a split inside a surrogate pair. */
 function wholeCharacter(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;

@@ -1,16 +1,16 @@
 const WORD = "[\\p{L}_$][\\p{L}\\p{N}_$]*";
 
-/** What introduces a named thing in the languages most code is written in. */
+/** Keywords that introduce a definition in the most common languages. */
 const DEFINITION = new RegExp(
   `^[ \\t]*(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\\([^)]*\\))?|unsafe|extern|override|inline|data|sealed|declare)[ \\t]+)*` +
     `(?:def|class|function\\*?|fn|func(?:[ \\t]*\\([^)]*\\))?|struct|enum|trait|interface|type|impl|module|namespace|record|object|macro_rules!|const|let|var)[ \\t]+(${WORD})`,
   "gmu",
 );
-/** Assignments at the left margin name constants in Python and shell. */
+/** Assignments at the left margin define constants in Python and shell. */
 const CONSTANT = new RegExp(`^(${WORD})[ \\t]*(?::[^=\\n]{1,40})?=(?!=)`, "gmu");
 const MOST = 4_000;
 
-/** Names that a source file defines, in order, each once. */
+/** The names that a source file defines, in order, without duplicates. */
 export function definitionsOf(source: string): string[] {
   const names = new Set<string>();
   for (const pattern of [DEFINITION, CONSTANT]) {

@@ -1,8 +1,10 @@
-/** Scripts that put no space between words. */
+/** Scripts without spaces between words. */
 export const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆]/u;
 const RUNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々〆]+/gu;
 
-/** Each character and each pair of neighbours, so that words of one and of two characters are found without a dictionary. */
+/**
+ * Every character and every pair of neighbors, so that words of one or two characters are found without a dictionary.
+ */
 export function eastAsianTokens(run: string): string[] {
   const characters = [...run];
   const tokens: string[] = [];
@@ -14,7 +16,7 @@ export function eastAsianTokens(run: string): string[] {
   return tokens;
 }
 
-/** A word cut where its script changes between East Asian and any other, each piece with what it is. */
+/** Splits a word where its script changes between East Asian and any other; each piece is marked. */
 export function splitByScript(word: string): { text: string; isEastAsian: boolean }[] {
   const pieces: { text: string; isEastAsian: boolean }[] = [];
   let from = 0;

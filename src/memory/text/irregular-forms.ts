@@ -1,4 +1,4 @@
-/** Forms and the base word each belongs to, one base a word group: "base form form". */
+/** Forms and their base word, one group per base: "base form form". */
 const GROUPS = `
 arise arose arisen|awake awoke awoken|bear bore borne|beat beaten|become became|begin began begun|bend bent|bind bound
 bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|bring brought|build built|burn burnt|buy bought
@@ -25,7 +25,7 @@ auto automobile|doc docs document documents|repo repos repository repositories|c
 database db databases|app application apps applications
 `;
 
-/** Inflected forms that no rule of a stemmer brings together, each with its base. */
+/** Inflected forms that no stemmer rule unifies, each with its base. */
 export const IRREGULAR_FORMS: ReadonlyMap<string, string> = new Map(
   GROUPS.split(/[|\n]/).flatMap((group) => {
     const [base = "", ...forms] = group.trim().split(" ");

@@ -4,7 +4,7 @@ const VOWEL = /[aeiouy]/;
 const DOUBLE = /(bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
 const SHORT_END = /(^[aeiouy][^aeiouy]$)|([^aeiouy][aeiouy][^aeiouywxY]$)/;
 
-/** Words that Porter2 leaves as they are, or whose stem it names. */
+/** Words that Porter2 leaves unchanged, or whose stem it lists. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ["skis", "ski"],
   ["skies", "sky"],
@@ -31,7 +31,7 @@ const FIXED_AFTER_PLURAL: ReadonlySet<string> = new Set([
   "succeed",
 ]);
 
-/** Longest first, so that the first that fits is the one to take. */
+/** Longest first, so that the first match is the right one. */
 const STEP_2: readonly (readonly [string, string])[] = [
   ["ization", "ize"],
   ["ational", "ate"],
@@ -88,7 +88,7 @@ const STEP_4 = [
   ...["al", "er", "ic"],
 ] as const;
 
-/** The stem of one lower-case English word: irregular forms first, then Porter2; other words come back as they are. */
+/** The stem of one lower-case English word: irregular forms first, then Porter2; other words are returned unchanged. */
 export function stem(word: string): string {
   const base = IRREGULAR_FORMS.get(word) ?? word;
   if (base.length <= 2 || !/^[a-z']+$/.test(base)) return base;
@@ -117,7 +117,7 @@ function regionOne(word: string): number {
   return special ? special[0].length : regionAfter(word, 0);
 }
 
-/** Where the region behind the first consonant that follows a vowel begins. */
+/** Start of the region after the first consonant that follows a vowel. */
 function regionAfter(word: string, from: number): number {
   const found = /[aeiouy][^aeiouy]/.exec(word.slice(from));
   return found ? from + found.index + 2 : word.length;

@@ -1,4 +1,4 @@
-/** Words that say nothing about what a text is about; contractions are listed without their apostrophe. */
+/** Words that say nothing about the subject of a text; contractions are listed without their apostrophe. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above actually after again against ago ain all almost along already also although always am among an and any
 anything are aren around as at away b back be because been before being below between both but by c can cannot cant

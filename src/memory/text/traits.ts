@@ -1,4 +1,4 @@
-/** What kind of thing a text says, as bits of one number, so that an index keeps it beside the text. */
+/** Kinds of content in a text, as bits of one number that the index stores with the text. */
 export const TRAIT = {
   number: 1,
   money: 2,
@@ -14,7 +14,6 @@ export const TRAIT = {
   code: 2048,
 } as const;
 
-/** The name of one trait. */
 export type Trait = keyof typeof TRAIT;
 
 const COUNT_WORD =
@@ -58,7 +57,7 @@ const PATTERNS: readonly (readonly [Trait, RegExp])[] = [
 ];
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
 
-/** The traits of a text. */
+/** The traits of a text, as bits of `TRAIT`. */
 export function traitsOf(text: string): number {
   let bits = 0;
   for (const [trait, pattern] of PATTERNS) if (pattern.test(text)) bits |= TRAIT[trait];

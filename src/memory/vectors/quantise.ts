@@ -1,17 +1,17 @@
-/** Components beyond so many standard deviations are cut off: wide enough that hardly any are. */
+/** Components beyond this many standard deviations are clipped; wide enough that hardly any are. */
 const WIDTH = 4.5;
 
-/** What a unit vector's components are multiplied by before they become whole numbers from -127 to 127. */
+/** Factor that scales the components of a unit vector to whole numbers from -127 to 127. */
 export function scaleOf(dimensions: number): number {
   return (127 * Math.sqrt(dimensions)) / WIDTH;
 }
 
-/** Dimensions as vectors are kept: filled up to a whole number of SIMD steps. */
+/** Dimensions as stored, rounded up to a whole number of SIMD steps. */
 export function paddedDimensions(dimensions: number): number {
   return Math.ceil(dimensions / 16) * 16;
 }
 
-/** A vector in signed bytes, of length 1 before that whatever length it comes with; zeros stay zeros. */
+/** Normalizes a vector and converts it to signed bytes; a zero vector stays zero. */
 export function quantise(vector: ArrayLike<number>): Int8Array {
   const bytes = new Int8Array(paddedDimensions(vector.length));
   let squares = 0;
@@ -25,7 +25,7 @@ export function quantise(vector: ArrayLike<number>): Int8Array {
   return bytes;
 }
 
-/** The cosine that an inner product of two such vectors stands for. */
+/** The cosine that corresponds to an inner product of two quantized vectors. */
 export function cosineOf(product: number, dimensions: number): number {
   return product / scaleOf(dimensions) ** 2;
 }

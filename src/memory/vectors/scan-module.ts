@@ -1,9 +1,9 @@
-/** Bytes of one SIMD step. */
+/** Bytes per SIMD step. */
 const LANES = 16;
-/** Queries up to this many steps stay in registers. */
+/** Maximum number of steps for which a query is held in registers. */
 const MOST_HELD_STEPS = 16;
 
-/** Opcodes of WebAssembly, as far as they are used here; those of two and three bytes begin with the SIMD prefix. */
+/** The WebAssembly opcodes used here; those of two and three bytes begin with the SIMD prefix. */
 const OP = {
   loop: [0x03, 0x40],
   if: [0x04, 0x40],
@@ -33,10 +33,10 @@ const V128 = 0x7b;
 const [VECTORS, COUNT, OUT, END, VECTOR, SUM, HELD] = [0, 1, 2, 3, 4, 5, 6];
 
 /**
- * A WebAssembly module with one function, `scan(vectors, count, out)`: the inner products of the query at address 0 of the
- * imported memory with `count` vectors of signed bytes, as 32-bit numbers. Written out here byte by byte because that
- * needs no tool. Components must be from -127 to 127: two products of them then fit 16 bits, and every machine gives the
- * same sums. `dimensions` must be a multiple of 16.
+ * A WebAssembly module with one function, `scan(vectors, count, out)`: writes the inner products of the query at
+ * address 0 of the imported memory with `count` vectors of signed bytes, as 32-bit numbers. The module is assembled
+ * here byte by byte, to avoid a build tool. Components must be from -127 to 127: the sum of two products then fits in
+ * 16 bits, and every machine gives the same sums. `dimensions` must be a multiple of 16.
  */
 export function scanModule(dimensions: number): Uint8Array<ArrayBuffer> {
   const type = [0x60, 3, I32, I32, I32, 0];

@@ -10,13 +10,13 @@ export class Scanner {
   readonly dimensions: number;
   readonly #memory: WebAssemblyMemory;
   readonly #scan: Scan;
-  /** Where products are written, and how many find room. */
+  /** Address of the products, and how many there is room for. */
   readonly #out: number;
   readonly #most: number;
-  /** The first byte behind all that is in use. */
+  /** The first byte after all memory in use. */
   #end: number;
 
-  /** `dimensions` must be a multiple of 16; at most `mostScanned` vectors are compared in one call. */
+  /** `dimensions` must be a multiple of 16; a call compares at most `mostScanned` vectors. */
   constructor(dimensions: number, mostScanned: number) {
     this.dimensions = dimensions;
     this.#most = mostScanned;
@@ -28,7 +28,7 @@ export class Scanner {
     this.#scan = instance.exports.scan as Scan;
   }
 
-  /** Room for `count` vectors, for good; returns its address. */
+  /** Reserves room for `count` vectors permanently; returns its address. */
   reserve(count: number): number {
     const address = this.#end;
     this.#end += count * this.dimensions;
@@ -37,12 +37,12 @@ export class Scanner {
     return address;
   }
 
-  /** Puts vectors, one behind the other, at an address. */
+  /** Writes consecutive vectors to an address. */
   put(address: number, vectors: Int8Array): void {
     new Int8Array(this.#memory.buffer).set(vectors, address);
   }
 
-  /** Bytes that the memory takes. */
+  /** Size of the WebAssembly memory. */
   get sizeBytes(): number {
     return this.#memory.buffer.byteLength;
   }
@@ -51,7 +51,7 @@ export class Scanner {
     this.put(0, query);
   }
 
-  /** Inner products of the query with `count` vectors from an address on; good until the next call. */
+  /** Inner products of the query with `count` vectors from an address on; valid until the next call. */
   scan(address: number, count: number): Int32Array {
     if (count > this.#most) throw new RangeError(`${count} vectors; at most ${this.#most} in one call.`);
     this.#scan(address, count, this.#out);

@@ -5,7 +5,7 @@ import { TopList } from "../index/top-list.ts";
 import { cosineOf, paddedDimensions, quantise } from "./quantise.ts";
 import { Scanner } from "./scanner.ts";
 
-/** Which embedder's vectors are searched. */
+/** The embedder whose vectors are searched. */
 export interface VectorSpace {
   readonly embedder: number;
   readonly dimensions: number;
@@ -14,15 +14,15 @@ export interface VectorSpace {
 const LOOSE_ROWS = 4_096;
 
 /**
- * Finds chunks by their vectors, exactly: every vector of one embedder is compared with the query. Up to `maxBytes` of them
- * are held; segments beyond that are read for each search.
+ * Exact nearest-neighbor search: compares every vector of one embedder with the query. Up to `maxBytes` of vectors are
+ * held in memory; further segments are read for each search.
  */
 export class VectorIndex {
   readonly #store: MemoryStore;
   readonly #space: VectorSpace;
   readonly #scanner: Scanner;
   readonly #mostHeld: number;
-  /** Where the vectors of a segment are; undefined for one that is not held. */
+  /** Address of each segment's vectors; undefined for a segment that is not held. */
   readonly #addresses = new Map<number, number | undefined>();
   readonly #complete = new Set<number>();
   #passing: number | undefined;
@@ -42,7 +42,7 @@ export class VectorIndex {
     return this.#scanner.sizeBytes;
   }
 
-  /** Takes in vectors that were added since the last call. */
+  /** Loads vectors that were added since the last call. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#load().finally(() => {
       this.#refreshing = undefined;
@@ -79,7 +79,10 @@ export class VectorIndex {
     return this.#addresses.get(segment);
   }
 
-  /** The `limit` chunks nearest to a vector, with their cosines; `sourceOf` says where a chunk is from, 0 if it is gone. */
+  /**
+   * The `limit` chunks nearest to a vector, with their cosines; `sourceOf` returns the source of a chunk, 0 if it is
+   * gone.
+   */
   async search(
     vector: ArrayLike<number>,
     sourceOf: (chunk: number) => number,
@@ -90,7 +93,7 @@ export class VectorIndex {
     const top = new TopList(limit);
     for (const segment of [...this.#addresses.keys()].sort((left, right) => left - right)) {
       const address = this.#addresses.get(segment) ?? (await this.#loadPassing(segment));
-      // Set for each segment, for another search may have come in between.
+      // Set again for each segment, because another search may have run in between.
       this.#scanner.setQuery(query);
       const products = this.#scanner.scan(address, SEGMENT_CHUNKS);
       const first = segment * SEGMENT_CHUNKS;
@@ -107,7 +110,7 @@ export class VectorIndex {
     return top.best().map(({ chunk, score }) => ({ chunk, score: cosineOf(score, dimensions) }));
   }
 
-  /** Cosines of single chunks with a vector; null for one whose vector is not here. */
+  /** Cosines of single chunks with a vector; null for a chunk without a vector in memory. */
   similarities(vector: ArrayLike<number>, chunks: readonly number[]): (number | null)[] {
     this.#scanner.setQuery(quantise(vector));
     return chunks.map((chunk) => {

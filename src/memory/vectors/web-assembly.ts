@@ -1,4 +1,4 @@
-/** What is used of WebAssembly, which every Node has and the types for Node leave to the browser's. */
+/** The part of WebAssembly that is used; Node's type definitions leave it to the browser's. */
 export interface WebAssemblyParts {
   readonly Memory: new (size: { readonly initial: number }) => WebAssemblyMemory;
   readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object;
@@ -11,9 +11,9 @@ export interface WebAssemblyParts {
 /** Memory that JavaScript and a module share. */
 export interface WebAssemblyMemory {
   readonly buffer: ArrayBuffer;
-  /** By pages of 64 KiB; what was `buffer` before is of no use afterwards. */
+  /** Grows by pages of 64 KiB; the previous `buffer` becomes unusable. */
   grow(pages: number): number;
 }
 
-/** WebAssembly as Node has it. */
+/** WebAssembly of the current runtime. */
 export const webAssembly = (globalThis as unknown as { readonly WebAssembly: WebAssemblyParts }).WebAssembly;

@@ -5,10 +5,12 @@ import { capUsageAt, shrinkCounts, sumOf } from "../usage-cap.ts";
 const INPUT = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 const CREATED = ["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"];
 
-/** Where a body, the first event and the last one report usage; the rounds of a reply report theirs inside it. */
+/** Paths of usage in a body and in the first and last event; iterations of a reply report their own inside it. */
 const PATHS = [["usage", "iterations"], ["message", "usage", "iterations"], ["usage"], ["message", "usage"]];
 
-/** An event or body with its input tokens, those of the cache included, cut down to `most`; undefined if it has no more. */
+/**
+ * An event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports no more.
+ */
 export function capUsage(data: string, most: number): string | undefined {
   return capUsageAt(data, PATHS, (usage) => capped(usage, most));
 }

@@ -20,12 +20,12 @@ const KNOWN = [
   "container",
 ];
 
-/** What the messages of a request say: each element is one. */
+/** Decodes the messages of a request, one per element. */
 export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
   return decodeEach(elements, messageOf);
 }
 
-/** One message as ours. */
+/** Decodes one message. */
 export function messageOf(marked: JsonObject): MessageInput {
   const element = unmarkedElement(marked);
   const { parts, extras } = contentOfBlocks(element.content, NAME);

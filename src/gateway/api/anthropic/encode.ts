@@ -18,7 +18,7 @@ const form: BlockForm = {
   raw: ({ format, value }) => (format === NAME ? objectOf(value) : undefined),
 };
 
-/** The element of an edited message, or of a note; none if nothing is left of it. */
+/** The element of an edited message or of a note; empty if nothing is left. */
 export async function encode(
   message: Message,
   own: OwnMessage | undefined,
@@ -80,13 +80,13 @@ async function outputOf(
   return contentOf(content, blocks, false);
 }
 
-/** Whose message it is; notes are the user's, as are words of tools that answer no call any more. */
+/** The role of a message; notes are sent as the user's, as is tool output whose call is gone. */
 function roleOf({ role }: Message, own: OwnMessage | undefined): unknown {
   if (own && role === own.original.role) return own.elements[0]?.role;
   return role === "assistant" ? "assistant" : "user";
 }
 
-/** Results have to come before words. */
+/** The API requires results before text. */
 function resultsFirst(blocks: readonly unknown[]): readonly unknown[] {
   return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }

@@ -15,10 +15,10 @@ const TYPES: Readonly<Record<Fault["kind"], string>> = {
   internal: "api_error",
 };
 
-/** Clients know an overflow by these words. */
+/** Clients recognize an overflow by these words. */
 const OVERFLOW = "prompt is too long";
 
-/** The body of an error as Anthropic writes it. */
+/** The body of an error in Anthropic's format. */
 export function faultBody({ kind, message }: Fault): Json {
   const isNamed = kind !== "overflow" || message.toLowerCase().includes(OVERFLOW);
   return {

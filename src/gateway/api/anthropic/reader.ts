@@ -8,7 +8,7 @@ import { type Assembly, replyReader } from "../replies/reply-reader.ts";
 import { messageOf } from "./decode.ts";
 import { isWhole, StreamBlocks } from "./stream-blocks.ts";
 
-/** A reader of replies of Anthropic's Messages API. */
+/** A reader of replies in Anthropic's Messages API. */
 export function makeReader(): ReplyReader {
   return replyReader(new AnthropicAssembly());
 }
@@ -96,7 +96,7 @@ class AnthropicAssembly implements Assembly {
     return textOf(this.#head.model);
   }
 
-  /** Counts are those of the whole reply so far: a later report adds to the first one and never takes away from it. */
+  /** Counts are totals of the reply so far, so a later report can only raise them. */
   #addUsage(value: unknown): void {
     const report = objectOf(value);
     if (!report) return;

@@ -4,12 +4,12 @@ import { valueIn } from "../replies/event-json.ts";
 
 interface OpenBlock {
   fields: { [field: string]: unknown };
-  /** The input of a call as far as it has come, as JSON. */
+  /** The input of a call received so far, as JSON. */
   input: string;
   isStopped: boolean;
 }
 
-/** What deltas add text to, by their type. */
+/** The field that each type of delta extends. */
 const GROWING: ReadonlyMap<string, string> = new Map([
   ["text_delta", "text"],
   ["thinking_delta", "thinking"],
@@ -19,9 +19,9 @@ const GROWING: ReadonlyMap<string, string> = new Map([
 /** The content blocks of a streamed message. */
 export class StreamBlocks {
   readonly #blocks: OpenBlock[] = [];
-  /** Blocks by the number that the stream gives them; a new one may take the number of one that has stopped. */
+  /** Blocks by index in the stream; a new block may reuse the index of a stopped one. */
   readonly #byIndex = new Map<number, OpenBlock>();
-  /** True once something was said, thought or called. */
+  /** True once the reply has text, reasoning or a call. */
   hasBegun = false;
 
   start(event: JsonObject): void {
@@ -60,7 +60,7 @@ export class StreamBlocks {
     if (block.input !== "") block.fields.input = valueIn(block.input);
   }
 
-  /** Blocks as the client sends them back: all that are whole, and what was said of a text that is not. */
+  /** Blocks as the client will send them back: all complete ones, and the text so far of an incomplete one. */
   content(): readonly JsonObject[] {
     return this.#blocks.flatMap(({ fields, isStopped }) => {
       if (fields.type === "text") return textOf(fields.text) === undefined ? [] : [fields];
@@ -70,12 +70,12 @@ export class StreamBlocks {
 }
 
 function addCitation(fields: OpenBlock["fields"], citation: unknown): void {
-  // The list may be the provider's own value only once: appending to a copy each time would be quadratic.
+  // Creates the list once: appending to a copy each time would be quadratic.
   if (!Array.isArray(fields.citations)) fields.citations = [];
   (fields.citations as unknown[]).push(citation);
 }
 
-/** False for a block whose input did not come to its end. */
+/** False for a block with incomplete input. */
 export function isWhole(block: JsonObject): boolean {
   return !("input" in block) || objectOf(block.input) !== undefined;
 }

@@ -3,21 +3,21 @@ import type { BlobPart, Part, PartInput, RawPart } from "../../../index.ts";
 import type { Base64Of, JsonObject } from "../api.ts";
 import type { EditedPiece, OwnPiece } from "./edited-pieces.ts";
 
-/** A block of content that a client wrote. */
+/** A content block that a client wrote. */
 export interface OwnBlock extends OwnPiece {
   readonly block: unknown;
 }
 
-/** How a place of an API holds text, media and what is only known there. */
+/** The format of text, media and raw blocks at one place of an API. */
 export interface BlockForm {
   text(text: string): JsonObject;
-  /** Undefined where media cannot stand. */
+  /** Undefined where media are not allowed. */
   media(part: BlobPart, base64: string): JsonObject | undefined;
-  /** Undefined where it cannot stand. */
+  /** Undefined where the block is not allowed. */
   raw(part: RawPart): JsonObject | undefined;
 }
 
-/** Blocks of content as a client wrote it, with what they say: one part for each. */
+/** The client's content blocks with their decoded parts, one part per block. */
 export function ownBlocks(
   content: unknown,
   parts: readonly PartInput[],
@@ -27,7 +27,7 @@ export function ownBlocks(
   return parts.map((part, index) => ({ part, block: blocks[index] }));
 }
 
-/** A block of an edited piece of content; undefined for what no content can hold. */
+/** The block of an edited piece of content; undefined for parts that content cannot hold. */
 export async function editedBlock(
   edited: EditedPiece<OwnBlock>,
   form: BlockForm,
@@ -43,7 +43,7 @@ export async function editedBlock(
   return block && mark !== undefined ? { ...block, cache_control: mark } : block;
 }
 
-/** A block that a client has none of; undefined for what no content can hold. */
+/** A block for a new part; undefined for parts that content cannot hold. */
 export async function newBlock(
   part: Part,
   form: BlockForm,
@@ -77,14 +77,14 @@ async function blobBlock(
   return part.of === "text" ? form.text(text) : (form.raw(JSON.parse(text)) ?? form.text(text));
 }
 
-/** Stands for media that cannot be had, or cannot stand here. */
+/** A placeholder for media that are unavailable or not allowed here. */
 function wordFor({ mime, sizeBytes, name }: BlobPart): string {
   return `[${name ?? "file"}: ${mime}, ${sizeBytes} bytes, not shown here]`;
 }
 
 /**
- * Blocks as content: a string where the client wrote one, or nothing, and all of them are plain text. `join` says whether
- * several texts become one string.
+ * Turns blocks into content: a string if the client wrote a string or nothing and all blocks are plain text. `join`
+ * allows several texts to be joined into one string.
  */
 export function contentOf(
   own: unknown,

@@ -3,7 +3,7 @@ import { type Match, matchParts } from "./match-parts.ts";
 import { kindOf } from "./part-kind.ts";
 import { type TracedPart, traceParts } from "./trace-parts.ts";
 
-/** A piece of what a client wrote, with the part that it says. */
+/** A piece of a client's message, with its decoded part. */
 export interface OwnPiece {
   readonly part: PartInput;
 }
@@ -15,8 +15,8 @@ export type EditedPiece<P extends OwnPiece> =
   | { readonly type: "new"; readonly part: Part };
 
 /**
- * What becomes of a client's pieces. Those that the edit left alone stay, also those that the log does not know, as long as
- * anything stays. Reasoning stays as it is or leaves, and does not come back to a client who has dropped it.
+ * Applies an edit to a client's pieces. Unedited pieces stay, as do pieces unknown to the log as long as anything
+ * stays. Reasoning either stays unchanged or leaves, and never returns to a client that has dropped it.
  */
 export function editedPieces<P extends OwnPiece>(
   edited: readonly Part[],
@@ -67,7 +67,7 @@ export function editedPieces<P extends OwnPiece>(
   return result;
 }
 
-/** Texts that a client has joined, or cut otherwise, are changed together. */
+/** Joins texts that the client had joined or split differently; they change together. */
 function joined(stayed: readonly TracedPart[]): Part {
   const [first] = stayed as readonly [TracedPart];
   if (stayed.length === 1) return first.part;
@@ -77,7 +77,7 @@ function joined(stayed: readonly TracedPart[]): Part {
   return { type: "text", text: texts.join("\n") };
 }
 
-/** True for a part that stands for itself: a call needs its result, and the reverse. */
+/** True for a part that can stand alone; a call needs its result, and vice versa. */
 function isSaying(part: Part): boolean {
   const kind = kindOf(part);
   return kind !== "call" && kind !== "result";

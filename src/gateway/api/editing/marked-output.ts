@@ -5,8 +5,8 @@ import { type BlockForm, contentOf, editedBlock, ownBlocks } from "./blocks.ts";
 import { editedPieces } from "./edited-pieces.ts";
 
 /**
- * The output of an edited tool result, in APIs that have no field for failure: a mark at its beginning says so, and is no
- * part of what the log holds.
+ * The output of an edited tool result, for APIs without a field for failures: a mark at its beginning signals a
+ * failure, and is not part of the logged text.
  */
 export async function markedOutput(
   part: ToolResultPart,

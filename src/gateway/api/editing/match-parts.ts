@@ -2,7 +2,7 @@ import type { Part, PartInput } from "../../../index.ts";
 import { callIdOf, kindOf, type PartKind } from "./part-kind.ts";
 import { isSameCall, isSamePart } from "./same-part.ts";
 
-/** Parts of the log, and the parts of a client that say the same; mostly one of each. */
+/** Logged parts, and the client's parts with the same content; usually one of each. */
 export interface Match {
   readonly originals: readonly number[];
   readonly own: readonly number[];
@@ -11,9 +11,9 @@ export interface Match {
 const KINDS: readonly PartKind[] = ["text", "blank", "reasoning", "call", "result", "media", "raw"];
 
 /**
- * Finds the parts of the log in what a client says: the nth of a kind is its nth. Where the client has more or fewer of a
- * kind, as when it drops reasoning, those that say the same are paired; texts that are left were joined or cut otherwise
- * and go together.
+ * Matches the logged parts with the client's. If both have the same number of a kind, they are paired in order.
+ * Otherwise, as when the client drops reasoning, equal parts are paired; the remaining texts were joined or split
+ * differently and form one match.
  */
 export function matchParts(original: readonly Part[], own: readonly PartInput[]): readonly Match[] {
   return KINDS.flatMap((kind) => {

@@ -1,12 +1,12 @@
 import type { BlobPart, DataPart, PartInput, ToolResultInput, ToolResultPart } from "../../../index.ts";
 
-/** What a part is, whether or not it was too large for the log. */
+/** The kind of a part, regardless of whether it is stored as a blob. */
 export type PartKind = "text" | "blank" | "reasoning" | "call" | "result" | "media" | "raw";
 
-/** A part as the log holds it, or on its way in. */
+/** A part as stored in the log, or as input. */
 export type AnyPart = PartInput | ToolResultPart;
 
-/** Tells what a part is. Text that says nothing is a kind of its own: clients drop it as they please. */
+/** The kind of a part. Blank text is a kind of its own, because clients drop it at will. */
 export function kindOf(part: AnyPart): PartKind {
   switch (part.type) {
     case "text":
@@ -26,25 +26,25 @@ export function kindOf(part: AnyPart): PartKind {
   }
 }
 
-/** True for a part that was too large for the log. */
+/** True for a part that was stored as a blob because of its size. */
 export function isSpilled(part: AnyPart): part is BlobPart {
   return part.type === "blob" && part.of !== undefined;
 }
 
-/** The call that a part makes or answers. */
+/** The id of the call that a part makes or answers. */
 export function callIdOf(part: AnyPart): string | undefined {
   if (part.type === "tool-call" || part.type === "tool-result" || part.type === "blob") return part.callId;
   return undefined;
 }
 
-/** The pieces of a tool's output. */
+/** The parts of a tool's output. */
 export function outputOf({
   output,
 }: ToolResultInput | ToolResultPart): readonly Exclude<AnyPart, ToolResultInput | ToolResultPart>[] {
   return typeof output === "string" ? [{ type: "text", text: output }] : output;
 }
 
-/** Media on their way in, as base64. */
+/** Media input as base64; undefined if it is in another form. */
 export function base64In({ data }: DataPart): string | undefined {
   return typeof data === "string" ? data : undefined;
 }

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { BlobPart, Message } from "../../../index.ts";
 import { type AnyPart, base64In, isSpilled, kindOf, outputOf } from "./part-kind.ts";
 
-/** Tells whether nothing of a message was edited. */
+/** True if no part of a message was edited. */
 export function isUnedited(message: Message, original: Message): boolean {
   if (message === original) return true;
   return message.role === original.role && areSame(message.parts, original.parts);
 }
 
-/** Tells whether two parts are the same word by word; one that was too large for the log is what it was before. */
+/** True if two parts are identical; a blob equals the part that it was made from. */
 export function isSamePart(one: AnyPart, other: AnyPart): boolean {
   if (one === other) return true;
   if (kindOf(one) !== kindOf(other)) return false;
@@ -23,7 +23,7 @@ export function isSamePart(one: AnyPart, other: AnyPart): boolean {
   return isDeepStrictEqual(one, other);
 }
 
-/** Tells whether a client's call is one of the log, whose id it may have rewritten. */
+/** True if a client's call equals a logged one, even if the client has rewritten its id. */
 export function isSameCall(one: AnyPart, other: AnyPart): boolean {
   if (one.type !== "tool-call" || other.type !== "tool-call") return false;
   return one.name === other.name && isDeepStrictEqual(one.input, other.input);
@@ -35,7 +35,7 @@ function areSame(some: readonly AnyPart[], others: readonly AnyPart[]): boolean 
   );
 }
 
-/** Tells whether a blob holds a part that is at hand. */
+/** True if a blob contains this part. */
 function isBlobOf(blob: BlobPart, part: AnyPart): boolean {
   if (part.type === "data") {
     const base64 = base64In(part);

@@ -2,17 +2,17 @@ import type { Part } from "../../../index.ts";
 import { callIdOf, kindOf } from "./part-kind.ts";
 import { isSamePart } from "./same-part.ts";
 
-/** A part of an edited message, and where it comes from. */
+/** A part of an edited message and its origin. */
 export interface TracedPart {
   readonly part: Part;
-  /** Index of the original part that it stands for; undefined if it was added. */
+  /** Index of the original part that it replaces; undefined if it was added. */
   readonly from: number | undefined;
   readonly isSame: boolean;
 }
 
 /**
- * Finds for each part of an edited message the original that it stands for. Parts that stayed hold the others in their
- * places; between them calls and results are known by their ids, and what is left by its kind and order.
+ * Finds the original of each part of an edited message. Unchanged parts serve as anchors; between them, calls and
+ * results are matched by id, and the rest by kind and order.
  */
 export function traceParts(edited: readonly Part[], original: readonly Part[]): readonly TracedPart[] {
   const anchors = anchorsOf(edited, original);
@@ -32,7 +32,7 @@ export function traceParts(edited: readonly Part[], original: readonly Part[]): 
   return edited.map((part, index) => ({ part, from: from[index], isSame: anchors[index] !== undefined }));
 }
 
-/** Originals of the parts that stayed, in ascending order. */
+/** Indexes of the originals of unchanged parts, in ascending order. */
 function anchorsOf(edited: readonly Part[], original: readonly Part[]): readonly (number | undefined)[] {
   const anchors: (number | undefined)[] = edited.map(() => undefined);
   let tail = 0;
@@ -57,7 +57,7 @@ function anchorsOf(edited: readonly Part[], original: readonly Part[]): readonly
   return anchors;
 }
 
-/** Pairs what was changed between two parts that stayed. Nothing takes the place of reasoning. */
+/** Pairs changed parts between two anchors. No part replaces reasoning. */
 function pairGap(
   edited: readonly Part[],
   gap: readonly number[],

@@ -5,15 +5,15 @@ import type { JsonObject } from "../api.ts";
 import type { BlockForm } from "../editing/blocks.ts";
 import { NAME } from "./decode.ts";
 
-/** Content of a user, who alone may show media. */
+/** Blocks of user content, the only content with media. */
 export const userForm: BlockForm = {
   text: (text) => ({ type: "text", text }),
   media: mediaBlock,
-  // What was said aloud is named in a field of its own; its words are a text.
+  // Audio is referenced in a field of its own; its transcript is text.
   raw: (part) => (part.format === NAME && !soundIn(part) ? objectOf(part.value) : undefined),
 };
 
-/** Content of everyone else. */
+/** Blocks of all other content. */
 export const plainForm: BlockForm = { ...userForm, media: () => undefined };
 
 function mediaBlock({ mime, name }: BlobPart, data: string): JsonObject {

@@ -9,23 +9,23 @@ import { decodeEach } from "../decode-each.ts";
 /** The name of the format, for raw parts and meta. */
 export const NAME = "openai-chat";
 
-/** What the messages of a request say: each element is one. */
+/** Decodes the messages of a request, one per element. */
 export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
   return decodeEach(elements, messageOf);
 }
 
-/** One message as ours. Calls of the old field "function_call" have no id, and are answered by name. */
+/** Decodes one message. Calls in the legacy field "function_call" have no id and are answered by name. */
 export function messageOf(marked: JsonObject): MessageInput {
   const element = unmarkedElement(marked);
   const functionCall = `function-${String(objectOf(element.function_call)?.name ?? element.name ?? "")}`;
   const message = messageOfChat(element, functionCall);
   if (message) return message;
-  // A client that says so means it: whatever wrote it, it answers a call.
+  // The client sends this text as a result, so it answers a call, regardless of its author.
   const callId = textOf(element.tool_call_id) ?? functionCall;
   return { role: "tool", parts: [{ type: "tool-result", callId, output: NO_RESULT }] };
 }
 
-/** True for a message that instructs. */
+/** True for an instruction. */
 export function isLead({ role }: JsonObject): boolean {
   return role === "system" || role === "developer";
 }

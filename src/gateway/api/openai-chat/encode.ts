@@ -12,11 +12,11 @@ import { type ChatPiece, piecesOf } from "./pieces.ts";
 
 type Edited = EditedPiece<ChatPiece>;
 
-/** Fields that say something beside the content. */
+/** Fields with content of their own. */
 const OWN_FIELDS = ["refusal", "images", "audio"] as const;
 const REASONING = ["reasoning_content", "reasoning", "reasoning_details"];
 
-/** The element of an edited message, or of a note; several where a note answers several calls. */
+/** The element of an edited message or of a note; several if a note answers several calls. */
 export async function encode(
   message: Message,
   own: OwnMessage | undefined,
@@ -77,7 +77,7 @@ async function assistantMessage(
     ...(legacy ? [] : ["function_call"]),
   ];
   const rest = Object.entries(element ?? { role: "assistant" }).filter(
-    // A field that says null is no piece, and stays.
+    // A field with the value null is not a piece and stays.
     ([field, value]) => value === null || !gone.includes(field),
   );
   const content = blocks.length > 0 ? contentOf(element?.content, blocks, true) : silence(element?.content);
@@ -92,12 +92,12 @@ async function assistantMessage(
   ];
 }
 
-/** How a client writes that nothing was said. */
+/** The client's own form of empty content. */
 function silence(content: unknown): unknown {
   return content === "" || content === undefined ? content : null;
 }
 
-/** The entry of `tool_calls` that a piece is. */
+/** The entry of `tool_calls` of a piece; undefined if it is not a call. */
 function callOf(edited: Edited): JsonObject | undefined {
   if (edited.type === "own") {
     const isCall = edited.piece.field === "tool_calls" || edited.piece.field === "function_call";
@@ -121,7 +121,7 @@ function newCall({ callId, name, input }: ToolCallPart): JsonObject {
   return { id: callId, type: "function", function: { name, arguments: JSON.stringify(input) } };
 }
 
-/** The message of a tool that a piece is; undefined for words. */
+/** The tool message of a piece; undefined if it is not a result. */
 async function resultMessage(edited: Edited, base64Of: Base64Of): Promise<JsonObject | undefined> {
   if (edited.type === "own")
     return edited.piece.field === "result" ? objectOf(edited.piece.block) : undefined;

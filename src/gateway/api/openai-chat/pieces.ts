@@ -4,7 +4,7 @@ import type { JsonObject } from "../api.ts";
 import type { OwnBlock } from "../editing/blocks.ts";
 import { messageOf } from "./decode.ts";
 
-/** A piece of a message, and the field that it stands in. */
+/** A piece of a message, and the field that contains it. */
 export interface ChatPiece extends OwnBlock {
   readonly field:
     | "reasoning"

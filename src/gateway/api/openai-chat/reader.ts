@@ -10,18 +10,18 @@ import { StreamCalls } from "./stream-calls.ts";
 import { StreamDetails } from "./stream-details.ts";
 import { StreamMedia } from "./stream-media.ts";
 
-/** A reader of replies of Chat Completions, and of the servers that follow it. */
+/** A reader of replies in OpenAI's Chat Completions API and compatible ones. */
 export function makeReader(): ReplyReader {
   return replyReader(new ChatAssembly());
 }
 
-/** Text that comes piece by piece, by the field of a delta that brings it. */
+/** Texts that arrive in pieces, by field of the delta. */
 type Texts = { [field in "content" | "reasoning_content" | "reasoning" | "refusal"]: string };
 
 class ChatAssembly implements Assembly {
   readonly #texts: Texts = { content: "", reasoning_content: "", reasoning: "", refusal: "" };
   readonly #calls = new StreamCalls();
-  /** The one call of the old field "function_call". */
+  /** The single call of the legacy field "function_call". */
   readonly #legacy = new StreamCalls();
   readonly #details = new StreamDetails();
   readonly #media = new StreamMedia();
@@ -79,7 +79,7 @@ class ChatAssembly implements Assembly {
     return body?.kind === "usage" ? body.usage : undefined;
   }
 
-  /** The reason why it stopped is the end of what is said; the usage and the mark of the end come behind it. */
+  /** The finish reason ends the message; usage and the end marker follow it. */
   get #hasEnded(): boolean {
     return this.#isEnded || (this.stopReason !== undefined && this.stopReason !== "error");
   }
@@ -105,7 +105,7 @@ class ChatAssembly implements Assembly {
   #add(delta: JsonObject): void {
     for (const field of Object.keys(this.#texts) as (keyof Texts)[])
       this.#texts[field] += typeof delta[field] === "string" ? delta[field] : "";
-    // A server may send content in parts.
+    // Some servers send content as a list of parts.
     for (const part of arrayOf(delta.content)) this.#texts.content += textOf(objectOf(part)?.text) ?? "";
     this.#calls.add(delta.tool_calls);
     const legacy = objectOf(delta.function_call);

@@ -5,10 +5,10 @@ import { valueIn } from "../replies/event-json.ts";
 interface OpenCall {
   id: string;
   name: string;
-  /** Arguments, or the input of a custom tool, as far as they have come. */
+  /** Arguments, or the input of a custom tool, received so far. */
   input: string;
   isCustom: boolean;
-  /** Fields that servers want to have back. */
+  /** Other fields, which some servers expect back. */
   rest: { [field: string]: unknown };
 }
 
@@ -21,7 +21,7 @@ export class StreamCalls {
     return this.#calls.length > 0;
   }
 
-  /** Takes in the `tool_calls` of a delta. */
+  /** Adds the `tool_calls` of a delta. */
   add(value: unknown): void {
     for (const entry of arrayOf(value)) {
       const delta = objectOf(entry);
@@ -29,7 +29,7 @@ export class StreamCalls {
     }
   }
 
-  /** Calls that came to their end, as entries of `tool_calls`. */
+  /** Complete calls as entries of `tool_calls`. */
   whole(isCutShort: boolean): readonly JsonObject[] {
     return this.#calls.flatMap(({ id, name, input, isCustom, rest }): readonly JsonObject[] => {
       if (name === "" || id === "") return [];
@@ -48,7 +48,7 @@ export class StreamCalls {
           ? this.#calls.at(-1)
           : this.#calls.find((call) => call.id === id)
         : this.#byIndex.get(index);
-    // Some servers number all of their calls 0.
+    // Some servers give all their calls the index 0.
     const isOther = known && id !== undefined && known.id !== "" && known.id !== id;
     if (known && !isOther) return known;
     const call: OpenCall = { id: "", name: "", input: "", isCustom: false, rest: {} };

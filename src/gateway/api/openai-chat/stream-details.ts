@@ -1,15 +1,15 @@
 import { arrayOf, numberOf, objectOf, textOf } from "../../../formats/content/fields.ts";
 
-/** Fields of a detail that come piece by piece. */
+/** Fields of a detail that arrive in pieces. */
 const GROWING = ["text", "summary", "data"];
 
 type Detail = { [field: string]: unknown };
 
-/** The details of reasoning of a streamed message: text, summaries and ciphertext, each with what signs it. */
+/** The reasoning details of a streamed message: text, summaries and encrypted content, each with its signature. */
 export class StreamDetails {
   readonly #details: Detail[] = [];
 
-  /** Takes in the `reasoning_details` of a delta. */
+  /** Adds the `reasoning_details` of a delta. */
   add(value: unknown): void {
     for (const entry of arrayOf(value)) {
       const delta = objectOf(entry);

@@ -2,16 +2,16 @@ import { arrayOf, objectOf, textOf } from "../../../formats/content/fields.ts";
 import { ByteCollector } from "../../body/byte-collector.ts";
 import type { JsonObject } from "../api.ts";
 
-/** What a streamed message holds besides words and calls: pictures, sound, and where its words come from. */
+/** The parts of a streamed message other than text and calls: images, audio, annotations. */
 export class StreamMedia {
   readonly #images: unknown[] = [];
   readonly #annotations: unknown[] = [];
   #audio: JsonObject | undefined;
   #transcript = "";
-  /** Each piece is base64 of its own; decoded here. */
+  /** Decoded audio; each chunk is base64 of its own. */
   readonly #sound = new ByteCollector();
 
-  /** Takes in what a delta brings, or a whole message. */
+  /** Adds the media of a delta or of a whole message. */
   add(delta: JsonObject): void {
     for (const image of arrayOf(delta.images)) this.#images.push(image);
     for (const annotation of arrayOf(delta.annotations)) this.#annotations.push(annotation);
@@ -23,12 +23,11 @@ export class StreamMedia {
     if (textOf(data) !== undefined) this.#sound.add(Buffer.from(data as string, "base64"));
   }
 
-  /** True once there is anything of it. */
   get hasAny(): boolean {
     return this.#images.length > 0 || this.#audio !== undefined;
   }
 
-  /** Fields of the message; what cannot be read in part only once it is whole. */
+  /** Fields of the message; images and audio data only once it is complete. */
   fields(isWhole: boolean): JsonObject {
     const data = this.#sound.length > 0 && isWhole ? this.#sound.bytes.toString("base64") : undefined;
     return {

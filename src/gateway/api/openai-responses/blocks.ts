@@ -5,21 +5,21 @@ import type { JsonObject } from "../api.ts";
 import type { BlockForm } from "../editing/blocks.ts";
 import { NAME } from "./decode.ts";
 
-/** What a tool's output, or the content of a user, holds. */
+/** Blocks of a tool's output or of user content. */
 export const outputForm: BlockForm = {
   text: (text) => ({ type: "input_text", text }),
   media: mediaBlock,
   raw: rawBlock,
 };
 
-/** What the content of a model holds: no media. */
+/** Blocks of model content, which has no media. */
 const modelForm: BlockForm = {
   text: (text) => ({ type: "output_text", text }),
   media: () => undefined,
   raw: rawBlock,
 };
 
-/** How the content of a message item is written. */
+/** The block format of a message item. */
 export function formFor(role: string): BlockForm {
   return role === "assistant" ? modelForm : outputForm;
 }

@@ -12,19 +12,19 @@ import { isNothingSaid } from "../nothing-said.ts";
 /** The name of the format, for raw parts and meta. */
 export const NAME = "openai-responses";
 
-/** The items of a request, whose `input` may be a plain text. */
+/** The items of a request; `input` may also be plain text. */
 export function itemsOfInput(input: unknown): readonly JsonObject[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   return Array.isArray(input) ? input.map((item) => objectOf(item) ?? {}) : [];
 }
 
-/** Whose word an item is. */
+/** The role of an item. */
 export function speakerOf(item: JsonObject): Role {
   const { type = "message", role } = item;
   if (type !== "message") {
-    // An approval answers what the model has asked for, as a result does: both stay, or both leave.
+    // An approval answers a request of the model, as a result does: both stay, or both leave.
     if (type === "mcp_approval_response") return "tool";
-    // What the provider itself has carried out it says in one reply with the call, and of that no id is told.
+    // Results of the provider's own tools belong to the same reply as the call; their call id is null.
     const isAnswer = typeof type === "string" && type.endsWith("_output") && item.call_id !== null;
     return isAnswer ? "tool" : "assistant";
   }
@@ -32,13 +32,16 @@ export function speakerOf(item: JsonObject): Role {
   return role === "system" || role === "developer" ? "system" : "user";
 }
 
-/** The parts that an item says. */
+/** The parts of an item. */
 export function partsOf(item: JsonObject): readonly ItemPart[] {
   if ((item.type ?? "message") === "message") return partsOfMessageItem(item);
   return [resultOfItem(item) ?? partOfItem(item)];
 }
 
-/** What the items of a request say: those of one turn of the model are one message, and each other one is its own. */
+/**
+ * Decodes the items of a request: consecutive items of the model form one message, and every other item is a message of
+ * its own.
+ */
 export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] {
   const said: SaidMessage[] = [];
   for (let from = 0; from < elements.length; ) {
@@ -53,7 +56,7 @@ export function decode(elements: readonly JsonObject[]): readonly SaidMessage[] 
   return said;
 }
 
-/** One message as ours. */
+/** Decodes one message. */
 export function messageOf(role: Role, items: readonly JsonObject[]): MessageInput {
   const all = items.flatMap(partsOf);
   const extras = all.flatMap(({ extra }, index) => (extra ? [[String(index), extra] as const] : []));
@@ -69,7 +72,7 @@ export function messageOf(role: Role, items: readonly JsonObject[]): MessageInpu
   };
 }
 
-/** True for an item that instructs. */
+/** True for an instruction. */
 export function isLead(item: JsonObject): boolean {
   return speakerOf(item) === "system";
 }

@@ -11,7 +11,7 @@ import { itemList } from "./item-list.ts";
 import { type ItemPiece, piecesOf } from "./pieces.ts";
 import { withBoundReasoning } from "./reasoning.ts";
 
-/** The items of an edited message, or of a note; none if nothing is left of it. */
+/** The items of an edited message or of a note; empty if nothing is left. */
 export async function encode(
   message: Message,
   own: OwnMessage | undefined,
@@ -38,14 +38,14 @@ export async function encode(
   return items.end();
 }
 
-/** Notes are the user's, as are words of tools that answer no call any more. */
+/** Notes are sent as the user's, as is tool output whose call is gone. */
 function roleOf({ role }: Message, own: OwnMessage | undefined): string {
   const [first] = own?.elements ?? [];
   if (own && role === own.original.role && typeof first?.role === "string") return first.role;
   return role === "assistant" ? "assistant" : role === "system" && own ? "system" : "user";
 }
 
-/** The item that a piece is; undefined for content. */
+/** The item of a piece; undefined if the piece is content. */
 async function itemOf(edited: EditedPiece<ItemPiece>, base64Of: Base64Of): Promise<JsonObject | undefined> {
   if (edited.type === "own") return edited.piece.isContent ? undefined : edited.piece.item;
   const { part } = edited;
@@ -78,7 +78,7 @@ function outputOf(
   return markedOutput(part, original, { content: item?.output, parts: outputParts }, outputForm, base64Of);
 }
 
-/** What blocks of an output say, one part for each. */
+/** The parts of a tool's output, one per block. */
 function outputParts(output: unknown): readonly PartInput[] {
   const blocks = Array.isArray(output) ? output : output === undefined ? [] : [output];
   return blocks.flatMap((block): readonly PartInput[] => {
@@ -90,7 +90,7 @@ function outputParts(output: unknown): readonly PartInput[] {
     const result = resultOfItem(item)?.part;
     if (result?.type !== "tool-result") return [];
     if (typeof result.output === "string") return [{ type: "text", text: result.output }];
-    // A lone mark of failure is taken for one, and is a text here.
+    // A text that consists only of the failure mark is read as a mark; here it is text.
     const [only] = result.output;
     return [only ?? { type: "text", text: textOf(objectOf(block)?.text) ?? "" }];
   });

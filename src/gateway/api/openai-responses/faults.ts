@@ -1,10 +1,10 @@
 import type { Fault } from "../api.ts";
 import { errorOf } from "../openai/faults.ts";
 
-/** The field of a request that an overflow is about. */
+/** The field of a request that an overflow concerns. */
 export const FIELD = "input";
 
-/** An error inside a stream: clients look for either of the two events. */
+/** An error inside a stream, as two events; some clients look for one, some for the other. */
 export function faultEvent(fault: Fault): string {
   const error = errorOf(fault, FIELD);
   const { message, param, type } = error;

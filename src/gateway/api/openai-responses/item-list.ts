@@ -1,16 +1,18 @@
 import type { JsonObject } from "../api.ts";
 import { contentOf } from "../editing/blocks.ts";
 
-/** Items in the making. */
+/** A list of items under construction. */
 export interface ItemList {
-  /** Adds an item; `own` is the client's that it was made from. */
+  /** Adds an item; `own` is the client's item that it was made from. */
   addItem(item: JsonObject, own: JsonObject | undefined): void;
-  /** Adds a block to the content of the client's item, or to whatever is being said. */
+  /** Adds a block to the content of the client's item, or to the message under construction. */
   addBlock(block: unknown, own: JsonObject | undefined): void;
   end(): readonly JsonObject[];
 }
 
-/** Puts items together: blocks of one item stay together, others become a message of `role`. `unbound` items lose their id. */
+/**
+ * Builds items: blocks of one item stay together, others become a message of `role`. Items in `unbound` lose their id.
+ */
 export function itemList(role: string, unbound: ReadonlySet<JsonObject>): ItemList {
   const items: JsonObject[] = [];
   let open: { readonly own: JsonObject | undefined; readonly blocks: unknown[] } | undefined;

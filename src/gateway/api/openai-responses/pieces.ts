@@ -6,7 +6,7 @@ import { partsOf } from "./decode.ts";
 /** A piece of a message: an item, or a block in the content of one. */
 export interface ItemPiece extends OwnBlock {
   readonly item: JsonObject;
-  /** True for a block of content; else the block is the item. */
+  /** True if the block is part of an item's content; otherwise it is the item itself. */
   readonly isContent: boolean;
 }
 

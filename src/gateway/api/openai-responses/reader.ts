@@ -8,12 +8,12 @@ import { type Assembly, replyReader } from "../replies/reply-reader.ts";
 import { messageOf } from "./decode.ts";
 import { StreamItems } from "./stream-items.ts";
 
-/** A reader of replies of OpenAI's Responses API. */
+/** A reader of replies in OpenAI's Responses API. */
 export function makeReader(): ReplyReader {
   return replyReader(new ResponsesAssembly());
 }
 
-/** Texts that are thought, not said; they come whole with their item. */
+/** Events with reasoning text, which also arrives complete with its item. */
 const THOUGHT = ["response.reasoning_summary_text.delta", "response.reasoning_text.delta"];
 
 class ResponsesAssembly implements Assembly {

@@ -3,14 +3,14 @@ import type { EditedPiece } from "../editing/edited-pieces.ts";
 import { kindOf } from "../editing/part-kind.ts";
 import type { ItemPiece } from "./pieces.ts";
 
-/** What may stay of a turn whose reasoning is bound to the items that follow it. */
+/** The remaining pieces of a turn whose reasoning is bound to the items after it. */
 export interface BoundPieces {
   readonly edited: readonly EditedPiece<ItemPiece>[];
-  /** Items whose reasoning has left: known by their id they would be refused without it. */
+  /** Items whose reasoning has left; the provider would refuse them under their ids. */
   readonly unbound: ReadonlySet<JsonObject>;
 }
 
-/** Takes out reasoning whose next item has left, for the API wants both or neither. */
+/** Removes reasoning whose next item has left, because the API requires both or neither. */
 export function withBoundReasoning(
   edited: readonly EditedPiece<ItemPiece>[],
   pieces: readonly ItemPiece[],
@@ -39,7 +39,7 @@ export function withBoundReasoning(
   };
 }
 
-/** True for a piece whose item is still of its own kind. */
+/** True for a piece whose item still has its original kind. */
 function isStaying(edited: EditedPiece<ItemPiece>): edited is Exclude<typeof edited, { type: "new" }> {
   if (edited.type !== "changed") return edited.type === "own";
   return edited.piece.isContent || kindOf(edited.part) === kindOf(edited.piece.part);

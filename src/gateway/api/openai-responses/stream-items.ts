@@ -5,7 +5,7 @@ import { valueIn } from "../replies/event-json.ts";
 
 interface OpenItem {
   fields: JsonObject;
-  /** Content of a message as far as it has come, by its number. */
+  /** Content of a message received so far, by index. */
   readonly content: Map<number, { type: "output_text" | "refusal"; text: string }>;
   isDone: boolean;
 }
@@ -13,7 +13,7 @@ interface OpenItem {
 /** The output items of a streamed response. */
 export class StreamItems {
   readonly #items = new Map<number, OpenItem>();
-  /** True once something was said, thought or called. */
+  /** True once the reply has text, reasoning or a call. */
   hasBegun = false;
 
   add(event: JsonObject): void {
@@ -29,7 +29,7 @@ export class StreamItems {
     if (fields) this.#put(this.#item(event), fields);
   }
 
-  /** Takes in a piece of text, or the whole of it. */
+  /** Adds a piece of text, or sets the whole text. */
   say(event: JsonObject, type: "output_text" | "refusal", text: unknown, isWhole: boolean): void {
     if (typeof text !== "string") return;
     const { content } = this.#item(event);
@@ -39,12 +39,12 @@ export class StreamItems {
     this.hasBegun ||= text !== "";
   }
 
-  /** Takes in all items as the response itself lists them. */
+  /** Takes all items as listed by the response itself. */
   replace(output: unknown): void {
     for (const [output_index, item] of arrayOf(output).entries()) this.done({ output_index, item });
   }
 
-  /** Items as the client sends them back: those that are whole, and what was said of a message that is not. */
+  /** Items as the client will send them back: complete ones, and the text so far of an incomplete message. */
   whole(): readonly JsonObject[] {
     const ordered = [...this.#items].sort(([one], [other]) => one - other);
     return ordered.flatMap(([, { fields, content, isDone }]): readonly JsonObject[] => {
@@ -74,7 +74,7 @@ export class StreamItems {
   }
 }
 
-/** False for a call that did not come to its end. */
+/** False for an incomplete call. */
 function isWhole(item: JsonObject): boolean {
   const type = textOf(item.type) ?? "";
   const isOpen = item.status === "incomplete" || item.status === "in_progress";

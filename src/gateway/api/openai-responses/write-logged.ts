@@ -4,9 +4,9 @@ import type { Message } from "../../../index.ts";
 import type { JsonObject, LoggedBytes } from "../api.ts";
 
 /**
- * The items of a message of the log, for a request that does not refer to what the provider keeps. Ids stay behind: an
- * item that is known by its id is refused without the reasoning that led to it. Reasoning goes only as ciphertext and with
- * what it led to; what the provider's own tools did cannot be said again.
+ * The items of a logged message, for a request that does not refer to the provider's stored state. Ids are removed: the
+ * provider refuses an item with a known id but without its reasoning. Reasoning is included only if it is encrypted and
+ * followed by another item; calls of the provider's own tools cannot be repeated.
  */
 export async function writeLogged(message: Message, bytes: LoggedBytes): Promise<readonly JsonObject[]> {
   const { base64Of, restore } = bytes;
@@ -23,18 +23,18 @@ export async function writeLogged(message: Message, bytes: LoggedBytes): Promise
 const isReasoning = ({ type }: JsonObject) => type === "reasoning";
 const isSealed = ({ encrypted_content }: JsonObject) => typeof encrypted_content === "string";
 
-/** Items that are nothing without their id. */
+/** Items that are meaningless without their id. */
 const isRaw = ({ type }: JsonObject) =>
   ["item_reference", "compaction", "computer_call"].includes(String(type)) ||
   String(type).startsWith("mcp_approval_");
 
-/** A call that nobody but the provider carries out, or what it listed of its tools. */
+/** True for a call that only the provider carries out, or for its list of tools. */
 function isOfProvider({ type, call_id }: JsonObject): boolean {
   const name = textOf(type) ?? "";
   return (name.endsWith("_call") && call_id === undefined) || name === "mcp_list_tools";
 }
 
-/** Reasoning leads to the next item that is none. */
+/** True if an item other than reasoning follows. */
 function isLeadingOn(later: readonly JsonObject[]): boolean {
   return later.some((item) => !isReasoning(item));
 }

@@ -2,15 +2,17 @@ import { numberOf, objectOf } from "../../../formats/content/fields.ts";
 import type { JsonObject } from "../api.ts";
 import { capUsageAt, shrinkCounts } from "../usage-cap.ts";
 
-/** Usage in bodies and chunks, in the last events of Responses, and where servers that follow OpenAI put it. */
+/** Paths of usage in bodies and chunks, in the last events of Responses, and at compatible servers. */
 const PATHS = [["usage"], ["response", "usage"], ["x_groq", "usage"], ["choices", "usage"]];
 
 const DETAILS = ["prompt_tokens_details", "input_tokens_details"];
 const CACHED = ["cached_tokens", "cache_write_tokens"];
-/** Counts of cached and other input that stand beside the sum. */
+/** Counts of cached and uncached input next to the sum. */
 const BESIDE = ["prompt_cache_hit_tokens", "prompt_cache_miss_tokens"];
 
-/** An event or body with its input tokens cut down to `most`, sums and parts alike; undefined if it has no more. */
+/**
+ * An event or body with its input tokens, sums as well as parts, reduced to `most`; undefined if it reports no more.
+ */
 export function capUsage(data: string, most: number): string | undefined {
   return capUsageAt(data, PATHS, (usage) => capped(usage, most));
 }

@@ -25,10 +25,10 @@ const WORDS: Readonly<Record<Fault["kind"], Words>> = {
   internal: ["server_error", "server_error"],
 };
 
-/** Clients that read messages know an overflow by these words. */
+/** Clients that parse messages recognize an overflow by these words. */
 const OVERFLOW = /exceeds the context window|maximum context length is \d+ tokens/i;
 
-/** An error as OpenAI writes it; `field` is that of the messages. */
+/** An error in OpenAI's format; `field` is the field of the messages. */
 export function errorOf({ kind, message }: Fault, field: string): OpenaiError {
   const [type, code] = WORDS[kind];
   const isOverflow = kind === "overflow";

@@ -3,7 +3,7 @@ import type { ProviderFailure } from "../../../index.ts";
 import type { JsonObject } from "../api.ts";
 import { valueIn } from "./event-json.ts";
 
-/** What a provider answered instead of a reply, for the window to recognise overflows and rejected blocks in. */
+/** The error reply of a provider, from which the window recognizes overflows and rejected blocks. */
 export function failureOf(status: number, body: string): ProviderFailure {
   const value = valueIn(body);
   return { status, body: value ?? body, ...messageIn(objectOf(value)) };

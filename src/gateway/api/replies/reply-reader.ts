@@ -2,18 +2,21 @@ import { textOf } from "../../../formats/content/fields.ts";
 import type { JsonObject, ReplyReader } from "../api.ts";
 import { objectIn } from "./event-json.ts";
 
-/** A reply while it is put together, by the rules of one API. */
+/** A reply under construction, by the rules of one API. */
 export interface Assembly extends Omit<ReplyReader, "take" | "takeWhole"> {
   takeEvent(type: string, event: JsonObject): void;
   takeBody(body: JsonObject): void;
-  /** Takes in that the stream has said its last word, where an API says so outside its events. */
+  /** Handles the end of the stream, where an API marks it outside its events. */
   takeEnd(): void;
 }
 
-/** Characters of a reply that are kept track of; nobody waits for a longer one. */
+/** Maximum size of a reply that is tracked. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
-/** Reads a reply into an assembly: events that hold no object are left out, and a reply without end never completes. */
+/**
+ * Reads a reply into an assembly. Events that are not JSON objects are ignored, as is everything beyond the size limit,
+ * so that an endless reply never completes.
+ */
 export function replyReader(assembly: Assembly, mostCharacters: number = MOST_CHARACTERS): ReplyReader {
   let left = mostCharacters;
   const objectWithin = (data: string): JsonObject | undefined => {

@@ -20,7 +20,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Nothing runs but our own script and style, nothing is loaded from anywhere, and answers come from here alone. */
+/** Only our own script and style may run, no external resource is loaded, and requests go only to this gateway. */
 const POLICY = [
   "default-src 'none'",
   `script-src ${hashOf(SCRIPT)}`,
@@ -32,7 +32,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The status page. It holds nothing of anybody: what it shows, it asks for with the token that its reader types in. */
+/** The status page. It contains no data; its script loads all data with the token that the reader enters. */
 export function frontPage(): PageAnswer {
   return {
     headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": POLICY },

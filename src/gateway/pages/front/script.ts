@@ -1,6 +1,6 @@
 /**
- * What the status page does in the browser. Everything that comes from the gateway goes into the page as text, never as
- * markup. The token is held in a variable: a reload forgets it.
+ * The browser script of the status page. Data from the gateway is inserted as text, never as markup. The token is kept
+ * in a variable, so a reload forgets it.
  */
 export const SCRIPT = `
 "use strict";

@@ -1,4 +1,4 @@
-/** How the status page looks, in light and in dark. */
+/** Styles of the status page, light and dark. */
 export const STYLE = `
 :root {
   --paper: #fbfaf8; --card: #ffffff; --ink: #1c1b19; --dim: #6d6a64; --line: #e5e2dc; --accent: #2f6f5e; --soft: #e4efeb;

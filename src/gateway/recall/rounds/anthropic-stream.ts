@@ -7,17 +7,20 @@ import { changedEvent, namedEvent } from "./changed-event.ts";
 import { joinedUsage } from "./joined-usage.ts";
 import type { OwnRound, StreamJoiner } from "./joiner.ts";
 
-/** Makes one message of Anthropic's streams: blocks are numbered through, calls of ours and inner ends are held back. */
+/**
+ * Joins Anthropic streams into one message: renumbers the blocks, and withholds the gateway's calls and the ends of
+ * inner rounds.
+ */
 export class AnthropicStream implements StreamJoiner {
   readonly #most: number;
   readonly #earlier: JsonObject[] = [];
   #blocks = new StreamBlocks();
-  /** Numbers under which the client knows the blocks of this round; undefined for those held back. */
+  /** Block indexes that the client sees, by index in this round; undefined for withheld blocks. */
   #places = new Map<number, number | undefined>();
   #usage: JsonObject | undefined;
   #own: OwnRound | undefined;
   #hasClientCall = false;
-  /** How many blocks the client has seen, and the types of those that are open. */
+  /** Number of blocks that the client has seen, and the types of the open ones. */
   #shown = 0;
   readonly #open = new Map<number, unknown>();
   hasSaid = false;
@@ -135,7 +138,7 @@ export class AnthropicStream implements StreamJoiner {
     ];
   }
 
-  /** A later report of the same round says all that has changed. */
+  /** A later report of the same round overrides the fields it contains. */
   #use(report: unknown): void {
     const told = Object.entries(objectOf(report) ?? {}).filter(([, count]) => count !== null);
     if (told.length > 0) this.#usage = { ...this.#usage, ...Object.fromEntries(told) };

@@ -5,7 +5,7 @@ export function changedEvent({ event }: WireEvent, value: JsonObject): WireEvent
   return { ...(event !== undefined && { event }), data: JSON.stringify(value) };
 }
 
-/** An event of ours, named as its type says. */
+/** An event of the gateway, named by its type. */
 export function namedEvent(value: JsonObject & { readonly type: string }): WireEvent {
   return { event: value.type, data: JSON.stringify(value) };
 }

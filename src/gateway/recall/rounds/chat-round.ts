@@ -4,26 +4,26 @@ import { objectIn } from "../../api/replies/event-json.ts";
 import { isOwnTool } from "../tools.ts";
 import type { OwnAnswer, OwnCall, OwnRound } from "./joiner.ts";
 
-/** Fields of a reply that go back with it. */
+/** Fields of a reply that are sent back with it. */
 const KEPT = ["role", "content", "reasoning_content", "reasoning_details", "tool_calls"];
 
-/** Reasons to stop that leave a call whole. */
+/** Finish reasons that leave a call complete. */
 const WHOLE: readonly unknown[] = ["tool_calls", "stop", "function_call"];
 
-/** What stands between the words of two rounds. */
+/** Separator between the texts of two rounds. */
 export const BETWEEN = "\n\n";
 
-/** True for an entry of `tool_calls` that calls a tool of ours. */
+/** True for an entry of `tool_calls` that calls one of the gateway's tools. */
 export function isOwnEntry(entry: unknown): boolean {
   return isOwnTool(objectOf(objectOf(entry)?.function)?.name);
 }
 
-/** True if a message calls something that the client has to answer. */
+/** True if a message has a call that the client must answer. */
 export function hasClientCall({ tool_calls, function_call }: JsonObject): boolean {
   return arrayOf(tool_calls).some((entry) => !isOwnEntry(entry)) || objectOf(function_call) !== undefined;
 }
 
-/** The round that a message is, if it calls tools of ours and no others. */
+/** The round made of this message, if it calls the gateway's tools only. */
 export function ownRound(message: JsonObject, finishReason: unknown): OwnRound | undefined {
   if (!WHOLE.includes(finishReason) || hasClientCall(message)) return undefined;
   const calls = arrayOf(message.tool_calls).flatMap((entry): readonly OwnCall[] => {
@@ -42,12 +42,12 @@ export function ownRound(message: JsonObject, finishReason: unknown): OwnRound |
   return { calls, elements: [{ role: "assistant", ...Object.fromEntries(kept) }] };
 }
 
-/** Why a reply stopped, for someone who sees no calls of ours. */
+/** The finish reason for a client that does not see the gateway's calls. */
 export function shownReason(reason: unknown, isCalling: boolean): unknown {
   return reason === "tool_calls" && !isCalling ? "stop" : reason;
 }
 
-/** The messages that answer calls. */
+/** The messages with the results of calls. */
 export function results(answers: readonly OwnAnswer[]): readonly JsonObject[] {
   return answers.map(({ call, text }) => ({ role: "tool", tool_call_id: call.id, content: text }));
 }

@@ -10,16 +10,16 @@ import { joinedUsage } from "./joined-usage.ts";
 import type { OwnRound, StreamJoiner } from "./joiner.ts";
 
 const DONE = "[DONE]";
-/** Fields that say which reply a chunk belongs to. */
+/** Fields that identify the reply of a chunk. */
 const HEAD = ["id", "object", "created", "model"];
 
-/** What one round has said so far. */
+/** The content of one round so far. */
 class ChatRound {
   content = "";
   reasoning = "";
   readonly calls = new StreamCalls();
   readonly details = new StreamDetails();
-  /** Numbers under which the client knows calls; undefined for those held back. */
+  /** Call indexes that the client sees, by index in this round; undefined for withheld calls. */
   readonly places = new Map<number, number | undefined>();
   usage: JsonObject | undefined;
 
@@ -41,14 +41,14 @@ class ChatRound {
   }
 }
 
-/** Makes one completion of the streams of Chat Completions: calls of ours and inner ends are held back. */
+/** Joins Chat Completions streams into one: withholds the gateway's calls and the ends of inner rounds. */
 export class ChatStream implements StreamJoiner {
   readonly #most: number;
   readonly #earlier: JsonObject[] = [];
   #round = new ChatRound();
   #own: OwnRound | undefined;
   #head: JsonObject | undefined;
-  /** How many calls the client has seen. */
+  /** Number of calls that the client has seen. */
   #shownCalls = 0;
   hasSaid = false;
   hasEnded = false;
@@ -135,7 +135,7 @@ export class ChatStream implements StreamJoiner {
     return shownReason(reason, this.#shownCalls > 0);
   }
 
-  /** What of a delta the client sees; the same object if all. */
+  /** The part of a delta that the client sees; the same object if that is all of it. */
   #shownDelta(delta: JsonObject, isFirst: boolean): JsonObject {
     const { tool_calls, role, ...rest } = delta;
     const entries = arrayOf(tool_calls);
@@ -156,7 +156,7 @@ export class ChatStream implements StreamJoiner {
     const { places } = this.#round;
     const index = numberOf(entry.index) ?? 0;
     const name = textOf(objectOf(entry.function)?.name) ?? textOf(objectOf(entry.custom)?.name);
-    // Some servers number all of their calls 0: a name begins another.
+    // Some servers give all their calls the index 0; a name starts a new call.
     if (name !== undefined || !places.has(index))
       places.set(index, isOwnTool(name) ? undefined : this.#shownCalls++);
     const place = places.get(index);
@@ -164,7 +164,7 @@ export class ChatStream implements StreamJoiner {
     return [entry.index === place || entry.index === undefined ? entry : { ...entry, index: place }];
   }
 
-  /** A chunk of a later round as one of the first. */
+  /** A chunk of a later round, rewritten to continue the first. */
   #joined(chunk: JsonObject): JsonObject {
     const usage = objectOf(chunk.usage) ? joinedUsage(this.usages) : undefined;
     return { ...chunk, ...this.#head, ...(usage && { usage }) };

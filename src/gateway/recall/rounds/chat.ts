@@ -5,7 +5,7 @@ import { ChatStream } from "./chat-stream.ts";
 import { joinedUsage } from "./joined-usage.ts";
 import type { RoundForm } from "./joiner.ts";
 
-/** Rounds in OpenAI's Chat Completions. */
+/** Rounds in OpenAI's Chat Completions API. */
 export const chatRounds: RoundForm = {
   results,
   openStream: (most) => new ChatStream(most),

@@ -1,13 +1,16 @@
 import { numberOf, objectOf } from "../../../formats/content/fields.ts";
 import type { JsonObject } from "../../api/api.ts";
 
-/** Counts that are of each round alone. */
+/** Counts that are added up over all rounds. */
 const SUMMED = ["output_tokens", "completion_tokens", "cost"];
 const INPUT = ["prompt_tokens", "input_tokens"];
 const OUTPUT = ["completion_tokens", "output_tokens"];
 const DETAILS = ["output_tokens_details", "completion_tokens_details"];
 
-/** What a reply of several rounds used: the input of the last, which has that of all before it, and the output of all. */
+/**
+ * Usage of a reply with several rounds: the input of the last round, which includes the earlier ones, and the output of
+ * all.
+ */
 export function joinedUsage(usages: readonly JsonObject[]): JsonObject | undefined {
   const last = usages.at(-1);
   if (!last || usages.length === 1) return last;
@@ -22,7 +25,7 @@ export function joinedUsage(usages: readonly JsonObject[]): JsonObject | undefin
   return joined;
 }
 
-/** The sums of fields that the last one has. */
+/** Sums of those fields that the last report has. */
 function sums(counts: readonly JsonObject[], fields: readonly string[]): JsonObject {
   const last = counts.at(-1) ?? {};
   const counted = fields.filter((field) => numberOf(last[field]) !== undefined);

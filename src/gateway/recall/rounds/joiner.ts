@@ -1,67 +1,69 @@
 import type { JsonObject, WireEvent } from "../../api/api.ts";
 
-/** A call of a tool of ours. */
+/** A call of one of the gateway's tools. */
 export interface OwnCall {
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
 }
 
-/** What is answered to it. */
+/** The result of such a call. */
 export interface OwnAnswer {
   readonly call: OwnCall;
   readonly text: string;
 }
 
-/** A round that called nothing but tools of ours. */
+/** A round that called the gateway's tools only. */
 export interface OwnRound {
   readonly calls: readonly OwnCall[];
-  /** What the model said in it, as elements of the next request. */
+  /** The reply of the model, as elements of the next request. */
   readonly elements: readonly JsonObject[];
 }
 
-/** The reply that a provider knows beside the one that a client was shown. */
+/** The id of the last reply that the provider stored, next to the id that the client saw. */
 export interface ShownEnd {
   readonly shown: string;
   readonly last: string;
-  /** Calls of ours that were left out of it. */
+  /** Ids of the gateway's calls that got no result. */
   readonly unanswered: readonly string[];
 }
 
-/** Makes one reply of several rounds while they pass. */
+/** Joins several rounds into one reply while they stream. */
 export interface StreamJoiner {
-  /** What the client is sent for an event: the very same object where nothing has to change. */
+  /** Events to send to the client for an event; the same object where nothing changes. */
   take(event: WireEvent): readonly WireEvent[];
-  /** The round that has ended, if another is to follow; the next events are those of that one. */
+  /** The finished round if another one follows; later events then belong to the next round. */
   next(): OwnRound | undefined;
   /** True once the client was sent the end of the reply. */
   readonly hasEnded: boolean;
-  /** True once the client was sent words. */
+  /** True once the client was sent text. */
   readonly hasSaid: boolean;
-  /** What ends the reply where it stands; undefined if nothing was said so far, or something only half. */
+  /**
+   * Events that end the reply at this point; undefined if no text was sent, or if a part other than text is incomplete.
+   */
   finish(): readonly WireEvent[] | undefined;
-  /** What each round has used, as the provider wrote it; the round under way last, if it has told. */
+  /** Usage of each round, as the provider reported it; includes the current round once it has reported. */
   readonly usages: readonly JsonObject[];
   readonly end: ShownEnd | undefined;
 }
 
-/** The same for replies that are no streams. */
+/** One round of a reply that is not a stream. */
 export interface BodyRound {
-  /** Set if it called nothing but tools of ours. */
+  /** Set if the round called the gateway's tools only. */
   readonly own: OwnRound | undefined;
-  /** True if the client would see any words of it. */
+  /** True if the round has text for the client. */
   readonly hasSaid: boolean;
   readonly usage: JsonObject | undefined;
 }
 
-/** How one API writes rounds. */
+/** The format of rounds in one API. */
 export interface RoundForm {
-  /** The elements that answer calls. */
+  /** The elements with the results of calls. */
   results(answers: readonly OwnAnswer[]): readonly JsonObject[];
-  /** `most` rounds may follow the first. */
+  /** `most` is the maximum number of rounds after the first. */
   openStream(most: number): StreamJoiner;
   readBody(body: JsonObject): BodyRound;
-  /** One body of several, without any call of ours; the only one as it is, if it has none. */
+  /** Joins several bodies into one without the gateway's calls; a single body without such calls stays as it is. */
   joinBodies(bodies: readonly JsonObject[]): JsonObject;
   bodyEnd(bodies: readonly JsonObject[]): ShownEnd | undefined;
 }

@@ -12,22 +12,22 @@ const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
   "mcp_approval_request",
 ]);
 
-/** True for a call of ours. */
+/** True for a call of one of the gateway's tools. */
 export function isOwnItem({ type, name }: JsonObject): boolean {
   return type === "function_call" && isOwnTool(name);
 }
 
-/** True for a call that the client has to answer. */
+/** True for a call that the client must answer. */
 export function isClientItem(item: JsonObject): boolean {
   return CLIENT_CALLS.has(item.type) && !isOwnItem(item);
 }
 
-/** True for an item with words. */
+/** True for a message item that is not empty. */
 export function isWords({ type, content }: JsonObject): boolean {
   return type === "message" && arrayOf(content).some((part) => textOf(objectOf(part)?.text) !== undefined);
 }
 
-/** The round that items make, if they call tools of ours and no others. */
+/** The round made of these items, if they call the gateway's tools only. */
 export function ownRound(items: readonly JsonObject[], status: unknown): OwnRound | undefined {
   if (status !== "completed" || items.some(isClientItem)) return undefined;
   const calls = items.filter(isOwnItem).flatMap((item): readonly OwnCall[] => {
@@ -39,8 +39,8 @@ export function ownRound(items: readonly JsonObject[], status: unknown): OwnRoun
 }
 
 /**
- * Items of a reply as a request takes them. Reasoning without its ciphertext is known to the provider only where it keeps
- * replies; without it, the items that follow must not be named by their ids.
+ * Items of a reply as request input. Reasoning without its encrypted content is known only to a provider that stores
+ * replies; it is dropped, and the other items then lose their ids, which would refer to it.
  */
 function asInput(items: readonly JsonObject[]): readonly JsonObject[] {
   const isLost = ({ type, encrypted_content }: JsonObject) =>
@@ -49,19 +49,19 @@ function asInput(items: readonly JsonObject[]): readonly JsonObject[] {
   return items.filter((item) => !isLost(item)).map(({ id: _, ...item }) => item);
 }
 
-/** The calls of ours among items, by what answers would name. */
+/** Call ids of the gateway's calls among the items. */
 export function ownCallIds(items: readonly JsonObject[]): readonly string[] {
   return items.filter(isOwnItem).flatMap(({ call_id }) => textOf(call_id) ?? []);
 }
 
-/** A response without tools of ours; the same object if it names none. */
+/** A response without the gateway's tools; the same object if it lists none. */
 export function withoutOwnTools(response: JsonObject): JsonObject {
   const tools = arrayOf(response.tools);
   const isOwn = (tool: unknown) => isOwnTool(objectOf(tool)?.name);
   return tools.some(isOwn) ? { ...response, tools: tools.filter((tool) => !isOwn(tool)) } : response;
 }
 
-/** The items of a response. */
+/** The output items of a response. */
 export function itemsOf({ output }: JsonObject): readonly JsonObject[] {
   return arrayOf(output).flatMap((item) => {
     const fields = objectOf(item);
@@ -69,7 +69,7 @@ export function itemsOf({ output }: JsonObject): readonly JsonObject[] {
   });
 }
 
-/** The items that answer calls. */
+/** The items with the results of calls. */
 export function results(answers: readonly OwnAnswer[]): readonly JsonObject[] {
   return answers.map(({ call, text }) => ({ type: "function_call_output", call_id: call.id, output: text }));
 }

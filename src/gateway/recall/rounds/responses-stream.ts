@@ -23,14 +23,17 @@ const ENDS = [
   "response.cancelled",
 ];
 
-/** Makes one response of OpenAI's streams: items and events are numbered through, calls of ours and inner ends held back. */
+/**
+ * Joins Responses streams into one: renumbers items and events, and withholds the gateway's calls and the ends of inner
+ * rounds.
+ */
 export class ResponsesStream implements StreamJoiner {
   readonly #most: number;
   readonly #earlier: JsonObject[] = [];
   /** Items of earlier rounds that the client has seen. */
   readonly #output: JsonObject[] = [];
   #items = new StreamItems();
-  /** Numbers under which the client knows the items of this round; undefined for those held back. */
+  /** Item indexes that the client sees, by index in this round; undefined for withheld items. */
   #places = new Map<number, number | undefined>();
   #own: OwnRound | undefined;
   #usage: JsonObject | undefined;
@@ -168,7 +171,7 @@ export class ResponsesStream implements StreamJoiner {
     return [this.#sent(event, value, { response: joined })];
   }
 
-  /** An event under the number that it has for the client, with other fields where they differ. */
+  /** An event with the client's sequence number and the given fields; the same object if nothing differs. */
   #sent(event: WireEvent, value: JsonObject, fields: JsonObject = {}): WireEvent {
     const sequence = this.#sequence++;
     const all: JsonObject = {

@@ -4,7 +4,7 @@ import { chatRounds } from "./chat.ts";
 import type { RoundForm } from "./joiner.ts";
 import { responsesRounds } from "./responses.ts";
 
-/** How each API writes rounds. */
+/** The round format of each API. */
 export const ROUND_FORMS: Readonly<Record<ApiName, RoundForm>> = {
   anthropic: anthropicRounds,
   "openai-chat": chatRounds,

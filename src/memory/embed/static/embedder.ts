@@ -2,31 +2,31 @@ import { createTokenizer } from "./tokenizer.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import { readWeights, type Weights } from "./weights.ts";
 
-/** The embedder that comes with the package: a row for each token, a text is the weighted sum of its tokens' rows. */
+/** The packaged embedder: a row per token; the vector of a text is the weighted sum of its tokens' rows. */
 export interface StaticEmbedder {
-  /** Changes whenever the same text may give another vector. */
+  /** Changes whenever the same text may get a different vector. */
   readonly id: string;
   readonly dimensions: number;
-  /** How many tokens are words; the numbers from here on are pieces of unknown words. */
+  /** Number of tokens that are words; higher token numbers are pieces of unknown words. */
   readonly words: number;
-  /** One vector of length 1 for each text; all zeros for a text without a known token. */
+  /** One unit vector per text; all zeros for a text without known tokens. */
   embed(texts: readonly string[]): Float32Array[];
-  /** The tokens of a text in order of appearance, repetitions included. */
+  /** The tokens of a text in order of appearance, including repetitions. */
   tokensOf(text: string): Int32Array;
-  /** The direction of one token, of length 1. */
+  /** The unit vector of one token. */
   vectorOf(token: number): Float32Array;
-  /** How much one token counts in a text beside others; 0 for a token without a meaning of its own. */
+  /** Weight of one token in a text; 0 for a token without a meaning of its own. */
   weightOf(token: number): number;
-  /** The word of a token; a piece of an unknown word has none. */
+  /** The word of a token; undefined for a piece of an unknown word. */
   wordOf(token: number): string | undefined;
 }
 
-/** Loads the embedder that comes with the package, or the one in the file named. */
+/** Loads the packaged embedder, or the one in a given file. */
 export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
   return createStaticEmbedder(readWeights(path));
 }
 
-/** Makes an embedder of weights already in hand. The sums are whole numbers, so every machine gives the same vectors. */
+/** Creates an embedder from loaded weights. The sums are whole numbers, so every machine gives the same vectors. */
 export function createStaticEmbedder(weights: Weights): StaticEmbedder {
   const { dimensions, rows, factors } = weights;
   const vocabulary = createVocabulary(weights.words, factors.length - weights.pieces, weights.pieces);
@@ -68,10 +68,10 @@ export function createStaticEmbedder(weights: Weights): StaticEmbedder {
   };
 }
 
-/** What the first, second, third … occurrence of a token adds, in 16ths. */
+/** Weight of the first, second, third … occurrence of a token, in 16ths. */
 const REPEAT_SHARES: readonly number[] = [16, 11, 10, 8];
 
-/** What weights are told in; only their ratios mean anything. */
+/** Unit of the weights; only their ratios matter. */
 const WEIGHT_UNIT = 65_535 * 127;
 
 function lengthOf(values: ArrayLike<number>): number {

@@ -1,4 +1,4 @@
-/** What a character is to the tokenizer. Fixed ranges, so that every machine and every Unicode version agrees. */
+/** Character classes of the tokenizer. The ranges are fixed, so that all machines and Unicode versions agree. */
 export const SEPARATOR = 0;
 export const LOWER = 1;
 export const UPPER = 2;
@@ -49,7 +49,7 @@ export interface Letters {
   readonly folded: Uint16Array;
 }
 
-/** The tables the tokenizer reads; full-width forms fold to ASCII, capitals to small letters. */
+/** The tables of the tokenizer; full-width forms fold to ASCII, capitals to lower case. */
 export function letterTables(): Letters {
   const classes = new Uint8Array(0x10000);
   const folded = new Uint16Array(0x10000);

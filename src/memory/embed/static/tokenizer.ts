@@ -1,12 +1,12 @@
 import { APOSTROPHE, DIGIT, EAST_ASIAN, IGNORED, LOWER, letterTables, SEPARATOR, UPPER } from "./letters.ts";
 
-/** Text behind this many UTF-16 units is not read: whoever embeds more cuts it into chunks first. */
+/** Maximum number of UTF-16 units that are read; callers split longer texts into chunks first. */
 export const MOST_UNITS = 32_768;
 
-/** Where token numbers come from. `atomic` says that the word has no parts to fall back to. */
+/** The source of token numbers. `atomic` means that the word has no parts to fall back to. */
 export interface TokenSource {
   find(units: Uint16Array, start: number, end: number, atomic: boolean): number;
-  /** The number of the row that a four-letter piece of an unknown word falls into. */
+  /** The row number for a four-letter piece of an unknown word. */
   piece(hash: number): number;
 }
 
@@ -28,9 +28,9 @@ const ENDINGS = ["s", "es", "ed", "d", "ing", "ly", "er", "ers"].map((ending) =>
 );
 
 /**
- * Makes the one tokenizer that training and encoding share. A word is looked up whole, then without a possessive, then
- * split at case and digits; an unknown word gives its stem or its four-letter pieces; East Asian text gives characters and
- * pairs of them.
+ * Creates the tokenizer that training and encoding share. A word is looked up whole, then without a possessive, then
+ * split at case and digits; an unknown word yields its stem or its four-letter pieces; East Asian text yields
+ * characters and pairs of them.
  */
 export function createTokenizer(source: TokenSource): (text: string) => TokenList {
   const { classes, folded } = letterTables();
@@ -137,7 +137,7 @@ function endsWith(units: Uint16Array, from: number, ending: Uint16Array): boolea
   return true;
 }
 
-/** Where the part that begins at `start` ends: before a digit run, a letter run, or the capital that opens a new word. */
+/** End of the part that begins at `start`: before a digit run, a letter run, or the capital that opens a new word. */
 function partEnd(kinds: Uint8Array, start: number, end: number): number {
   const opening = kinds[start];
   let at = start + 1;

@@ -1,20 +1,20 @@
 import { endianness } from "node:os";
 import type { TokenSource } from "./tokenizer.ts";
 
-/** Words and where each one's units lie; looked up without making strings. */
+/** A table of words that is searched without creating strings. */
 export interface Vocabulary extends TokenSource {
   readonly words: number;
-  /** The word of a token as text; a piece of an unknown word has none. */
+  /** The word of a token; undefined for a piece of an unknown word. */
   wordOf(token: number): string | undefined;
 }
 
-/** Builds the table of words, given with a newline between them; `pieces` rows for pieces of unknown words follow. */
+/** Builds the table from words separated by newlines; `pieces` rows for pieces of unknown words follow. */
 export function createVocabulary(text: string, words: number, pieces: number): Vocabulary {
   const pool = unitsOf(text);
   const starts = new Int32Array(words + 1);
   const mask = tableSize(words) - 1;
   const slots = new Int32Array(mask + 1).fill(-1);
-  // One pass over all letters, since loading is paid at every start.
+  // A single pass over all letters, because loading happens at every start.
   let hash = HASH_START;
   for (let at = 0, word = 0; word < words; at++) {
     const letter = at < pool.length ? (pool[at] as number) : NEWLINE;

@@ -4,15 +4,17 @@ import { crc32 } from "node:zlib";
 import { packageFile } from "../../../base/package-files.ts";
 import { LonghaulError } from "../../../model/errors.ts";
 
-/** What a weights file holds: the words, and for each word and each piece of unknown words a row and its factor. */
+/**
+ * The content of a weights file: the words, and a row with its factor for each word and each piece of unknown words.
+ */
 export interface Weights {
   readonly id: string;
   readonly dimensions: number;
-  /** The words in order of their numbers, a newline between them. */
+  /** The words in order of their numbers, separated by newlines. */
   readonly words: string;
-  /** How many rows after those of the words stand for pieces of unknown words. */
+  /** Number of rows after those of the words that represent pieces of unknown words. */
   readonly pieces: number;
-  /** What each row is multiplied by. */
+  /** Factor of each row. */
   readonly factors: Uint16Array;
   readonly rows: Int8Array;
 }
@@ -24,7 +26,7 @@ const CHECKED_FROM = 16;
 const ID_AT = 32;
 const PACKAGED = packageFile("models/embedder/static.bin");
 
-/** Reads and checks a weights file; a missing, cut or altered one throws EMBEDDER_DAMAGED. */
+/** Reads and checks a weights file; throws EMBEDDER_DAMAGED if it is missing, truncated or altered. */
 export function readWeights(path: string | URL = PACKAGED): Weights {
   let bytes: Buffer;
   try {
@@ -48,7 +50,7 @@ function damaged(path: string | URL, reason: string, cause: unknown): LonghaulEr
   );
 }
 
-/** Writes weights as one file: header, words, factors, rows; the header carries a checksum of all that follows it. */
+/** Packs weights into one file: header, words, factors, rows; the header contains a checksum of everything after it. */
 export function packWeights(weights: Weights): Uint8Array {
   const words = Buffer.from(weights.words, "utf8");
   const layout = layoutOf(words.length, weights.factors.length, weights.dimensions);
@@ -65,7 +67,7 @@ export function packWeights(weights: Weights): Uint8Array {
   return bytes;
 }
 
-/** Reads packed weights; throws a plain Error that says what is wrong with them. */
+/** Unpacks weights; throws a plain Error that describes the problem. */
 export function unpackWeights(bytes: Buffer): Weights {
   if (bytes.length < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC)
     throw new Error("it is not a weights file");
@@ -89,7 +91,7 @@ export function unpackWeights(bytes: Buffer): Weights {
   };
 }
 
-/** Little-endian numbers as this machine has them. */
+/** Converts little-endian numbers to the byte order of this machine. */
 function unsigned16(bytes: Buffer): Uint16Array {
   const copy = Buffer.from(new ArrayBuffer(bytes.length));
   bytes.copy(copy);

@@ -5,10 +5,10 @@ const WE = "我们|咱们|咱俩|[你您我]";
 const SAID =
   "说|讨论|聊|提|看|读|讲|谈|问|写|改|用|做|定|约|商量|告诉|答应|建议|推荐|决定|约定|分析|总结|解决";
 
-/** "使用之前先…" speaks of an order of steps, not of the past. */
+/** "使用之前先…" describes an order of steps, not the past. */
 const NOT_A_STEP = "(?!先|请|要|需|必须|应|得|务必|记得|不)";
 
-/** How people point back in Chinese; texts are simplified first. */
+/** Chinese cues; texts are converted to simplified characters first. */
 export const CHINESE: LanguageCues = {
   together: [
     /(?:^|[，。！？、；：\s]|[我你您咱他她]们?|像|跟|和|同|与|按|照|如)(?:之前|以前|先前|刚才|早先|此前|早前)/,

@@ -1,6 +1,6 @@
 import type { LanguageCues } from "./language-cues.ts";
 
-/** How people point back in English. */
+/** English cues. */
 export const ENGLISH: LanguageCues = {
   together: [
     /\b(?:as|like|same as|just as|similar to|what|where) (?:we |you |i )?(?:did |had |said |wrote |used |discussed |agreed )?(?:before|earlier|previously|last time)\b(?!\s+(?:you|we|i|it|the|running|doing|calling|each|every|any)\b)/i,

@@ -3,7 +3,7 @@ import type { LanguageCues } from "./language-cues.ts";
 const DONE =
   "(?:dit|discuté|parlé|convenu|décidé|lu|vu|choisi|évoqué|mentionné|utilisé|recommandé|conseillé|suggéré|expliqué|proposé|donné|montré|écrit|promis|raconté|envoyé|demandé|noté)";
 
-/** How people point back in French. */
+/** French cues. */
 export const FRENCH: LanguageCues = {
   together: [
     /(?<!\p{L})comme (?:avant|la dernière fois|d['’]habitude|convenu|discuté|l['’]autre jour|hier|toujours)(?!\p{L})/iu,

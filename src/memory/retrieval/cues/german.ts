@@ -3,7 +3,7 @@ import type { LanguageCues } from "./language-cues.ts";
 const DONE =
   "(?:besprochen|vereinbart|beschlossen|gelesen|gesagt|erwähnt|entschieden|diskutiert|festgelegt|ausgemacht|abgemacht|geschrieben|gezeigt|empfohlen|vorgeschlagen|erklärt|versprochen|erzählt|geschickt|gegeben|verwendet|benutzt|notiert|geredet|gesprochen)";
 
-/** How people point back in German. */
+/** German cues. */
 export const GERMAN: LanguageCues = {
   together: [
     /(?<!\p{L})wie (?:zuvor|vorher|bisher|gehabt|immer|üblich|besprochen|vereinbart|abgemacht|beim letzten mal|letztes mal|neulich|gestern|damals|früher)(?!\p{L})/iu,

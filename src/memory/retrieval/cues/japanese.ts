@@ -3,11 +3,11 @@ import type { LanguageCues } from "./language-cues.ts";
 const DONE =
   "(?:話し|言っ|言い|決め|教え|見せ|読ん|書い|書き|相談し|議論し|説明し|約束し|勧め|提案し|使っ|使い|調べ|直し|送っ)";
 
-/** How people point back in Japanese. */
+/** Japanese cues. */
 export const JAPANESE: LanguageCues = {
   together: [
     /前回|先日|先ほど|さっき|この前|この間|例の(?:件|方法|やり方|ファイル|コード)/,
-    // After a verb's plain form 前に means "before doing".
+    // After a verb's plain form, 前に means "before doing".
     new RegExp(`(?<![るうくぐすつぬぶむ])前に[^。！？\\n]{0,20}${DONE}(?:た|だ|ました|てくれ|てもら)`),
     /以前(?:に|の|話|言|お|教|決|使|作|書|見)|以前、/,
     /覚えて(?:い)?(?:る|ます|ますか)|思い出して|(?:いつも|以前|前|前回)(?:の)?(?:と同じ|通り|とおり|ように)/,

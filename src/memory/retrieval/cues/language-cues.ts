@@ -1,14 +1,14 @@
-/** How people point back in one language. */
+/** Phrases by which people refer to earlier events in one language. */
 export interface LanguageCues {
-  /** Words by which people point to something that was said, read or done together. */
+  /** Phrases that refer to something said, read or done together. */
   readonly together: readonly RegExp[];
-  /** Words for a time gone by: they point back in a question, or where both sides are named. */
+  /** Phrases for a past time: they count in a question, or if both sides are mentioned. */
   readonly past: readonly RegExp[];
   readonly bothSides: RegExp;
-  /** Questions about the asker, which only what was said before can answer. */
+  /** Questions about the asker that only earlier messages can answer. */
   readonly ownFact?: RegExp;
-  /** Requests for advice, which look like them. */
+  /** Requests for advice, which resemble such questions. */
   readonly advice?: RegExp;
-  /** Words by which people point to files and code without naming them. */
+  /** Phrases that refer to files and code without naming them. */
   readonly code: readonly RegExp[];
 }

@@ -1,6 +1,6 @@
 import type { LanguageCues } from "./language-cues.ts";
 
-/** How people point back in Spanish. */
+/** Spanish cues. */
 export const SPANISH: LanguageCues = {
   together: [
     /(?<!\p{L})como (?:antes|siempre|la última vez|la vez pasada|de costumbre|acordamos|hablamos|dijimos|quedamos|te dije|decidimos|hicimos)(?!\p{L})/iu,
