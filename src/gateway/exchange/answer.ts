@@ -107,7 +107,7 @@ async function answerWhole(
   const changed = text === undefined ? undefined : (change?.(capped ?? text) ?? capped);
   sendWhole(response, upstream, raw, changed);
   trace.ending = "complete";
-  trace.bytesOut = raw.length;
+  trace.bytesOut = changed === undefined ? raw.length : Buffer.byteLength(changed);
 }
 
 /** Sends a response that has been read, with `changed` in place of its body if given. */

@@ -32,10 +32,8 @@ export function outgoingBody(
     if (range) made.push(atEnd(bytes, range, entries));
     else made.push({ range: atStart(bytes), bytes: newField(name, entries, fields.size === 0) });
   }
-  for (const name of changes.without ?? []) {
-    const range = fields.get(name);
-    if (range) made.push({ range: wholeField(bytes, range), bytes: NOTHING });
-  }
+  const removed = (changes.without ?? []).flatMap((name) => fields.get(name) ?? []);
+  for (const range of fieldRuns(bytes, removed)) made.push({ range, bytes: NOTHING });
   const { pieces } = changes;
   if (pieces && listFrom !== undefined) {
     const list = [...fields.values()].find(({ from }) => from === listFrom);
@@ -67,19 +65,46 @@ function newField(name: string, value: unknown, isOnly: boolean): Buffer {
   return Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}${isOnly ? "" : ","}`);
 }
 
-/** A field with its name and the comma next to it. */
-function wholeField(bytes: Buffer, value: Range): Range {
-  let from = value.from - 1;
-  // Goes back over the colon to the closing quote of the name, then to its opening quote.
-  while (bytes[from] !== QUOTE) from--;
-  do from--;
-  while (bytes[from] !== QUOTE || bytes[from - 1] === BACKSLASH);
-  let { to } = value;
-  while (isSpace(bytes[to])) to++;
-  if (bytes[to] === COMMA) return { from, to: to + 1 };
+/** The bytes to remove for some fields: runs of neighbors with their names and one comma next to each run. */
+function fieldRuns(bytes: Buffer, values: readonly Range[]): readonly Range[] {
+  const runs: { from: number; to: number }[] = [];
+  for (const value of values.toSorted((one, other) => one.from - other.from)) {
+    const field = { from: nameStart(bytes, value.from), to: value.to };
+    const last = runs.at(-1);
+    const isNext = last && afterSpace(bytes, afterSpace(bytes, last.to) + 1) === field.from;
+    if (last && isNext) last.to = field.to;
+    else runs.push(field);
+  }
+  return runs.map((run) => withComma(bytes, run));
+}
+
+/** The position of the opening quote of a field's name, from the start of its value. */
+function nameStart(bytes: Buffer, valueFrom: number): number {
+  const end = bytes.lastIndexOf(QUOTE, valueFrom - 1);
+  let from = bytes.lastIndexOf(QUOTE, end - 1);
+  while (isEscaped(bytes, from)) from = bytes.lastIndexOf(QUOTE, from - 1);
+  return from;
+}
+
+/** True for a quote after an odd number of backslashes. */
+function isEscaped(bytes: Buffer, at: number): boolean {
+  let from = at;
+  while (bytes[from - 1] === BACKSLASH) from--;
+  return (at - from) % 2 === 1;
+}
+
+function withComma(bytes: Buffer, { from, to }: Range): Range {
+  const after = afterSpace(bytes, to);
+  if (bytes[after] === COMMA) return { from, to: after + 1 };
   let before = from - 1;
   while (isSpace(bytes[before])) before--;
-  return bytes[before] === COMMA ? { from: before, to: value.to } : { from, to: value.to };
+  return bytes[before] === COMMA ? { from: before, to } : { from, to };
+}
+
+function afterSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at])) at++;
+  return at;
 }
 
 function isSpace(byte: number | undefined): boolean {

@@ -92,8 +92,10 @@ export class VectorIndex {
     const query = quantise(vector);
     const top = new TopList(limit);
     for (const segment of [...this.#addresses.keys()].sort((left, right) => left - right)) {
-      const address = this.#addresses.get(segment) ?? (await this.#loadPassing(segment));
-      // Set again for each segment, because another search may have run in between.
+      const held = this.#addresses.get(segment);
+      const packed = held === undefined ? await this.#readSegment(segment) : undefined;
+      // From here to the scan nothing is awaited: other searches use the same buffer and the same query.
+      const address = held ?? this.#putPassing(packed);
       this.#scanner.setQuery(query);
       const products = this.#scanner.scan(address, SEGMENT_CHUNKS);
       const first = segment * SEGMENT_CHUNKS;
@@ -121,9 +123,12 @@ export class VectorIndex {
     });
   }
 
-  async #loadPassing(segment: number): Promise<number> {
+  #readSegment(segment: number): Promise<Int8Array | undefined> {
+    return this.#store.vectors.read(this.#space.embedder, segment);
+  }
+
+  #putPassing(packed: Int8Array | undefined): number {
     this.#passing ??= this.#scanner.reserve(SEGMENT_CHUNKS);
-    const packed = await this.#store.vectors.read(this.#space.embedder, segment);
     this.#scanner.put(this.#passing, packed ?? new Int8Array(SEGMENT_CHUNKS * this.#scanner.dimensions));
     return this.#passing;
   }

@@ -150,3 +150,15 @@ test("packed, loose, held and passing vectors are searched alike; what is gone o
   expect(held.similarities(query, [50, 999_999])).toEqual([everywhere[0]?.score, null]);
   await close();
 });
+
+test("searches at the same time do not see each other's segments, beyond those held in memory", async () => {
+  const { store, embedder, close } = await filled(2 * SEGMENT_CHUNKS + 100);
+  const passing = new VectorIndex(store, { embedder, dimensions: 32 }, 1);
+  await passing.refresh();
+  const seeds = [50, SEGMENT_CHUNKS + 50, 90, SEGMENT_CHUNKS + 90];
+  const search = (seed: number) => passing.search(vectorOf(seed, 32), () => 1, undefined, 20);
+  const alone = [];
+  for (const seed of seeds) alone.push(await search(seed));
+  expect(await Promise.all(seeds.map(search))).toEqual(alone);
+  await close();
+});
