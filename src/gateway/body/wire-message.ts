@@ -23,6 +23,8 @@ export interface WireMessage extends KnownMessage, Given {
   readonly isLogged?: true;
   /** True for one that has no elements of its own: those of the next one say it, too. */
   readonly isWithNext?: true;
+  /** The message without its large values, for whoever wants to know what it is about; as `input` unless given. */
+  readonly brief?: () => MessageInput;
 }
 
 /** The messages of a body. */
@@ -33,6 +35,8 @@ export interface WireMessages<Kind extends KnownMessage = WireMessage> {
   readonly messages: readonly Kind[];
   /** Elements that are never sent as they came. */
   readonly left?: ReadonlySet<number>;
+  /** The elements that instruct, without their large values; only where the body is large. */
+  readonly leadElements?: readonly JsonObject[];
 }
 
 /** How messages are read. */
@@ -42,11 +46,21 @@ export interface Reading {
   readonly stored: (input: MessageInput, key: string) => MessageInput;
   /** True if elements that instruct are messages, too. */
   readonly hasNoLead?: boolean;
+  /** True if messages lose their secrets before they are stored. */
+  readonly isRedacting?: () => boolean;
 }
 
 /** The element at an index, parsed; one that only names what the provider keeps, as it was said. */
-export function elementAt({ bytes, elements, referenced }: Elements, index: number): JsonObject {
-  const value = parsed(bytes, elements[index] as Range);
+export function elementAt(body: Elements, index: number): JsonObject {
+  return elementOf(parsed(body.bytes, body.elements[index] as Range), body, index);
+}
+
+/** The element that a value is. Throws `BodyError` for a value that is none. */
+export function elementOf(
+  value: unknown,
+  { referenced }: Pick<CutBody, "referenced">,
+  index: number,
+): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     const element = value as JsonObject;
     if (element.type !== "item_reference" || typeof element.id !== "string") return element;
@@ -84,10 +98,11 @@ export function wireMessages(
 
 /** A message with other facts; one of a class of its own keeps what it knows. */
 export function changedMessage(message: WireMessage, changes: Partial<WireMessage>): WireMessage {
-  const { key, role, index, from, to, written, isLogged, isWithNext } = message;
+  const { key, role, index, from, to, written, isLogged, isWithNext, brief } = message;
   const input = () => message.input();
   return {
     ...{ key, role, index, from, to, input },
+    ...(brief && { brief }),
     ...(written && { written }),
     ...(isLogged && { isLogged }),
     ...(isWithNext && { isWithNext }),
@@ -114,7 +129,7 @@ function knownOf(message: WireMessage): KnownMessage {
 type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;
 
 /** A message that is read when it is asked for. */
-class UnreadMessage implements WireMessage {
+export class UnreadMessage implements WireMessage {
   readonly known: KnownMessage;
   readonly key: string;
   readonly role: Role;
@@ -163,7 +178,7 @@ function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
 }
 
 /** Of an earlier body, what this one begins with too; the last of it may have grown since, so that is read again. */
-function sameIn(
+export function sameIn(
   { lead, messages }: WireMessages<KnownMessage>,
   cut: CutBody,
 ): Pick<WireMessages<KnownMessage>, "lead" | "messages"> | undefined {

@@ -59,7 +59,7 @@ export async function findThread(
     keys: messages.map(({ key }) => key),
     firstKey: explicit ? (messages[0]?.key ?? "") : firstKeyOf(said),
     roles: messages.map(({ role }) => role),
-    opening: () => messages.slice(0, TOLD).map((message) => message.input()),
+    opening: () => messages.slice(0, TOLD).map(briefOf),
     facts: {
       lead: facts.lead,
       toolNames: facts.toolNames,
@@ -95,8 +95,12 @@ function told(messages: readonly WireMessage[]): readonly MessageInput[] {
   if (messages.at(-1)?.role === "tool") return messages.map(({ role }) => UNTOLD[role]);
   return messages.map((message, index) => {
     const isEnd = index < TOLD || index >= messages.length - TOLD;
-    return isEnd ? message.input() : UNTOLD[message.role];
+    return isEnd ? briefOf(message) : UNTOLD[message.role];
   });
+}
+
+function briefOf(message: WireMessage): MessageInput {
+  return message.brief ? message.brief() : message.input();
 }
 
 /** Messages of which only it is said who spoke. */
