@@ -45,14 +45,14 @@ export async function readInTurns(
   let isLeading = !known && !reading.hasNoLead;
   let at = messages.at(-1)?.to ?? lead;
   let run: Element[] = [];
-  let runBytes = 0;
-  let most = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
+  /** How much is read next: as much again where a message goes on behind all that was read. */
+  let more = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
   const end = cut.elements.length;
   while (at < end) {
-    while (run.length < most.elements && at + run.length < end && runBytes < most.bytes) {
-      const range = cut.elements[at + run.length] as Range;
+    for (let { elements, bytes } = more; elements > 0 && bytes > 0 && at + run.length < end; elements--) {
+      const { from, to } = cut.elements[at + run.length] as Range;
       run.push(await elementIn(cut, at + run.length, turns));
-      runBytes += range.to - range.from;
+      bytes -= to - from;
       await turns.rest();
     }
     if (isLeading) {
@@ -60,7 +60,6 @@ export async function readInTurns(
       lead += own < 0 ? run.length : own;
       isLeading = own < 0;
       for (const { value } of run.splice(0, lead - at)) leadElements.push(value);
-      runBytes = 0;
       at = lead;
       if (isLeading) continue;
     }
@@ -68,15 +67,14 @@ export async function readInTurns(
     const said = decoded(api, run, isLast);
     // One message that may go on behind the run: it is read with more of what follows.
     if (said.next === 0 && !isLast) {
-      most = { elements: 2 * run.length + 1, bytes: 2 * runBytes };
+      more = { elements: 2 * more.elements, bytes: 2 * more.bytes };
       continue;
     }
     for (const one of said.messages)
       messages.push(await messageOf(reading, cut, { ...one, run, at, index: messages.length }, turns));
     run = run.slice(said.next);
-    runBytes = 0;
     at += said.next;
-    most = { elements: run.length + RUN_ELEMENTS, bytes: RUN_BYTES };
+    more = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
   }
   return { cut, lead, messages, ...(leadElements.length > 0 && { leadElements }) };
 }
