@@ -59,6 +59,11 @@ export function cutSteps(bytes: Buffer, list: string, findLike?: FindLike): Step
   return new Cutter(bytes).cut(list, findLike);
 }
 
+/** The fields of a body however odd it is: of those that stand there twice, the last, as most readers have it. */
+export function oddFieldSteps(bytes: Buffer): Steps<CutBody> {
+  return new Cutter(bytes, true).cut("", undefined);
+}
+
 const STEP_BYTES = 512 * 1_024;
 /** Strings up to this length are read byte by byte; the ends of longer ones are searched for. */
 const SHORT_BYTES = 64;
@@ -69,8 +74,11 @@ class Cutter {
   #depth = 0;
   #pauseAt = STEP_BYTES;
 
-  constructor(bytes: Buffer) {
+  readonly #mayBeOdd: boolean;
+
+  constructor(bytes: Buffer, mayBeOdd = false) {
     this.#bytes = bytes;
+    this.#mayBeOdd = mayBeOdd;
   }
 
   *cut(list: string, findLike: FindLike | undefined): Steps<CutBody> {
@@ -81,11 +89,12 @@ class Cutter {
     for (let isFirst = true; this.#next() !== CLOSE_OBJECT; isFirst = false) {
       if (!isFirst) this.#expect(COMMA);
       const name = this.#name();
-      if (fields.has(name)) throw twice(name, list);
+      if (!this.#mayBeOdd && fields.has(name)) throw twice(name, list);
       this.#expect(COLON);
       this.#next();
       const from = this.#at;
-      if (name === list && bytes[from] === OPEN_LIST) listed = yield* this.#list(from, findLike?.(bytes, from));
+      if (name === list && bytes[from] === OPEN_LIST)
+        listed = yield* this.#list(from, findLike?.(bytes, from));
       else if (!this.#skip()) yield* this.#goOn();
       fields.set(name, { from, to: this.#at });
     }
@@ -151,8 +160,8 @@ class Cutter {
       // Searched in steps that grow: what lies far off must not be looked at for every escape.
       const ahead = bytes.subarray(at, at + reach);
       const quote = ahead.indexOf(QUOTE);
-      const escape = ahead.indexOf(BACKSLASH);
-      const found = quote < 0 || (escape >= 0 && escape < quote) ? escape : quote;
+      const backslash = ahead.indexOf(BACKSLASH);
+      const found = quote < 0 || (backslash >= 0 && backslash < quote) ? backslash : quote;
       at += found < 0 ? ahead.length : found;
       reach = found < 0 ? 2 * reach : SHORT_BYTES;
     }
@@ -192,7 +201,8 @@ class Cutter {
       }
       this.#at++;
       if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-        if (++depth > DEEPEST) throw new OddBodyError(`values are nested more than ${DEEPEST} deep`);
+        if (++depth > DEEPEST && !this.#mayBeOdd)
+          throw new OddBodyError(`values are nested more than ${DEEPEST} deep`);
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
         if (--depth === 0) {
           this.#depth = 0;

@@ -43,11 +43,19 @@ export function hasMark(text: string): boolean {
   return text.includes(MARKER);
 }
 
-/** Reads a value of a body but for its large values. Throws `BodyError` if it is no JSON. */
-export async function lift(bytes: Buffer, range: Range, turns: Turns): Promise<Lifted> {
+/**
+ * Reads a value of a body but for its large values, of which there are at most `mostSmaller` where smaller ones have to leave,
+ * too. Throws `BodyError` if it is no JSON, `OddBodyError` if too much of it would be left.
+ */
+export async function lift(
+  bytes: Buffer,
+  range: Range,
+  turns: Turns,
+  mostSmaller = MAX_SMALLER,
+): Promise<Lifted> {
   for (const options of MANNERS) {
     const found = await turns.finish(findLargeValues(bytes, range, options));
-    const isMany = options !== USUAL && options !== WHOLE_FIELDS && found.length > MAX_SMALLER;
+    const isMany = options !== USUAL && options !== WHOLE_FIELDS && found.length > mostSmaller;
     if (isMany || restOf(range, found) > MAX_REST_BYTES) continue;
     const values: LiftedValue[] = [];
     for (const value of found) {
@@ -102,7 +110,9 @@ async function liftedValue(bytes: Buffer, value: LargeValue, turns: Turns): Prom
   const digest = hash.digest("hex");
   const mark = `${head}${MARKER}t${digest}`;
   // Readers of base64 look at the letters of a text and at its length.
-  const placeholder = isBase64 ? mark + "A".repeat((4 + (length % 4) - (mark.length % 4)) % 4) : `${mark}\u0001`;
+  const placeholder = isBase64
+    ? mark + "A".repeat((4 + (length % 4) - (mark.length % 4)) % 4)
+    : `${mark}\u0001`;
   return { ...value, digest, sizeBytes, placeholder };
 }
 

@@ -129,7 +129,10 @@ class Lifting {
     this.#uses(json);
     const bytes = () => undone(this.#source, json, "json");
     const known = { digest: hash("sha256", json), sizeBytes: this.#sizeOf(json), mime: "application/json" };
-    return this.#blob({ type: "blob", of, ...known, preview: shortened(json).slice(0, 2_000), ...call }, bytes);
+    return this.#blob(
+      { type: "blob", of, ...known, preview: shortened(json).slice(0, 2_000), ...call },
+      bytes,
+    );
   }
 
   #blob(part: BlobInput, bytes: () => Iterable<Uint8Array>): BlobInput {

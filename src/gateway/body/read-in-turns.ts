@@ -130,7 +130,10 @@ export function liftedFields(
 ): Pick<WireMessage, "key" | "input" | "brief"> {
   const storedInput = (): MessageInput => {
     if (!isRedacting?.()) return stored(input, key);
-    const clean = withRedactedBlobs(input, (part) => stored({ role: "user", parts: [part] }, key).parts?.[0] ?? part);
+    const clean = withRedactedBlobs(
+      input,
+      (part) => stored({ role: "user", parts: [part] }, key).parts?.[0] ?? part,
+    );
     return stored(clean, key);
   };
   return { key, input: storedInput, brief: () => stored(brief, key) };

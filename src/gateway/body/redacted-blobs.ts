@@ -14,9 +14,7 @@ export function withRedactedBlobs(message: MessageInput, redact: RedactPart): Me
   const parts = message.parts?.map((part): PartInput => {
     if (part.type === "blob") return redactedBlob(part, redact);
     if (part.type !== "tool-result" || typeof part.output === "string") return part;
-    const output = part.output.map((inner) =>
-      inner.type === "blob" ? redactedBlob(inner, redact) : inner,
-    );
+    const output = part.output.map((inner) => (inner.type === "blob" ? redactedBlob(inner, redact) : inner));
     return { ...part, output };
   });
   return parts ? { ...message, parts } : message;
@@ -27,12 +25,18 @@ function redactedBlob(part: BlobInput, redact: RedactPart): BlobInput {
   return bytes && of ? { ...part, bytes: () => redactedBytes(part, bytes, redact) } : part;
 }
 
-async function* redactedBytes(part: BlobInput, bytes: Reading, redact: RedactPart): AsyncGenerator<Uint8Array> {
+async function* redactedBytes(
+  part: BlobInput,
+  bytes: Reading,
+  redact: RedactPart,
+): AsyncGenerator<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes()) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString("utf8");
   chunks.length = 0;
-  const clean = Buffer.from(part.of === "text" ? redactedText(text, redact) : redactedJson(part, text, redact));
+  const clean = Buffer.from(
+    part.of === "text" ? redactedText(text, redact) : redactedJson(part, text, redact),
+  );
   for (let at = 0; at < clean.length; at += SLICE_BYTES) yield clean.subarray(at, at + SLICE_BYTES);
 }
 
@@ -42,7 +46,11 @@ function redactedText(text: string, redact: RedactPart): string {
 }
 
 /** JSON of a part without its secrets; what a large one holds becomes a text. */
-function redactedJson({ of, callId = "", toolName = "" }: BlobInput, json: string, redact: RedactPart): string {
+function redactedJson(
+  { of, callId = "", toolName = "" }: BlobInput,
+  json: string,
+  redact: RedactPart,
+): string {
   if (json.length <= MAX_PARSED_BYTES) return JSON.stringify(redact(JSON.parse(json)));
   const text = redactedText(json, redact);
   if (of === "tool-call") return JSON.stringify({ type: of, callId, name: toolName, input: text });

@@ -68,9 +68,19 @@ async function readLargeFields(
   const read = new Map<string, unknown>();
   for (const name of [...leadFields, "tools", "functions"]) {
     const range = fields.get(name);
-    if (range && isLargeRange(range)) read.set(name, (await lift(bytes, range, turns)).value);
+    if (range && isLargeRange(range)) read.set(name, await readLargeField(bytes, range, turns));
   }
   return read;
+}
+
+/** What a large field says; nothing of one that is large in small values alone. */
+async function readLargeField(bytes: Buffer, range: Range, turns: Turns): Promise<unknown> {
+  try {
+    return (await lift(bytes, range, turns, Number.POSITIVE_INFINITY)).value;
+  } catch (error) {
+    if (error instanceof OddBodyError) return undefined;
+    throw error;
+  }
 }
 
 function isLargeRange({ from, to }: Range): boolean {
