@@ -105,9 +105,13 @@ const SHAPES: Readonly<Record<string, () => Buffer>> = {
   "one call": () => requestOf(says("go"), call({ content: text(40 * MB) }), result),
   "numbers in a call": () => requestOf(says("go"), call({ list: Array(20 * MB).fill(1) }), result),
   "small blocks": () =>
-    requestOf(says(Array.from({ length: 700_000 }, (_, at) => ({ type: "text", text: `block ${at} of it` })))),
+    requestOf(
+      says(Array.from({ length: 700_000 }, (_, at) => ({ type: "text", text: `block ${at} of it` }))),
+    ),
   "a system prompt": () =>
-    Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", system: text(40 * MB), messages: [says("hi")] })),
+    Buffer.from(
+      JSON.stringify({ model: "claude-sonnet-4-5", system: text(40 * MB), messages: [says("hi")] }),
+    ),
 };
 
 describe.skipIf(!isLinux)("a large body", () => {
@@ -175,7 +179,11 @@ describe.skipIf(!isLinux)("a large body", () => {
 
   test("is known again in the next request", async () => {
     const { url, store, running } = await serve();
-    const first = says([{ type: "text", text: text(2 * MB) }, image(1 * MB), { type: "odd", value: text(MB) }]);
+    const first = says([
+      { type: "text", text: text(2 * MB) },
+      image(1 * MB),
+      { type: "odd", value: text(MB) },
+    ]);
     const reply = { role: "assistant", content: "fine" };
     expect(await post(url, requestOf(first))).toBe(200);
     expect(await post(url, requestOf(first, reply, says("more")))).toBe(200);
@@ -219,7 +227,10 @@ describe("JSON that is nested deep", () => {
 
   test.each([900, 2_000, 10_000, 100_000, 1_000_000])("%i levels deep never fails here", async (levels) => {
     const { url, upstream } = await serve();
-    for (const body of [withInput(deep(levels)), withInput(deep(levels, '{"a":', "}").replace(":}", ":1}"))]) {
+    for (const body of [
+      withInput(deep(levels)),
+      withInput(deep(levels, '{"a":', "}").replace(":}", ":1}")),
+    ]) {
       expect(await post(url, body)).toBe(200);
       expect(upstream.last().equals(body)).toBe(true);
     }
