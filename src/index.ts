@@ -88,6 +88,7 @@ export { sniffMime } from "./model/mime.ts";
 export { editDistance, nearestWords } from "./model/nearest.ts";
 export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "./model/overlay.ts";
 export type {
+  BlobInput,
   BlobPart,
   DataPart,
   DataSource,

@@ -74,7 +74,7 @@ function stayingSlots(slots: readonly Slot[], pins: ReadonlySet<number> | undefi
     const { from, to } = groupOf.get(index) ?? { from: index, to: index };
     for (let member = from; member <= to; member++) {
       staying.add(member);
-      open.push(...(bonds.get(member) ?? []));
+      for (const bond of bonds.get(member) ?? []) open.push(bond);
     }
   }
   return staying;

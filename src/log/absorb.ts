@@ -4,6 +4,7 @@ import type { EntryBody, MessageBody } from "../model/entry.ts";
 import { invalidArgument } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type {
+  BlobInput,
   BlobPart,
   DataSource,
   Part,
@@ -104,9 +105,11 @@ export async function absorb(
           ...(await put(part.data, part.mime)),
           ...(part.name !== undefined && { name: part.name }),
         };
-      case "blob":
+      case "blob": {
+        if (part.bytes) return absorbBlob(part, part.bytes(), put);
         referred.add(part.digest);
         return part;
+      }
       case "text":
         return Buffer.byteLength(part.text) > spillBytes ? spill(part, "text", part.text) : part;
       default: {
@@ -137,13 +140,56 @@ function withParts({ role, model, meta }: MessageInput, parts: readonly Part[]):
   return { role, parts, ...(model !== undefined && { model }), ...(meta !== undefined && { meta }) };
 }
 
+/** Stores the bytes of a blob; what is known of it before, its preview included, gives way to what they are. */
+async function absorbBlob(
+  { bytes: _, ...part }: BlobInput,
+  bytes: AsyncIterable<Uint8Array>,
+  put: Put,
+): Promise<BlobPart> {
+  if (part.of === undefined) return { ...part, ...(await put(bytes, part.mime)) };
+  const ends = new TextEnds();
+  return { ...part, ...(await put(ends.watch(bytes), part.mime)), preview: ends.preview() };
+}
+
 const PREVIEW_HEAD = 1_500;
 const PREVIEW_TAIL = 500;
+
+/** Head and tail of a text that passes by in pieces. */
+class TextEnds {
+  #head = "";
+  #tail = "";
+  #length = 0;
+
+  async *watch(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const decoder = new TextDecoder();
+    for await (const chunk of bytes) {
+      this.#add(decoder.decode(chunk, { stream: true }));
+      yield chunk;
+    }
+    this.#add(decoder.decode());
+  }
+
+  preview(): string {
+    const hidden = this.#length - PREVIEW_HEAD - PREVIEW_TAIL;
+    if (hidden <= 0) return this.#head;
+    return joinedPreview(this.#head, hidden, this.#tail);
+  }
+
+  #add(text: string): void {
+    if (this.#head.length < PREVIEW_HEAD + PREVIEW_TAIL)
+      this.#head += text.slice(0, PREVIEW_HEAD + PREVIEW_TAIL - this.#head.length);
+    this.#tail = (this.#tail + text.slice(-PREVIEW_TAIL)).slice(-PREVIEW_TAIL);
+    this.#length += text.length;
+  }
+}
 
 /** Head and tail of a long text, cut between characters. */
 function previewOf(text: string): string {
   if (text.length <= PREVIEW_HEAD + PREVIEW_TAIL) return text;
-  const head = text.slice(0, PREVIEW_HEAD).toWellFormed();
-  const tail = text.slice(-PREVIEW_TAIL).toWellFormed();
-  return `${head}\n[… ${text.length - PREVIEW_HEAD - PREVIEW_TAIL} characters …]\n${tail}`;
+  return joinedPreview(text, text.length - PREVIEW_HEAD - PREVIEW_TAIL, text);
+}
+
+function joinedPreview(head: string, hidden: number, tail: string): string {
+  const [first, last] = [head.slice(0, PREVIEW_HEAD), tail.slice(-PREVIEW_TAIL)];
+  return `${first.toWellFormed()}\n[… ${hidden} characters …]\n${last.toWellFormed()}`;
 }

@@ -17,7 +17,9 @@ export function callIdsOf(message: Pick<Message | MessageInput, "parts">): reado
   let ids: string[] = NONE;
   for (const part of parts) {
     const id = isCall(part) ? part.callId : rawCallId(part);
-    if (id !== undefined) ids = ids === NONE ? [id] : [...ids, id];
+    if (id === undefined) continue;
+    if (ids === NONE) ids = [id];
+    else ids.push(id);
   }
   return ids;
 }
@@ -27,7 +29,9 @@ export function answeredBy({ parts = [] }: Pick<Message | MessageInput, "parts">
   let ids: string[] = NONE;
   for (const part of parts) {
     const id = part.type === "tool-result" ? part.callId : rawAnswerId(part);
-    if (id !== undefined) ids = ids === NONE ? [id] : [...ids, id];
+    if (id === undefined) continue;
+    if (ids === NONE) ids = [id];
+    else ids.push(id);
   }
   return ids;
 }

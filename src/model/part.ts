@@ -75,14 +75,22 @@ export interface DataPart {
   readonly name?: string;
 }
 
-/** A tool result to append: its output may be a plain string or contain data parts. */
+/**
+ * A blob on its way in. With `bytes` the store need not have it yet: they are stored, and the part gets the digest, the size
+ * and the preview of what they turn out to be.
+ */
+export interface BlobInput extends BlobPart {
+  readonly bytes?: () => AsyncIterable<Uint8Array>;
+}
+
+/** A tool result on its way in: its output may be a plain string or hold data parts. */
 export interface ToolResultInput {
   readonly type: "tool-result";
   readonly callId: string;
   readonly name?: string;
   readonly isError?: boolean;
-  readonly output: string | readonly (TextPart | BlobPart | RawPart | DataPart)[];
+  readonly output: string | readonly (TextPart | BlobInput | RawPart | DataPart)[];
 }
 
-/** One part of a message to append. */
-export type PartInput = Exclude<Part, ToolResultPart> | ToolResultInput | DataPart;
+/** One piece of a message on its way in. */
+export type PartInput = Exclude<Part, ToolResultPart | BlobPart> | BlobInput | ToolResultInput | DataPart;

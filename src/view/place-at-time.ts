@@ -22,7 +22,7 @@ export async function findPlaceAtTime(
   const { line } = await lines.active();
   const found: Place[] = [];
   for (const session of new Set(line.map((range) => range.session)))
-    found.push(...(await placesAt(entries, line, session, at)));
+    for (const place of await placesAt(entries, line, session, at)) found.push(place);
   const [place, other] = found;
   if (place && other) throw ambiguous(time, [place, other]);
   return place;

@@ -12,7 +12,7 @@ export function bondsBetween(answers: readonly Answer[]): ReadonlyMap<number, re
     const other = bonds.get(to.slot) ?? [to.slot];
     if (own === other) continue;
     const [few, many] = own.length < other.length ? [own, other] : [other, own];
-    many.push(...few);
+    for (const one of few) many.push(one);
     for (const index of many) bonds.set(index, many);
   }
   return bonds;

@@ -27,7 +27,7 @@ export function parseSummary(text: string): ParsedSummary {
     const line = lines[at] as string;
     const fenced = fencedAt(lines, at);
     if (fenced) {
-      items?.push(...quotesIn(fenced.inside));
+      for (const quote of quotesIn(fenced.inside)) items?.push(quote);
       at = fenced.end;
       continue;
     }

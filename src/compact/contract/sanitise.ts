@@ -22,7 +22,7 @@ export function sanitiseSummary(text: string): string {
   for (let at = 0; at < lines.length; at++) {
     const fenced = fencedAt(lines, at);
     if (fenced) {
-      safe.push(...lines.slice(at, fenced.end + 1));
+      for (const line of lines.slice(at, fenced.end + 1)) safe.push(line);
       at = fenced.end;
     } else safe.push(sanitiseLine(lines[at] as string));
   }

@@ -18,7 +18,7 @@ export function sentencesOf(text: string): readonly string[] {
     if (plain === "") continue;
     for (const piece of plain.split(END)) {
       if (piece.length <= LONG || !/[^\x20-\x7e]/.test(piece)) sentences.push(piece.trim());
-      else sentences.push(...segmented(piece));
+      else for (const sentence of segmented(piece)) sentences.push(sentence);
     }
   }
   return sentences.filter((sentence) => sentence !== "");

@@ -149,7 +149,7 @@ function sentencesOfAll(messages: readonly Told[]): readonly Sentence[] {
       const cues = cuesOf(text);
       if (cues.length > 0) found.push({ text, told, isUsers, cues, age });
     }
-    sentences.push(...found.toReversed());
+    for (const sentence of found.toReversed()) sentences.push(sentence);
     if (!isUsers) age++;
   }
   return sentences.toReversed();

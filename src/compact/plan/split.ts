@@ -41,7 +41,7 @@ export function splitByTokens(
     // A group joins the part if it fits, or if at least half of it does and the part may still grow.
     const fits =
       part && (tokens + size <= share || (tokens + size / 2 <= share && tokens + size <= options.mostTokens));
-    if (fits) part.push(...group);
+    if (fits) for (const member of group) part.push(member);
     else parts.push([...group]);
     tokens = fits ? tokens + size : size;
   }

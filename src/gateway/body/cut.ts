@@ -1,4 +1,5 @@
 import type { JsonObject } from "../api/api.ts";
+import { finish, type Steps } from "./turns.ts";
 
 /** A range of bytes; `to` is exclusive. */
 export interface Range {
@@ -20,6 +21,8 @@ export interface CutBody {
   readonly like: CutBody | undefined;
   /** Resolves an element that is only a reference to content stored at the provider. */
   readonly referenced?: (id: string) => JsonObject | undefined;
+  /** Fields that are large, read without their large values. */
+  readonly largeFields?: ReadonlyMap<string, unknown>;
 }
 
 /** Finds an earlier body whose list may begin like the one at `from`. */
@@ -48,18 +51,37 @@ const COLON = 0x3a;
  * the part that equals an earlier body is only compared, which is cheap, and only the rest is scanned.
  */
 export function cutBody(bytes: Buffer, list: string, findLike?: FindLike): CutBody {
+  return finish(cutSteps(bytes, list, findLike));
+}
+
+/** The same with a pause after each `STEP_BYTES`, so that a large body does not hold others up. */
+export function cutSteps(bytes: Buffer, list: string, findLike?: FindLike): Steps<CutBody> {
   return new Cutter(bytes).cut(list, findLike);
 }
+
+/** The fields of a body however odd it is: of those that stand there twice, the last, as most readers have it. */
+export function oddFieldSteps(bytes: Buffer): Steps<CutBody> {
+  return new Cutter(bytes, true).cut("", undefined);
+}
+
+const STEP_BYTES = 512 * 1_024;
+/** Strings up to this length are read byte by byte; the ends of longer ones are searched for. */
+const SHORT_BYTES = 64;
 
 class Cutter {
   readonly #bytes: Buffer;
   #at = 0;
+  #depth = 0;
+  #pauseAt = STEP_BYTES;
 
-  constructor(bytes: Buffer) {
+  readonly #mayBeOdd: boolean;
+
+  constructor(bytes: Buffer, mayBeOdd = false) {
     this.#bytes = bytes;
+    this.#mayBeOdd = mayBeOdd;
   }
 
-  cut(list: string, findLike: FindLike | undefined): CutBody {
+  *cut(list: string, findLike: FindLike | undefined): Steps<CutBody> {
     const bytes = this.#bytes;
     const fields = new Map<string, Range>();
     let listed: Pick<CutBody, "listFrom" | "elements" | "same" | "like"> = NOT_LISTED;
@@ -67,12 +89,13 @@ class Cutter {
     for (let isFirst = true; this.#next() !== CLOSE_OBJECT; isFirst = false) {
       if (!isFirst) this.#expect(COMMA);
       const name = this.#name();
-      if (fields.has(name)) throw twice(name, list);
+      if (!this.#mayBeOdd && fields.has(name)) throw twice(name, list);
       this.#expect(COLON);
       this.#next();
       const from = this.#at;
-      if (name === list && bytes[from] === OPEN_LIST) listed = this.#list(from, findLike?.(bytes, from));
-      else this.#skip();
+      if (name === list && bytes[from] === OPEN_LIST)
+        listed = yield* this.#list(from, findLike?.(bytes, from));
+      else if (!this.#skip()) yield* this.#goOn();
       fields.set(name, { from, to: this.#at });
     }
     this.#at++;
@@ -80,10 +103,10 @@ class Cutter {
     return { bytes, fields, ...listed };
   }
 
-  #list(
+  *#list(
     from: number,
     candidate: CutBody | undefined,
-  ): Pick<CutBody, "listFrom" | "elements" | "same" | "like"> {
+  ): Steps<Pick<CutBody, "listFrom" | "elements" | "same" | "like">> {
     const same = candidate ? sameElements(this.#bytes, from, candidate) : 0;
     const like = same > 0 ? candidate : undefined;
     const elements = like ? moved(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
@@ -92,7 +115,7 @@ class Cutter {
       if (elements.length > 0) this.#expect(COMMA);
       this.#next();
       const start = this.#at;
-      this.#skip();
+      if (!this.#skip()) yield* this.#goOn();
       elements.push({ from: start, to: this.#at });
     }
     this.#at++;
@@ -124,27 +147,53 @@ class Cutter {
   #string(): void {
     const bytes = this.#bytes;
     let at = this.#at + 1;
-    for (;;) {
-      const byte = bytes[at++];
-      if (byte === QUOTE) break;
-      if (byte === BACKSLASH) at++;
-      else if (byte === undefined) throw new BodyError("it ends inside a string");
+    for (let reach = SHORT_BYTES; ; ) {
+      for (const near = at + SHORT_BYTES; at < near; ) {
+        const byte = bytes[at++];
+        if (byte === QUOTE) {
+          this.#at = at;
+          return;
+        }
+        if (byte === BACKSLASH) at++;
+        else if (byte === undefined) throw new BodyError("it ends inside a string");
+      }
+      // Searched in steps that grow: what lies far off must not be looked at for every escape.
+      const ahead = bytes.subarray(at, at + reach);
+      const quote = ahead.indexOf(QUOTE);
+      const backslash = ahead.indexOf(BACKSLASH);
+      const found = quote < 0 || (backslash >= 0 && backslash < quote) ? backslash : quote;
+      at += found < 0 ? ahead.length : found;
+      reach = found < 0 ? 2 * reach : SHORT_BYTES;
     }
-    this.#at = at;
   }
 
-  /** Moves past the value that begins here. */
-  #skip(): void {
+  /** Goes behind the value that begins here; false if a pause is due before its end. */
+  #skip(): boolean {
     const first = this.#bytes[this.#at];
+    if (first === OPEN_OBJECT || first === OPEN_LIST) return this.#nested();
     if (first === QUOTE) this.#string();
-    else if (first === OPEN_OBJECT || first === OPEN_LIST) this.#nested();
     else this.#word();
+    return true;
   }
 
-  #nested(): void {
+  /** Pauses until the end of a value is reached. */
+  *#goOn(): Steps<void> {
+    do {
+      this.#pauseAt = this.#at + STEP_BYTES;
+      yield;
+    } while (!this.#nested());
+  }
+
+  /** Goes on to the end of a nested value; false if a pause is due first. */
+  #nested(): boolean {
     const bytes = this.#bytes;
-    let depth = 0;
+    const pauseAt = this.#pauseAt;
+    let depth = this.#depth;
     for (;;) {
+      if (this.#at >= pauseAt) {
+        this.#depth = depth;
+        return false;
+      }
       const byte = bytes[this.#at];
       if (byte === QUOTE) {
         this.#string();
@@ -152,9 +201,13 @@ class Cutter {
       }
       this.#at++;
       if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-        if (++depth > DEEPEST) throw new OddBodyError(`values are nested more than ${DEEPEST} deep`);
+        if (++depth > DEEPEST && !this.#mayBeOdd)
+          throw new OddBodyError(`values are nested more than ${DEEPEST} deep`);
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        if (--depth === 0) return;
+        if (--depth === 0) {
+          this.#depth = 0;
+          return true;
+        }
       } else if (byte === undefined) throw new BodyError("it ends before it is whole");
     }
   }
@@ -233,7 +286,14 @@ function moved(ranges: readonly Range[], by: number): Range[] {
   return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
 }
 
-/** Parses the value at a range; throws `BodyError` if it is not JSON. */
+/** The value of a field, if there is one; of large texts in a large one, only the beginnings. */
+export function fieldValue({ bytes, fields, largeFields }: CutBody, name: string): unknown {
+  const range = fields.get(name);
+  if (!range) return undefined;
+  return largeFields?.has(name) ? largeFields.get(name) : parsed(bytes, range);
+}
+
+/** The value at a range. */
 export function parsed(bytes: Buffer, { from, to }: Range): unknown {
   try {
     return JSON.parse(bytes.toString("utf8", from, to));

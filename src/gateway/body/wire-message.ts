@@ -23,6 +23,8 @@ export interface WireMessage extends KnownMessage, Given {
   readonly isLogged?: true;
   /** True for a message without elements of its own; the elements of the next message include it. */
   readonly isWithNext?: true;
+  /** The message without its large values, for whoever wants to know what it is about; as `input` unless given. */
+  readonly brief?: () => MessageInput;
 }
 
 /** The messages of a body. */
@@ -33,6 +35,8 @@ export interface WireMessages<Kind extends KnownMessage = WireMessage> {
   readonly messages: readonly Kind[];
   /** Elements that are never sent unchanged. */
   readonly left?: ReadonlySet<number>;
+  /** The elements that instruct, without their large values; only where the body is large. */
+  readonly leadElements?: readonly JsonObject[];
 }
 
 /** Settings for reading messages. */
@@ -42,11 +46,21 @@ export interface Reading {
   readonly stored: (input: MessageInput, key: string) => MessageInput;
   /** True if leading instructions count as messages. */
   readonly hasNoLead?: boolean;
+  /** True if messages lose their secrets before they are stored. */
+  readonly isRedacting?: () => boolean;
 }
 
-/** The parsed element at an index; a reference is replaced by its content if that is known. */
-export function elementAt({ bytes, elements, referenced }: Elements, index: number): JsonObject {
-  const value = parsed(bytes, elements[index] as Range);
+/** The element at an index, parsed; one that only names what the provider keeps, as it was said. */
+export function elementAt(body: Elements, index: number): JsonObject {
+  return elementOf(parsed(body.bytes, body.elements[index] as Range), body, index);
+}
+
+/** The element that a value is. Throws `BodyError` for a value that is none. */
+export function elementOf(
+  value: unknown,
+  { referenced }: Pick<CutBody, "referenced">,
+  index: number,
+): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     const element = value as JsonObject;
     if (element.type !== "item_reference" || typeof element.id !== "string") return element;
@@ -84,10 +98,11 @@ export function wireMessages(
 
 /** A message with some facts changed; also works for class instances, which a spread would not copy. */
 export function changedMessage(message: WireMessage, changes: Partial<WireMessage>): WireMessage {
-  const { key, role, index, from, to, written, isLogged, isWithNext } = message;
+  const { key, role, index, from, to, written, isLogged, isWithNext, brief } = message;
   const input = () => message.input();
   return {
     ...{ key, role, index, from, to, input },
+    ...(brief && { brief }),
     ...(written && { written }),
     ...(isLogged && { isLogged }),
     ...(isWithNext && { isWithNext }),
@@ -113,8 +128,8 @@ function knownOf(message: WireMessage): KnownMessage {
 
 type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;
 
-/** A message that is parsed on demand. */
-class UnreadMessage implements WireMessage {
+/** A message that is read when it is asked for. */
+export class UnreadMessage implements WireMessage {
   readonly known: KnownMessage;
   readonly key: string;
   readonly role: Role;
@@ -162,8 +177,8 @@ function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
   return parsedLead.length;
 }
 
-/** The messages that an earlier body shares with this one, except the last, which may have grown. */
-function sameIn(
+/** Of an earlier body, what this one begins with too; the last of it may have grown since, so that is read again. */
+export function sameIn(
   { lead, messages }: WireMessages<KnownMessage>,
   cut: CutBody,
 ): Pick<WireMessages<KnownMessage>, "lead" | "messages"> | undefined {

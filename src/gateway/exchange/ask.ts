@@ -1,13 +1,15 @@
 import { POLICIES } from "../../index.ts";
 import type { Api } from "../api/api.ts";
+import { estimateBytes } from "../body/estimate-bytes.ts";
+import { LIFT_FROM_BYTES } from "../body/lift.ts";
 import { findCompactions } from "../compaction/find-compactions.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import { contextManagementKey, readContextManagement } from "../edits/context-management.ts";
 import { policyOfContextManagement } from "../edits/edits-policy.ts";
 import { managedBy } from "../edits/managed-by.ts";
-import type { Asked, Room } from "../thread/asked.ts";
+import type { Asked, FrameText, Room } from "../thread/asked.ts";
 import { isChained } from "../thread/chain.ts";
-import { leadBytes, leadOf } from "./body-facts.ts";
+import { leadBytes, leadOf, leadRanges } from "./body-facts.ts";
 import type { Destination } from "./destination.ts";
 import { FaultError } from "./fault-error.ts";
 import type { Admitted, ExchangeParts } from "./parts.ts";
@@ -51,10 +53,21 @@ export function askedOf(
       maxTokens: fields.maxTokens,
       leadBytes: leadBytes(api, said),
       toolsBytes: tools ? tools.to - tools.from : 0,
-      lead: () => leadOf(api, said),
-      tools: () => (tools ? said.cut.bytes.toString("utf8", tools.from, tools.to) : ""),
+      lead: () => leadTokens(api, said) ?? leadOf(api, said),
+      tools: () => (tools ? textOrTokens(said.cut.bytes.subarray(tools.from, tools.to)) : ""),
     },
   };
+}
+
+function textOrTokens(bytes: Buffer): FrameText {
+  return bytes.length < LIFT_FROM_BYTES ? bytes.toString("utf8") : estimateBytes(bytes);
+}
+
+/** Tokens of a system prompt that is too large to be read whole; undefined for any other. */
+function leadTokens(api: Api, said: ReadRequest["said"]): number | undefined {
+  const ranges = leadRanges(api, said);
+  if (ranges.every(({ from, to }) => to - from < LIFT_FROM_BYTES)) return undefined;
+  return ranges.reduce((sum, { from, to }) => sum + estimateBytes(said.cut.bytes.subarray(from, to)), 0);
 }
 
 function policyFor(

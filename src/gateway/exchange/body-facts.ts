@@ -1,5 +1,5 @@
 import type { Api, JsonObject } from "../api/api.ts";
-import { type CutBody, parsed, type Range } from "../body/cut.ts";
+import { type CutBody, fieldValue, type Range } from "../body/cut.ts";
 import { elementAt, type WireMessages } from "../body/wire-message.ts";
 import { type Shape, shapeOf } from "../identity/shape.ts";
 import { isSameField, leadText } from "./request-fields.ts";
@@ -34,25 +34,30 @@ export function rememberFacts(kept: CutBody, facts: BodyFacts): void {
   known.set(kept, facts);
 }
 
-/** The whole system prompt: fields, and leading instruction elements. */
-export function leadOf({ leadFields }: Api, { cut, lead }: WireMessages): string {
-  const fields = leadFields.flatMap((name) => {
-    const range = cut.fields.get(name);
-    return range ? [leadText(parsed(cut.bytes, range))] : [];
-  });
-  const elements = Array.from({ length: lead }, (_, index) => leadText(elementAt(cut, index)));
+/** The whole system prompt: fields, and elements before anything is said. */
+export function leadOf({ leadFields }: Api, { cut, lead, leadElements }: WireMessages): string {
+  const fields = leadFields.flatMap((name) =>
+    cut.fields.has(name) ? [leadText(fieldValue(cut, name))] : [],
+  );
+  const elements = Array.from({ length: lead }, (_, index) =>
+    leadText(leadElements?.[index] ?? elementAt(cut, index)),
+  );
   return [...fields, ...elements].join("\n");
 }
 
 /** Bytes of the system prompt. */
-export function leadBytes({ leadFields }: Api, { cut, lead }: WireMessages): number {
-  const ranges = [...leadFields.map((name) => cut.fields.get(name)), ...cut.elements.slice(0, lead)];
-  return ranges.reduce((sum, range) => sum + (range ? range.to - range.from : 0), 0);
+export function leadBytes(api: Api, said: WireMessages): number {
+  return leadRanges(api, said).reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
-function toolNamesOf({ bytes, fields }: CutBody): readonly string[] {
-  const range: Range | undefined = fields.get("tools") ?? fields.get("functions");
-  const tools = range ? parsed(bytes, range) : [];
+/** Where the system prompt stands. */
+export function leadRanges({ leadFields }: Api, { cut, lead }: WireMessages): readonly Range[] {
+  const fields = leadFields.flatMap((name) => cut.fields.get(name) ?? []);
+  return [...fields, ...cut.elements.slice(0, lead)];
+}
+
+function toolNamesOf(cut: CutBody): readonly string[] {
+  const tools = fieldValue(cut, "tools") ?? fieldValue(cut, "functions");
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((tool: JsonObject | null) => {
     const { name, type, function: inner } = tool ?? {};

@@ -1,4 +1,4 @@
-import { estimateText } from "../../index.ts";
+import { estimateBytes } from "../body/estimate-bytes.ts";
 import { lengthOf } from "../body/splice.ts";
 import { readWhole } from "../upstream/read-whole.ts";
 import { sendWhole } from "./answer.ts";
@@ -35,8 +35,8 @@ export async function countTokens(
   const most = isEdited ? threshold : Number.POSITIVE_INFINITY;
   trace.ending = "complete";
   if (CANNOT.has(answered.status)) {
-    const words = (counted ? Buffer.concat(sent) : body).toString("utf8");
-    const text = JSON.stringify({ input_tokens: Math.min(most, Math.ceil(estimateText(words))) });
+    const bytes = counted ? Buffer.concat(sent) : body;
+    const text = JSON.stringify({ input_tokens: Math.min(most, Math.ceil(estimateBytes(bytes))) });
     trace.status = 200;
     response.writeHead(200, { "content-type": "application/json", "content-length": text.length }).end(text);
     return;

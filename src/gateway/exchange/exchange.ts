@@ -32,7 +32,7 @@ import { traceCall, traceReply } from "./trace-call.ts";
 export async function exchange(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const api = apiOf(admitted.route.api);
   const { principal, trace } = admitted;
-  const read = readUnlessOdd(api, admitted, parts);
+  const read = await readUnlessOdd(api, admitted, parts);
   if (!read) return passAsItCame(admitted, parts);
   const { fields, facts } = read;
   trace.isStreamed = fields.isStreamed;
@@ -101,14 +101,14 @@ async function beginCall(
   }
 }
 
-/** Reads a request; undefined for one that only the provider can judge. */
-function readUnlessOdd(
+/** What a request says; undefined for one that is the provider's alone to judge. */
+async function readUnlessOdd(
   api: Api,
   { body, principal }: Admitted,
   parts: ExchangeParts,
-): ReadRequest | undefined {
+): Promise<ReadRequest | undefined> {
   try {
-    return readRequest(api, body, principal.id, parts);
+    return await readRequest(api, body, principal.id, parts);
   } catch (error) {
     if (error instanceof OddBodyError) return undefined;
     throw error;

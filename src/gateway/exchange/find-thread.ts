@@ -59,7 +59,7 @@ export async function findThread(
     keys: messages.map(({ key }) => key),
     firstKey: explicit ? (messages[0]?.key ?? "") : firstKeyOf(said),
     roles: messages.map(({ role }) => role),
-    opening: () => messages.slice(0, TOLD).map((message) => message.input()),
+    opening: () => messages.slice(0, TOLD).map(briefOf),
     facts: {
       lead: facts.lead,
       toolNames: facts.toolNames,
@@ -98,11 +98,15 @@ function told(messages: readonly WireMessage[]): readonly MessageInput[] {
   if (messages.at(-1)?.role === "tool") return messages.map(({ role }) => UNTOLD[role]);
   return messages.map((message, index) => {
     const isEnd = index < TOLD || index >= messages.length - TOLD;
-    return isEnd ? message.input() : UNTOLD[message.role];
+    return isEnd ? briefOf(message) : UNTOLD[message.role];
   });
 }
 
-/** Placeholder messages: role only. */
+function briefOf(message: WireMessage): MessageInput {
+  return message.brief ? message.brief() : message.input();
+}
+
+/** Messages of which only it is said who spoke. */
 const UNTOLD: Readonly<Record<Role, MessageInput>> = {
   system: { role: "system" },
   user: { role: "user" },

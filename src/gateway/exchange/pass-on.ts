@@ -1,4 +1,6 @@
-import { BodyError, cutBody } from "../body/cut.ts";
+import { BodyError, cutBody, oddFieldSteps, parsed } from "../body/cut.ts";
+import { LIFT_FROM_BYTES } from "../body/lift.ts";
+import { Turns } from "../body/turns.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { countTokens } from "./count-tokens.ts";
 import { destinationOf } from "./destination.ts";
@@ -14,7 +16,7 @@ export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<
   const { route, body } = admitted;
   if (route.type === "models") return listModels(admitted, parts);
   if (route.type === "api") {
-    const destination = destinationOf(route.api, modelIn(body), parts, admitted);
+    const destination = destinationOf(route.api, await modelIn(body), parts, admitted);
     await checkReferences(admitted, parts, destination.upstream);
     return countTokens(admitted, parts, destination);
   }
@@ -24,7 +26,7 @@ export async function passOn(admitted: Admitted, parts: ExchangeParts): Promise<
 /** Forwards a request unchanged, except for the model's name. */
 export async function passAsItCame(admitted: Admitted, parts: ExchangeParts): Promise<void> {
   const { route, body } = admitted;
-  const clientModel = modelIn(body);
+  const clientModel = await modelIn(body);
   const chosen = chooseUpstream(parts.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
   const { upstream, model = clientModel } = chosen;
@@ -46,9 +48,16 @@ function withModel(body: Buffer, model: string | undefined): readonly Uint8Array
   }
 }
 
-function modelIn(body: Buffer): string | undefined {
+/** The model that a body names; of a large one only that field is read. */
+async function modelIn(body: Buffer): Promise<string | undefined> {
   if (body.length === 0) return undefined;
   try {
+    if (body.length >= LIFT_FROM_BYTES) {
+      const { fields, bytes } = await new Turns().finish(oddFieldSteps(body));
+      const range = fields.get("model");
+      const name = range && range.to - range.from < LIFT_FROM_BYTES ? parsed(bytes, range) : undefined;
+      return typeof name === "string" ? name : undefined;
+    }
     const { model } = JSON.parse(body.toString("utf8"));
     return typeof model === "string" ? model : undefined;
   } catch {

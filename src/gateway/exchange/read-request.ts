@@ -1,6 +1,10 @@
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
-import { BodyError, type CutBody, cutBody, OddBodyError, parsed } from "../body/cut.ts";
+import { BodyError, type CutBody, cutSteps, OddBodyError, parsed, type Range } from "../body/cut.ts";
+import { LIFT_FROM_BYTES, lift } from "../body/lift.ts";
+import { liftedMessage } from "../body/lifted-message.ts";
+import { liftedFields, readInTurns } from "../body/read-in-turns.ts";
+import { Turns } from "../body/turns.ts";
 import { type KnownMessage, type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import { isChained } from "../thread/chain.ts";
@@ -16,29 +20,37 @@ export interface ReadRequest {
   readonly facts: BodyFacts;
 }
 
-/** Reads a body. Throws `FaultError` if it is not valid for the API, `OddBodyError` if only the provider can tell. */
-export function readRequest(
+/** Reads a body. Throws `FaultError` if it is not what the API takes, `OddBodyError` if only the provider can tell. */
+export async function readRequest(
   api: Api,
   body: Buffer,
   principal: string,
-  { bodies, items, stored }: Pick<ExchangeParts, "bodies" | "items" | "stored">,
-): ReadRequest {
-  const reading = { api, stored };
+  { bodies, items, stored, config }: Pick<ExchangeParts, "bodies" | "items" | "stored" | "config">,
+): Promise<ReadRequest> {
+  const reading = { api, stored, isRedacting: () => config().redact };
+  const turns = new Turns();
   const who = `${principal} ${api.name}`;
   let earlier: WireMessages<KnownMessage> | undefined;
   try {
-    const plain = cutBody(body, api.messagesField, (bytes, from) => {
-      earlier = bodies.find(who, bytes, from);
-      return earlier?.cut;
-    });
-    const cut: CutBody = { ...plain, referenced: (id) => items.find(principal, id) };
+    const plain = await turns.finish(
+      cutSteps(body, api.messagesField, (bytes, from) => {
+        earlier = bodies.find(who, bytes, from);
+        return earlier?.cut;
+      }),
+    );
+    const largeFields = await readLargeFields(api, plain, turns);
+    const cut: CutBody = { ...plain, largeFields, referenced: (id) => items.find(principal, id) };
     const fields = requestFields(api, cut);
     // In the middle of a conversation, instructions are ordinary messages.
     const isMore = isChained(api, fields.all);
-    const said =
-      cut.listFrom === undefined
-        ? plainInput(reading, cut)
-        : wireMessages({ ...reading, hasNoLead: isMore }, cut, isMore ? undefined : earlier);
+    const own = { ...reading, hasNoLead: isMore };
+    const before = isMore ? undefined : earlier;
+    const isLarge = body.length >= LIFT_FROM_BYTES;
+    if (cut.listFrom === undefined) {
+      const said = await plainInput(reading, cut, turns);
+      return { said, fields, facts: bodyFacts(api, said) };
+    }
+    const said = isLarge ? await readInTurns(own, cut, turns, before) : wireMessages(own, cut, before);
     return { said, fields, facts: bodyFacts(api, said) };
   } catch (error) {
     if (!(error instanceof BodyError) || isOdd(error, body)) throw error;
@@ -47,9 +59,38 @@ export function readRequest(
   }
 }
 
-/** True for an odd body that is nevertheless valid JSON. */
+/** Reads fields of text that are large, without their large values. */
+async function readLargeFields(
+  { leadFields }: Api,
+  { bytes, fields }: CutBody,
+  turns: Turns,
+): Promise<ReadonlyMap<string, unknown>> {
+  const read = new Map<string, unknown>();
+  for (const name of [...leadFields, "tools", "functions"]) {
+    const range = fields.get(name);
+    if (range && isLargeRange(range)) read.set(name, await readLargeField(bytes, range, turns));
+  }
+  return read;
+}
+
+/** What a large field says; nothing of one that is large in small values alone. */
+async function readLargeField(bytes: Buffer, range: Range, turns: Turns): Promise<unknown> {
+  try {
+    return (await lift(bytes, range, turns, Number.POSITIVE_INFINITY)).value;
+  } catch (error) {
+    if (error instanceof OddBodyError) return undefined;
+    throw error;
+  }
+}
+
+function isLargeRange({ from, to }: Range): boolean {
+  return to - from >= LIFT_FROM_BYTES;
+}
+
+/** True for an odd body that is JSON for all that; of a large one only the provider can tell. */
 function isOdd(error: BodyError, body: Buffer): boolean {
   if (!(error instanceof OddBodyError)) return false;
+  if (body.length >= LIFT_FROM_BYTES) return true;
   try {
     JSON.parse(body.toString("utf8"));
     return true;
@@ -58,16 +99,19 @@ function isOdd(error: BodyError, body: Buffer): boolean {
   }
 }
 
-/** Reads a body without a list: the Responses API also accepts plain text. */
-function plainInput({ api, stored }: Reading, cut: CutBody): WireMessages {
-  const range = cut.fields.get(api.messagesField);
-  const text = range && parsed(cut.bytes, range);
+/** A body without a list: Responses take a plain text, too. */
+async function plainInput(reading: Reading, cut: CutBody, turns: Turns): Promise<WireMessages> {
+  const range = cut.fields.get(reading.api.messagesField);
+  const lifted = range && isLargeRange(range) ? await lift(cut.bytes, range, turns) : undefined;
+  const text = lifted ? lifted.value : range && parsed(cut.bytes, range);
   if (typeof text !== "string") return { cut, lead: 0, messages: [] };
+  const place = { role: "user", index: 0, from: 0, to: 0 } as const;
   const input: MessageInput = { role: "user", text };
+  if (lifted && lifted.values.size > 0) {
+    const source = { body: cut.bytes, values: lifted.values, format: reading.api.name, turns };
+    const fields = liftedFields(reading, await liftedMessage(input, source));
+    return { cut, lead: 0, messages: [{ ...place, ...fields }] };
+  }
   const key = canonicalKey(input);
-  return {
-    cut,
-    lead: 0,
-    messages: [{ input: () => stored(input, key), key, role: "user", index: 0, from: 0, to: 0 }],
-  };
+  return { cut, lead: 0, messages: [{ ...place, input: () => reading.stored(input, key), key }] };
 }

@@ -94,7 +94,7 @@ function addParts(
     else addOther(others, part, largeBytes);
   }
   if (texts.length > 0) pieces.push("text", texts.length === 1 ? (texts[0] as string) : texts.join("\n"));
-  pieces.push(...others);
+  for (const other of others) pieces.push(other);
 }
 
 function addOther(pieces: Piece[], part: Exclude<AnyPart, { type: "text" }>, largeBytes: number): void {

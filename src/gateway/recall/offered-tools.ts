@@ -3,7 +3,7 @@ import type { ApiName } from "../api/api.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { ReadRequest } from "../exchange/read-request.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import type { Asked } from "../thread/asked.ts";
+import { type Asked, joinedText } from "../thread/asked.ts";
 import { mayOffer } from "./may-offer.ts";
 import { recallSettings } from "./settings.ts";
 import { toolsFor } from "./tools.ts";
@@ -30,7 +30,7 @@ export function withOfferedTools(
     frame: {
       ...frame,
       toolsBytes: frame.toolsBytes + text.length,
-      tools: () => frame.tools() + text,
+      tools: () => joinedText(frame.tools(), text, "behind"),
       ownTools: toolsFor(api.name),
     },
   };

@@ -1,4 +1,4 @@
-import type { Fitted, Policy } from "../../index.ts";
+import { estimateText, type Fitted, type Policy } from "../../index.ts";
 import type { Api, JsonObject } from "../api/api.ts";
 import type { WireMessages } from "../body/wire-message.ts";
 import type { FoundCompactions } from "../compaction/find-compactions.ts";
@@ -15,13 +15,22 @@ export interface Frame {
   /** Sizes of the system prompt and the tools; their text is read only if the sizes have changed much. */
   readonly leadBytes: number;
   readonly toolsBytes: number;
-  readonly lead: () => string;
-  readonly tools: () => string;
-  /** The gateway's tools sent with the request; they are included in `tools`. */
+  readonly lead: () => FrameText;
+  readonly tools: () => FrameText;
+  /** Tools of ours that go with it; they are counted among the tools. */
   readonly ownTools?: readonly JsonObject[];
 }
 
-/** Limits of the window of a request, in tokens. */
+/** A text, or how many tokens it takes where it is too large to be handed around. */
+export type FrameText = string | number;
+
+/** The same with a text behind or before it. */
+export function joinedText(own: FrameText, text: string, place: "behind" | "before"): FrameText {
+  if (typeof own === "number") return own + estimateText(text);
+  return place === "behind" ? own + text : `${text}\n${own}`;
+}
+
+/** Limits of the window of a request. */
 export interface Room {
   /** Maximum tokens that the upstream accepts. */
   readonly window: number;

@@ -6,7 +6,7 @@ import {
   type SessionWindow,
   type Usage,
 } from "../../index.ts";
-import type { Asked } from "./asked.ts";
+import { type Asked, joinedText } from "./asked.ts";
 import { isLogWhole, isPreviousMissing } from "./chain.ts";
 import type { Thread } from "./thread.ts";
 import type { TakenWindow } from "./window-set.ts";
@@ -58,7 +58,7 @@ function withLead(asked: Asked, lead: readonly MessageInput[]): Asked {
     frame: {
       ...frame,
       leadBytes: frame.leadBytes + text.length,
-      lead: () => `${text}\n${frame.lead()}`,
+      lead: () => joinedText(frame.lead(), text, "before"),
     },
   };
 }

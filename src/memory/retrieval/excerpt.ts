@@ -25,7 +25,7 @@ function startOf(line: string, question: string): number {
   if (lower.length !== line.length || line.length <= ROOM) return 0;
   const words = question.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{Script=Han}{2}/gu) ?? [];
   const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
-  const first = Math.min(...places, line.length);
+  const first = places.reduce((least, place) => Math.min(least, place), line.length);
   if (first === line.length || first <= LEAD * 2) return 0;
   return Math.max(0, line.indexOf(" ", first - LEAD) + 1 || first);
 }

@@ -23,7 +23,7 @@ export function editsOf(
     const place = { session: "", from: next, to: next - 1 };
     if (notes.length > 0)
       edits.push({ type: "summarize", ranges: ranges.length > 0 ? ranges : [place], messages: notes });
-    else hidden.push(...ranges);
+    else for (const range of ranges) hidden.push(range);
     notes = [];
   };
   for (const slot of window) {

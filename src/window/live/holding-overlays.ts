@@ -24,7 +24,7 @@ export async function holdingOverlays(
     const stored = place === undefined ? undefined : await entries.get(session, seq);
     if (place === undefined || stored?.kind !== "overlay") continue;
     const entry = toEntry(session, stored);
-    if (entry.kind === "overlay") named.push(...inEffect.addLasting({ place, entry }));
+    if (entry.kind === "overlay") for (const one of inEffect.addLasting({ place, entry })) named.push(one);
   }
   return inEffect;
 }

@@ -15,7 +15,8 @@ export function lastingToName(overlays: readonly HoldingOverlay[], places: LineP
       edit.isLasting ? (placedEdit(edit, entry.session, places) ?? []) : [],
     );
     const isCovered = lasting.every((edit) => isWithin(edit, covered));
-    if (entry.edit.type === "summarize" && entry.edit.isWhole) covered.push(...hiddenBy(lasting));
+    if (entry.edit.type === "summarize" && entry.edit.isWhole)
+      for (const hidden of hiddenBy(lasting)) covered.push(hidden);
     return lasting.length === 0 || isCovered ? [] : [{ session: entry.session, seq: entry.seq }];
   });
 }

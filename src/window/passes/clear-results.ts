@@ -50,9 +50,9 @@ export function clearResults(options: ClearOptions = {}): Pass {
       const made = isFree(answer.slot) ? [...clearedResult(slots, answer, context)] : [];
       if (to && isMeant(clearInputs, answer) && !inputs.has(to) && isFree(to.slot)) {
         inputs.add(to);
-        made.push(...clearedInput(slots, to, context));
+        for (const cleared of clearedInput(slots, to, context)) made.push(cleared);
       }
-      proposals.push(...made);
+      for (const proposal of made) proposals.push(proposal);
       freed += made.reduce((total, { freedTokens }) => total + freedTokens, 0);
     }
     return countFreed(freed) < clearAtLeast ? [] : proposals;

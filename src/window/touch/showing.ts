@@ -32,7 +32,7 @@ export function showingsOf(slots: readonly Slot[], answers: readonly Answer[]): 
       if (content.type === "tool-result") {
         // Answers are in the order of their results in the window.
         const answer = answers[next++];
-        if (answer && !isNote) showings.push(...shownByResult(answer));
+        if (answer && !isNote) for (const shown of shownByResult(answer)) showings.push(shown);
       } else if (content.type === "text" && message.role === "user" && !isNote) {
         for (const shown of shownInText(content, message.parts[part - 1]))
           showings.push({ ...shown, slot, part });

@@ -2,17 +2,19 @@ import { describe, expect, it } from "vitest";
 import type { ApiName } from "../../../src/gateway/api/api.ts";
 import { apiOf } from "../../../src/gateway/api/apis.ts";
 import { RecentBodies } from "../../../src/gateway/body/recent-bodies.ts";
+import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { readRequest } from "../../../src/gateway/exchange/read-request.ts";
 import { ReferencedItems } from "../../../src/gateway/exchange/referenced-items.ts";
 import { mayOffer } from "../../../src/gateway/recall/may-offer.ts";
 import { RECALL } from "../../../src/gateway/recall/tools.ts";
 import { readTool, requestOf, userSays } from "./talk.ts";
 
-function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): boolean {
+async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): Promise<boolean> {
   const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
   const stored = <T>(message: T) => message;
-  const parts = { bodies: new RecentBodies(() => 1_000), items: new ReferencedItems(), stored };
-  return mayOffer(readRequest(apiOf(api), body, "somebody", parts));
+  const config = () => ({ redact: false }) as GatewayConfig;
+  const parts = { bodies: new RecentBodies(() => 1_000), items: new ReferencedItems(), stored, config };
+  return mayOffer(await readRequest(apiOf(api), body, "somebody", parts));
 }
 
 describe("tools of ours", () => {
@@ -26,8 +28,8 @@ describe("tools of ours", () => {
       { tool_choice: "auto", text: { format: { type: "text" }, verbosity: "low" }, tools: [] },
     ],
     ["openai-responses", { background: false, conversation: null }],
-  ] as const)("are offered to %s with %j", (api, rest) => {
-    expect(offers(api, rest)).toBe(true);
+  ] as const)("are offered to %s with %j", async (api, rest) => {
+    expect(await offers(api, rest)).toBe(true);
   });
 
   it.each([
@@ -43,12 +45,12 @@ describe("tools of ours", () => {
     ["openai-responses", { tool_choice: { type: "allowed_tools", tools: [] } }],
     ["openai-responses", { background: true }],
     ["openai-responses", { conversation: "conv_1" }],
-  ] as const)("are not offered to %s with %j", (api, rest) => {
-    expect(offers(api, rest)).toBe(false);
+  ] as const)("are not offered to %s with %j", async (api, rest) => {
+    expect(await offers(api, rest)).toBe(false);
   });
 
-  it("are not offered to a model that goes on with words of the client", () => {
-    expect(offers("anthropic", {}, [userSays("Hello."), { role: "assistant", content: "It is" }])).toBe(
+  it("are not offered to a model that goes on with words of the client", async () => {
+    expect(await offers("anthropic", {}, [userSays("Hello."), { role: "assistant", content: "It is" }])).toBe(
       false,
     );
   });

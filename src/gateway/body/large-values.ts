@@ -1,0 +1,173 @@
+import { BodyError, OddBodyError, type Range } from "./cut.ts";
+import type { Steps } from "./turns.ts";
+
+/** A value that is too large to be made a value of the program: a string with its quotes, or an object or a list. */
+export interface LargeValue extends Range {
+  readonly isText: boolean;
+}
+
+/** Which values count as large. */
+export interface LargeOptions {
+  /** Strings longer than this, and containers with more than this beside large values inside them. */
+  readonly minBytes: number;
+  /** True for containers that may be one; `depth` is 1 for a field of the value that is searched. */
+  readonly mayLift: (name: string | undefined, depth: number) => boolean;
+}
+
+const STEP_BYTES = 512 * 1_024;
+/** Longer numbers are read differently by everyone. */
+const MAX_NUMBER_BYTES = 1_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const U = 0x75;
+
+/** What may come next. */
+const VALUE = 0;
+const VALUE_OR_END = 1;
+const NAME = 2;
+const NAME_OR_END = 3;
+const AFTER_NAME = 4;
+const AFTER_VALUE = 5;
+
+interface Container {
+  readonly from: number;
+  readonly isObject: boolean;
+  readonly mayLift: boolean;
+  /** Large values that were found before it, and the bytes of these. */
+  readonly foundBefore: number;
+  readonly savedBefore: number;
+}
+
+/**
+ * Finds the large values inside a JSON value, outermost first, without making anything of it, and checks that it is JSON:
+ * throws `BodyError` if not. Pauses after each half megabyte.
+ */
+export function* findLargeValues(
+  bytes: Buffer,
+  { from, to }: Range,
+  { minBytes, mayLift }: LargeOptions,
+): Steps<readonly LargeValue[]> {
+  const found: LargeValue[] = [];
+  const open: Container[] = [];
+  let saved = 0;
+  let name: string | undefined;
+  let expected = VALUE;
+  let at = from;
+  let pauseAt = from + STEP_BYTES;
+  const fail = (): BodyError => new BodyError(`byte ${at} is out of place`);
+  for (;;) {
+    if (at >= pauseAt) {
+      pauseAt = at + STEP_BYTES;
+      yield;
+    }
+    if (at >= to) break;
+    const byte = bytes[at] as number;
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+      at++;
+      continue;
+    }
+    if (expected === AFTER_VALUE && open.length === 0) throw fail();
+    if (byte === QUOTE) {
+      if (expected === AFTER_NAME || expected === AFTER_VALUE) throw fail();
+      const start = at++;
+      for (;;) {
+        const inner = bytes[at++];
+        if (inner === QUOTE) break;
+        if (inner === BACKSLASH) at = afterEscape(bytes, at);
+        else if (inner === undefined || inner < 0x20 || at > to) throw fail();
+        if (at >= pauseAt) {
+          pauseAt = at + STEP_BYTES;
+          yield;
+        }
+      }
+      if (expected === NAME || expected === NAME_OR_END) {
+        name = at - start > 34 ? "" : bytes.toString("latin1", start + 1, at - 1);
+        expected = AFTER_NAME;
+      } else {
+        if (at - start > minBytes) {
+          found.push({ from: start, to: at, isText: true });
+          saved += at - start;
+        }
+        expected = AFTER_VALUE;
+      }
+      continue;
+    }
+    if (byte === COLON && expected === AFTER_NAME) expected = VALUE;
+    else if (byte === COMMA && expected === AFTER_VALUE) expected = open.at(-1)?.isObject ? NAME : VALUE;
+    else if ((byte === OPEN_OBJECT || byte === OPEN_LIST) && expected <= VALUE_OR_END) {
+      const isObject = byte === OPEN_OBJECT;
+      const own = open.at(-1)?.isObject ? name : undefined;
+      const isLifted = open.length > 0 && mayLift(own, open.length);
+      open.push({ from: at, isObject, mayLift: isLifted, foundBefore: found.length, savedBefore: saved });
+      expected = isObject ? NAME_OR_END : VALUE_OR_END;
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      const { isObject, from: start, mayLift: isLifted, foundBefore, savedBefore } = open.pop() ?? NOT_OPEN;
+      const mayEnd = expected === AFTER_VALUE || expected === (isObject ? NAME_OR_END : VALUE_OR_END);
+      if (start < 0 || !mayEnd || isObject !== (byte === CLOSE_OBJECT)) throw fail();
+      const size = at + 1 - start;
+      if (isLifted && size - (saved - savedBefore) > minBytes) {
+        found.length = foundBefore;
+        found.push({ from: start, to: at + 1, isText: false });
+        saved = savedBefore + size;
+      }
+      expected = AFTER_VALUE;
+    } else if (expected <= VALUE_OR_END) {
+      at = afterWord(bytes, at, to);
+      expected = AFTER_VALUE;
+      continue;
+    } else throw fail();
+    at++;
+  }
+  if (expected !== AFTER_VALUE || open.length > 0) throw new BodyError("it ends before it is whole");
+  return found;
+}
+
+const NOT_OPEN: Container = { from: -1, isObject: false, mayLift: false, foundBefore: 0, savedBefore: 0 };
+const ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
+
+/** Where an escape ends whose backslash stands before `at`. */
+function afterEscape(bytes: Buffer, at: number): number {
+  const byte = bytes[at];
+  if (byte === U) {
+    for (let digit = 1; digit <= 4; digit++)
+      if (!isHex(bytes[at + digit])) throw new BodyError(`byte ${at} is no escape`);
+    return at + 5;
+  }
+  if (byte === undefined || !ESCAPES.has(byte)) throw new BodyError(`byte ${at} is no escape`);
+  return at + 1;
+}
+
+function isHex(byte = 0): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
+const WORD = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+
+/** Where a number, true, false or null ends. */
+function afterWord(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  // Most are short whole numbers.
+  if ((bytes[at] as number) > 0x30) while (at < to && isDigit(bytes[at])) at++;
+  if (at > from && isEnd(bytes[at], at, to) && at - from <= MAX_NUMBER_BYTES) return at;
+  while (!isEnd(bytes[at], at, to)) at++;
+  if (at - from > MAX_NUMBER_BYTES)
+    throw new OddBodyError(`a number has more than ${MAX_NUMBER_BYTES} digits`);
+  if (WORD.test(bytes.toString("latin1", from, at))) return at;
+  throw new BodyError(`between bytes ${from} and ${at} it is no JSON`);
+}
+
+function isEnd(byte: number | undefined, at: number, to: number): boolean {
+  if (at >= to || byte === undefined) return true;
+  return byte <= 0x20 || byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST;
+}

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import { OddBodyError, parsed, type Range } from "./cut.ts";
+import { rawSlices, textSlices } from "./json-text.ts";
+import { findLargeValues, type LargeOptions, type LargeValue } from "./large-values.ts";
+import type { Turns } from "./turns.ts";
+
+/** A large value that stayed in the body, and the short text that stands in its place. */
+export interface LiftedValue extends LargeValue {
+  readonly placeholder: string;
+  /** SHA-256 of what a text says, or of a container's bytes. */
+  readonly digest: string;
+  /** Bytes of that. */
+  readonly sizeBytes: number;
+}
+
+/** A value of a body whose large values stayed there. */
+export interface Lifted {
+  readonly value: unknown;
+  /** By their mark. */
+  readonly values: ReadonlyMap<string, LiftedValue>;
+}
+
+/** Elements up to this size are read whole. The rule looks at an element alone: a message is read alike in every request. */
+export const LIFT_FROM_BYTES = 1_024 * 1_024;
+/** What the log moves into a blob of its own. */
+const LARGE_BYTES = 64 * 1_024;
+/** An element that keeps more than this does not fit into an entry, so smaller values leave it, too. */
+const MAX_REST_BYTES = 3_500_000;
+const SMALLER_BYTES = 1_024;
+const MAX_SMALLER = 1_000;
+/** Characters of a text that its placeholder begins with. */
+const HEAD_LENGTH = 1_024;
+/** Made of base64's own letters, and of no use to whoever forges one: only marks of the same element are looked up. */
+const MARKER = "longhaulLifted";
+/** Matches the mark in a placeholder. */
+export const MARK = /longhaulLifted[tj][0-9a-f]{64}/g;
+
+/** Containers that are kept as one value by everyone: what a tool is called with. */
+const ARGUMENTS = new Set(["input", "arguments", "action"]);
+
+/** Tells whether a text may hold a placeholder. */
+export function hasMark(text: string): boolean {
+  return text.includes(MARKER);
+}
+
+/**
+ * Reads a value of a body but for its large values, of which there are at most `mostSmaller` where smaller ones have to leave,
+ * too. Throws `BodyError` if it is no JSON, `OddBodyError` if too much of it would be left.
+ */
+export async function lift(
+  bytes: Buffer,
+  range: Range,
+  turns: Turns,
+  mostSmaller = MAX_SMALLER,
+): Promise<Lifted> {
+  for (const options of MANNERS) {
+    const found = await turns.finish(findLargeValues(bytes, range, options));
+    const isMany = options !== USUAL && options !== WHOLE_FIELDS && found.length > mostSmaller;
+    if (isMany || restOf(range, found) > MAX_REST_BYTES) continue;
+    const values: LiftedValue[] = [];
+    for (const value of found) {
+      const lifted = await liftedValue(bytes, value, turns);
+      // Escapes can make a text much shorter than its bytes.
+      if (!value.isText || lifted.sizeBytes > options.minBytes) values.push(lifted);
+    }
+    if (restOf(range, values) > 2 * MAX_REST_BYTES) continue;
+    return withPlaceholders(bytes, range, values);
+  }
+  throw new OddBodyError("a message has more than can be kept of one");
+}
+
+const USUAL: LargeOptions = {
+  minBytes: LARGE_BYTES,
+  mayLift: (name) => name !== undefined && ARGUMENTS.has(name),
+};
+const SMALLER: LargeOptions = { ...USUAL, minBytes: SMALLER_BYTES };
+const WHOLE_FIELDS: LargeOptions = { minBytes: LARGE_BYTES, mayLift: (_, depth) => depth === 1 };
+/** One after the other, until what is left is small enough. */
+const MANNERS: readonly LargeOptions[] = [USUAL, SMALLER, WHOLE_FIELDS];
+
+function restOf({ from, to }: Range, found: readonly Range[]): number {
+  return found.reduce((rest, value) => rest - (value.to - value.from), to - from);
+}
+
+async function liftedValue(bytes: Buffer, value: LargeValue, turns: Turns): Promise<LiftedValue> {
+  const hash = createHash("sha256");
+  if (!value.isText) {
+    for (const slice of rawSlices(bytes, value)) {
+      hash.update(slice);
+      await turns.rest();
+    }
+    const digest = hash.digest("hex");
+    return { ...value, digest, sizeBytes: value.to - value.from, placeholder: `${MARKER}j${digest}` };
+  }
+  let head = "";
+  let length = 0;
+  let sizeBytes = 0;
+  let isBase64 = true;
+  let isEnded = false;
+  for (const slice of textSlices(bytes, value)) {
+    if (length === 0) head = slice.text.slice(0, HEAD_LENGTH);
+    // Signs of its end may stand at the end alone.
+    isBase64 &&= !isEnded && BASE64.test(length === 0 ? slice.text.slice(HEAD_LENGTH) : slice.text);
+    isEnded = slice.text.endsWith("=");
+    length += slice.text.length;
+    sizeBytes += slice.bytes.length;
+    hash.update(slice.bytes);
+    await turns.rest();
+  }
+  const digest = hash.digest("hex");
+  const mark = `${head}${MARKER}t${digest}`;
+  // Readers of base64 look at the letters of a text and at its length.
+  const placeholder = isBase64
+    ? mark + "A".repeat((4 + (length % 4) - (mark.length % 4)) % 4)
+    : `${mark}\u0001`;
+  return { ...value, digest, sizeBytes, placeholder };
+}
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+function withPlaceholders(bytes: Buffer, range: Range, lifted: readonly LiftedValue[]): Lifted {
+  const pieces: Uint8Array[] = [];
+  const values = new Map<string, LiftedValue>();
+  let at = range.from;
+  for (const value of lifted) {
+    pieces.push(bytes.subarray(at, value.from), Buffer.from(JSON.stringify(value.placeholder)));
+    values.set(`${MARKER}${value.isText ? "t" : "j"}${value.digest}`, value);
+    at = value.to;
+  }
+  pieces.push(bytes.subarray(at, range.to));
+  const whole = Buffer.concat(pieces);
+  return { value: parsed(whole, { from: 0, to: whole.length }), values };
+}

@@ -1,0 +1,140 @@
+import type { MessageInput } from "../../index.ts";
+import type { Api, JsonObject, SaidMessage } from "../api/api.ts";
+import { canonicalKey } from "../identity/canonical-key.ts";
+import type { CutBody, Range } from "./cut.ts";
+import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
+import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
+import { withRedactedBlobs } from "./redacted-blobs.ts";
+import type { Turns } from "./turns.ts";
+import {
+  elementAt,
+  elementOf,
+  type KnownMessage,
+  type Reading,
+  sameIn,
+  UnreadMessage,
+  type WireMessage,
+  type WireMessages,
+} from "./wire-message.ts";
+
+/** Elements that are read before what they say is looked at, and their bytes. */
+const RUN_ELEMENTS = 256;
+const RUN_BYTES = 1_024 * 1_024;
+
+interface Element {
+  readonly value: JsonObject;
+  readonly lifted: Lifted | undefined;
+}
+
+/**
+ * What a large body says, as `wireMessages` reads it, a few elements at a time: nothing of what was read is kept but the keys
+ * of messages, and values that are large even by themselves stay in the body.
+ */
+export async function readInTurns(
+  reading: Reading,
+  cut: CutBody,
+  turns: Turns,
+  earlier?: WireMessages<KnownMessage>,
+): Promise<WireMessages> {
+  const { api } = reading;
+  const known = earlier && earlier.cut === cut.like ? sameIn(earlier, cut) : undefined;
+  const messages: WireMessage[] = [];
+  for (const message of known?.messages ?? []) messages.push(new UnreadMessage(reading, cut, message));
+  let lead = known?.lead ?? 0;
+  const leadElements: JsonObject[] = [];
+  let isLeading = !known && !reading.hasNoLead;
+  let at = messages.at(-1)?.to ?? lead;
+  let run: Element[] = [];
+  /** How much is read next: as much again where a message goes on behind all that was read. */
+  let more = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
+  const end = cut.elements.length;
+  while (at < end) {
+    for (let { elements, bytes } = more; elements > 0 && bytes > 0 && at + run.length < end; elements--) {
+      const { from, to } = cut.elements[at + run.length] as Range;
+      run.push(await elementIn(cut, at + run.length, turns));
+      bytes -= to - from;
+      await turns.rest();
+    }
+    if (isLeading) {
+      const own = run.findIndex(({ value }) => !api.isLead(value));
+      lead += own < 0 ? run.length : own;
+      isLeading = own < 0;
+      for (const { value } of run.splice(0, lead - at)) leadElements.push(value);
+      at = lead;
+      if (isLeading) continue;
+    }
+    const isLast = at + run.length >= end;
+    const said = decoded(api, run, isLast);
+    // One message that may go on behind the run: it is read with more of what follows.
+    if (said.next === 0 && !isLast) {
+      more = { elements: 2 * more.elements, bytes: 2 * more.bytes };
+      continue;
+    }
+    for (const one of said.messages)
+      messages.push(await messageOf(reading, cut, { ...one, run, at, index: messages.length }, turns));
+    run = run.slice(said.next);
+    at += said.next;
+    more = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
+  }
+  return { cut, lead, messages, ...(leadElements.length > 0 && { leadElements }) };
+}
+
+/** What a run says, and where the next one begins: with the last message, since that may go on. */
+function decoded(
+  api: Api,
+  run: readonly Element[],
+  isLast: boolean,
+): { readonly messages: readonly SaidMessage[]; readonly next: number } {
+  const said = api.decode(run.map(({ value }) => value));
+  if (isLast) return { messages: said, next: run.length };
+  const last = said.at(-1);
+  return last ? { messages: said.slice(0, -1), next: last.from } : { messages: [], next: run.length };
+}
+
+async function elementIn(cut: CutBody, index: number, turns: Turns): Promise<Element> {
+  const range = cut.elements[index] as Range;
+  if (range.to - range.from < LIFT_FROM_BYTES) return { value: elementAt(cut, index), lifted: undefined };
+  const lifted = await lift(cut.bytes, range, turns);
+  return { value: elementOf(lifted.value, cut, index), lifted };
+}
+
+interface Decoded extends SaidMessage {
+  readonly run: readonly Element[];
+  /** The element that the run begins with. */
+  readonly at: number;
+  /** Place among the messages. */
+  readonly index: number;
+}
+
+async function messageOf(
+  reading: Reading,
+  cut: CutBody,
+  { input, from, to, run, at, index }: Decoded,
+  turns: Turns,
+): Promise<WireMessage> {
+  await turns.rest();
+  const place = { role: input.role, index, from: at + from, to: at + to };
+  const lifted = run.slice(from, to).flatMap((element) => element.lifted ?? []);
+  if (lifted.every(({ values }) => values.size === 0))
+    return new UnreadMessage(reading, cut, { ...place, key: canonicalKey(input) });
+  const values = new Map<string, LiftedValue>();
+  for (const one of lifted) for (const [mark, value] of one.values) values.set(mark, value);
+  const source = { body: cut.bytes, values, format: reading.api.name, turns };
+  return { ...place, ...liftedFields(reading, await liftedMessage(input, source)) };
+}
+
+/** What a message of large values is asked for. */
+export function liftedFields(
+  { stored, isRedacting }: Reading,
+  { key, input, brief }: LiftedMessage,
+): Pick<WireMessage, "key" | "input" | "brief"> {
+  const storedInput = (): MessageInput => {
+    if (!isRedacting?.()) return stored(input, key);
+    const clean = withRedactedBlobs(
+      input,
+      (part) => stored({ role: "user", parts: [part] }, key).parts?.[0] ?? part,
+    );
+    return stored(clean, key);
+  };
+  return { key, input: storedInput, brief: () => stored(brief, key) };
+}

@@ -1,0 +1,58 @@
+import type { BlobInput, MessageInput, PartInput } from "../../index.ts";
+
+/** A part as it is stored, without its secrets. */
+export type RedactPart = (part: PartInput) => PartInput;
+
+type Reading = () => AsyncIterable<Uint8Array>;
+
+const SLICE_BYTES = 256 * 1_024;
+/** JSON up to this size is taken apart, so that names of fields tell secrets; as values of the program, more would take much more. */
+const MAX_PARSED_BYTES = 4 * 1_024 * 1_024;
+
+/** The same message whose blobs lose their secrets on the way to the store. Each is read whole then, one after the other. */
+export function withRedactedBlobs(message: MessageInput, redact: RedactPart): MessageInput {
+  const parts = message.parts?.map((part): PartInput => {
+    if (part.type === "blob") return redactedBlob(part, redact);
+    if (part.type !== "tool-result" || typeof part.output === "string") return part;
+    const output = part.output.map((inner) => (inner.type === "blob" ? redactedBlob(inner, redact) : inner));
+    return { ...part, output };
+  });
+  return parts ? { ...message, parts } : message;
+}
+
+function redactedBlob(part: BlobInput, redact: RedactPart): BlobInput {
+  const { bytes, of } = part;
+  return bytes && of ? { ...part, bytes: () => redactedBytes(part, bytes, redact) } : part;
+}
+
+async function* redactedBytes(
+  part: BlobInput,
+  bytes: Reading,
+  redact: RedactPart,
+): AsyncGenerator<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes()) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString("utf8");
+  chunks.length = 0;
+  const clean = Buffer.from(
+    part.of === "text" ? redactedText(text, redact) : redactedJson(part, text, redact),
+  );
+  for (let at = 0; at < clean.length; at += SLICE_BYTES) yield clean.subarray(at, at + SLICE_BYTES);
+}
+
+function redactedText(text: string, redact: RedactPart): string {
+  const part = redact({ type: "text", text });
+  return part.type === "text" ? part.text : text;
+}
+
+/** JSON of a part without its secrets; what a large one holds becomes a text. */
+function redactedJson(
+  { of, callId = "", toolName = "" }: BlobInput,
+  json: string,
+  redact: RedactPart,
+): string {
+  if (json.length <= MAX_PARSED_BYTES) return JSON.stringify(redact(JSON.parse(json)));
+  const text = redactedText(json, redact);
+  if (of === "tool-call") return JSON.stringify({ type: of, callId, name: toolName, input: text });
+  return JSON.stringify(of === "raw" ? { type: of, format: "text", value: text } : { type: of, text });
+}

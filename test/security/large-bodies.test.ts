@@ -1,0 +1,242 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer, request as openRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
+import { startProgram } from "../cli/support/program.ts";
+import { testFolder } from "../support/folder.ts";
+
+const MB = 1e6;
+const isLinux = process.platform === "linux";
+const REPLY = JSON.stringify({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-sonnet-4-5",
+  content: [{ type: "text", text: "fine" }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+
+interface Block {
+  readonly [field: string]: unknown;
+}
+
+/** A provider that remembers the bytes of the last request, and answers at once. */
+async function provider() {
+  let last = Buffer.alloc(0);
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      last = Buffer.concat(chunks);
+      response.writeHead(200, { "content-type": "application/json" }).end(REPLY);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, last: () => last };
+}
+
+/** A gateway in a process of its own, whose memory can be looked at. */
+async function serve(config: object = {}) {
+  const upstream = await provider();
+  const store = testFolder();
+  writeFileSync(join(store, "longhaul.json"), JSON.stringify(config), { mode: 0o600 });
+  const options = ["--port", "0", "--store", store, "--log", "error", "--upstream", upstream.url];
+  const running = startProgram(["serve", "--json", ...options], {
+    cwd: testFolder(),
+    nodeOptions: ["--max-semi-space-size=8"],
+  });
+  let printed = "";
+  running.process.stdout?.on("data", (chunk) => {
+    printed += chunk;
+  });
+  await running.says('"type":"listening"');
+  const { url } = JSON.parse(printed.split("\n")[0] as string) as { url: string };
+  const memory = (field: "VmRSS" | "VmHWM") => {
+    const status = readFileSync(`/proc/${running.process.pid}/status`, "utf8");
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1_024;
+  };
+  return { url, memory, upstream, store, running };
+}
+
+function post(url: string, body: Buffer, key = "k"): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "content-length": body.length, "x-api-key": key };
+    const request = openRequest(`${url}/v1/messages`, { method: "POST", headers });
+    request.on("response", (response) =>
+      response.resume().on("end", () => resolve(response.statusCode ?? 0)),
+    );
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+function requestOf(...messages: readonly Block[]): Buffer {
+  return Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 10, messages }));
+}
+
+const says = (content: unknown): Block => ({ role: "user", content });
+
+function image(bytes: number): Block {
+  const png = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(bytes, 7)]);
+  png.writeUInt32LE(Math.floor(Math.random() * 2 ** 32), 100);
+  const data = png.toString("base64");
+  return { type: "image", source: { type: "base64", media_type: "image/png", data } };
+}
+
+const text = (bytes: number) => 'a line of "text"\n'.repeat(bytes / 19);
+const call = (input: unknown) => ({
+  role: "assistant",
+  content: [{ type: "tool_use", id: "toolu_1", name: "write", input }],
+});
+const result = says([{ type: "tool_result", tool_use_id: "toolu_1", content: "done" }]);
+
+/** Bodies of about 40 MB, by what makes them large. */
+const SHAPES: Readonly<Record<string, () => Buffer>> = {
+  "one text": () => requestOf(says(text(40 * MB))),
+  "one image": () => requestOf(says([image(30 * MB)])),
+  "thirty images": () => requestOf(says(Array.from({ length: 30 }, () => image(1 * MB)))),
+  "one call": () => requestOf(says("go"), call({ content: text(40 * MB) }), result),
+  "numbers in a call": () => requestOf(says("go"), call({ list: Array(20 * MB).fill(1) }), result),
+  "small blocks": () =>
+    requestOf(
+      says(Array.from({ length: 700_000 }, (_, at) => ({ type: "text", text: `block ${at} of it` }))),
+    ),
+  "a system prompt": () =>
+    Buffer.from(
+      JSON.stringify({ model: "claude-sonnet-4-5", system: text(40 * MB), messages: [says("hi")] }),
+    ),
+};
+
+describe.skipIf(!isLinux)("a large body", () => {
+  test.each(Object.entries(SHAPES))("of %s takes less than three times its size", async (_, make) => {
+    const { url, memory, upstream } = await serve();
+    const body = make();
+    for (let round = 0; round < 3; round++) await post(url, requestOf(says(`warm ${round}`)));
+    const before = memory("VmRSS");
+    expect(await post(url, body)).toBe(200);
+    expect(upstream.last().equals(body)).toBe(true);
+    // It took five times as much, and eighty times for numbers.
+    expect(memory("VmHWM") - before).toBeLessThan(3 * body.length);
+  });
+
+  test("does not keep others from being answered while it is prepared", async () => {
+    const { url } = await serve();
+    const body = SHAPES["numbers in a call"]?.() as Buffer;
+    const order: string[] = [];
+    const large = post(url, body, "large").then(() => order.push("large"));
+    for (let small = 0; small < 20; small++)
+      await post(url, requestOf(says(`small ${small}`)), "small").then(() => order.push("small"));
+    await large;
+    expect(order.indexOf("large")).toBe(20);
+  });
+
+  test("is bounded over all that are under way", async () => {
+    const { url, memory } = await serve();
+    await post(url, requestOf(says("warm")));
+    const before = memory("VmRSS");
+    const body = SHAPES["one text"]?.() as Buffer;
+    const answers = Array.from({ length: 8 }, (_, one) => post(url, body, `key-${one}`));
+    expect(await Promise.all(answers)).toEqual(Array(8).fill(200));
+    expect(memory("VmHWM") - before).toBeLessThan(500 * MB);
+  });
+
+  test("is kept as it was said, whichever part of it is large", async () => {
+    const { url, store, running } = await serve();
+    const words = `${text(2 * MB)} ${"\u{1f600}é\\".repeat(100_000)} end`;
+    const picture = image(2 * MB);
+    const list = Array.from({ length: 300_000 }, (_, at) => at);
+    const blocks = [{ type: "text", text: words }, picture, { type: "odd", value: words }];
+    const body = requestOf(says(blocks), call({ list, words }), result);
+    expect(await post(url, body)).toBe(200);
+    running.process.kill("SIGTERM");
+    await running.ended;
+    await using kernel = await openKernel({ path: store });
+    const [info] = await kernel.sessions();
+    await using session = await kernel.session(info?.id as string);
+    const { entries } = await session.page({ kinds: ["message"], limit: 10 });
+    const parts = entries.flatMap((entry) => (entry.kind === "message" ? entry.message.parts : []));
+    const blobs = parts.filter((part) => part.type === "blob");
+    const kept = await Promise.all(blobs.map((part) => kernel.blobs.restore(part)));
+    expect(kept[0]).toEqual({ type: "text", text: words });
+    const source = picture.source as { readonly data: string };
+    const bytes = await kernel.blobs.bytes(blobs[1]?.digest ?? "");
+    expect(Buffer.from(bytes).toString("base64") === source.data).toBe(true);
+    expect(kept[2]).toEqual({ type: "raw", format: "anthropic", value: { type: "odd", value: words } });
+    expect(kept[3]).toEqual({
+      type: "tool-call",
+      callId: "toolu_1",
+      name: "write",
+      input: { list, words },
+    });
+  });
+
+  test("is known again in the next request", async () => {
+    const { url, store, running } = await serve();
+    const first = says([
+      { type: "text", text: text(2 * MB) },
+      image(1 * MB),
+      { type: "odd", value: text(MB) },
+    ]);
+    const reply = { role: "assistant", content: "fine" };
+    expect(await post(url, requestOf(first))).toBe(200);
+    expect(await post(url, requestOf(first, reply, says("more")))).toBe(200);
+    running.process.kill("SIGTERM");
+    await running.ended;
+    await using kernel = await openKernel({ path: store });
+    const [info, ...others] = await kernel.sessions();
+    expect(others).toEqual([]);
+    await using session = await kernel.session(info?.id as string);
+    expect((await session.page({ kinds: ["message"], limit: 10 })).entries).toHaveLength(4);
+  });
+
+  test("loses its secrets where secrets are taken out", async () => {
+    const { url, store, running } = await serve({ redact: true });
+    const secret = `sk-ant-api03-${"Ab1".repeat(31)}`;
+    const words = `${text(1.5 * MB)}\nANTHROPIC_API_KEY=${secret}\n${text(1.5 * MB)}`;
+    const body = requestOf(says(words), call({ content: words }), result);
+    expect(await post(url, body)).toBe(200);
+    running.process.kill("SIGTERM");
+    await running.ended;
+    await using kernel = await openKernel({ path: store });
+    const [info] = await kernel.sessions();
+    await using session = await kernel.session(info?.id as string);
+    const { entries } = await session.page({ kinds: ["message"], limit: 10 });
+    const parts = entries.flatMap((entry) => (entry.kind === "message" ? entry.message.parts : []));
+    const blobs = parts.filter((part) => part.type === "blob");
+    const texts = await Promise.all(blobs.map(({ digest }) => kernel.blobs.text(digest)));
+    expect(texts.map((one) => [one.length > 2.5 * MB, one.includes(secret)])).toEqual([
+      [true, false],
+      [true, false],
+    ]);
+  });
+});
+
+describe("JSON that is nested deep", () => {
+  const deep = (levels: number, open = "[", close = "]") => open.repeat(levels) + close.repeat(levels);
+  const withInput = (input: string) =>
+    Buffer.from(
+      `{"model":"claude-sonnet-4-5","max_tokens":10,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"write","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"done"}]}]}`,
+    );
+
+  test.each([900, 2_000, 10_000, 100_000, 1_000_000])("%i levels deep never fails here", async (levels) => {
+    const { url, upstream } = await serve();
+    for (const body of [
+      withInput(deep(levels)),
+      withInput(deep(levels, '{"a":', "}").replace(":}", ":1}")),
+    ]) {
+      expect(await post(url, body)).toBe(200);
+      expect(upstream.last().equals(body)).toBe(true);
+    }
+    const field = Buffer.from(
+      `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"go"}],"metadata":${deep(levels)},"system":${deep(levels)}}`,
+    );
+    expect(await post(url, field)).toBe(200);
+  });
+});
