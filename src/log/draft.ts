@@ -155,7 +155,10 @@ export class Draft implements Closable, AsyncDisposable {
   #onTimer(): void {
     this.#timer = undefined;
     // A store slower than the interval gets the next write only after this one.
-    if (this.#isWriting) return this.#plan(this.#log.limits.draftIntervalMs);
+    if (this.#isWriting) {
+      this.#plan(this.#log.limits.draftIntervalMs);
+      return;
+    }
     // A heartbeat stores the same content again, to show that the writer is alive.
     if (this.#isStored) this.#isDirty = true;
     // The content of a failed write is still in memory, and finish() will report the store's error.
