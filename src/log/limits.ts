@@ -17,6 +17,8 @@ export interface Limits {
   /** Blobs kept loaded. */
   readonly blobCacheBytes: number;
   readonly blobCacheAgeMs: number;
+  /** Vectors kept loaded for recall; others are read for each recall. */
+  readonly maxVectorBytes: number;
   /** Least time between two writes of a draft. */
   readonly draftIntervalMs: number;
   /** Edits waiting to be confirmed, by number, size and age. */
@@ -35,6 +37,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxQueuedBytes: 8 * 1024 * 1024,
   blobCacheBytes: 32 * 1024 * 1024,
   blobCacheAgeMs: 5 * 60 * 1000,
+  maxVectorBytes: 256 * 1024 * 1024,
   draftIntervalMs: 1_000,
   maxPendingEdits: 16,
   maxPendingEditBytes: 4 * 1024 * 1024,

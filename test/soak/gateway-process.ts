@@ -1,0 +1,61 @@
+// A gateway over a real store in a process of its own; its parent sends orders over IPC.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { getHeapStatistics, writeHeapSnapshot } from "node:v8";
+import { tendHeap } from "../../src/cli/serving/tend-heap.ts";
+import { loadConfig, openGateway } from "../../src/gateway/index.ts";
+import { openKernel } from "../../src/index.ts";
+import { KernelWork } from "./kernel-work.ts";
+import type { Order, Started } from "./orders.ts";
+import { residentParts, takeSample } from "./sample.ts";
+
+const { folder, upstream, recall, limits, kernelLimits } = JSON.parse(process.argv[2] ?? "{}") as Started;
+const file = join(folder, "longhaul.json");
+const settings = {
+  port: 0,
+  log: { level: "silent" },
+  recall: { context: recall !== "none", tools: false },
+  upstreams: [{ name: "scripted", baseUrl: upstream, apis: ["anthropic", "openai-chat", "openai-responses"] }],
+  limits,
+};
+writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+const { config } = loadConfig({ path: file, cwd: folder, env: {}, flags: {} });
+const path = join(folder, "store");
+const kernel = await openKernel({
+  path,
+  models: config.models,
+  limits: kernelLimits,
+  ...(recall === "vectors" ? {} : { embedder: null }),
+});
+const gateway = await openGateway({ kernel, config: () => config, log: () => undefined, env: {} });
+const leaveHeap = tendHeap(() => gateway.status().inFlight);
+const work = new KernelWork(kernel);
+
+async function carryOut(order: Order): Promise<unknown> {
+  switch (order.type) {
+    case "work":
+      await work.round(order.round);
+      return work.counts;
+    case "sample":
+      while (gateway.status().inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      return { ...(await takeSample(kernel, path)), ...residentParts(), physical: getHeapStatistics().total_physical_size };
+    case "snapshot":
+      return writeHeapSnapshot(order.path);
+    case "close":
+      leaveHeap();
+      await gateway.close();
+      await kernel.close();
+      return undefined;
+  }
+}
+
+process.on("message", (order: Order) => {
+  carryOut(order).then(
+    (result) => {
+      process.send?.({ id: order.id, result });
+      if (order.type === "close") process.disconnect();
+    },
+    (error) => process.send?.({ id: order.id, error: String(error?.stack ?? error) }),
+  );
+});
+process.send?.({ url: gateway.url });

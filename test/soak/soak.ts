@@ -1,0 +1,106 @@
+// The soak: a gateway's process under mixed work, sampled as it goes. By hand: node test/soak/soak.ts --requests 20000 --recall words
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Clients } from "./clients.ts";
+import { type Started, startProcess } from "./orders.ts";
+import type { Sample } from "./sample.ts";
+import { startUpstream } from "./upstream.ts";
+
+/** How a soak runs. */
+export interface SoakOptions {
+  readonly requests: number;
+  readonly recall: Started["recall"];
+  readonly samples?: number;
+  readonly limits?: object;
+  readonly kernelLimits?: object;
+  /** Path of two heap snapshots: after half of the requests, and at the end. */
+  readonly snapshots?: string;
+  readonly flags?: readonly string[];
+  readonly onSample?: (sample: SoakSample) => void;
+}
+
+export type SoakSample = Sample & { readonly requests: number };
+
+/** Result of a soak. */
+export interface SoakReport {
+  readonly samples: readonly SoakSample[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly seconds: number;
+}
+
+/** Small bounds fill early, so that only what has none grows. */
+const LIMITS = { maxThreads: 100, maxThreadBytes: 4_000_000 };
+const KERNEL_LIMITS = { blobCacheBytes: 1_000_000, maxVectorBytes: 8_000_000 };
+/** Conversations at once, and conversations between two rounds of a program's own work. */
+const AT_ONCE = 8;
+const PER_ROUND = 8;
+
+/** Runs a soak and returns its samples. */
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { requests, recall, samples: wanted = 40, limits = LIMITS, kernelLimits = KERNEL_LIMITS } = options;
+  const folder = mkdtempSync(join(tmpdir(), "longhaul-soak-"));
+  const upstream = await startUpstream();
+  const gateway = await startProcess({ folder, upstream: upstream.url, recall, limits, kernelLimits }, options.flags);
+  const clients = new Clients(gateway.url);
+  const samples: SoakSample[] = [];
+  const startedMs = performance.now();
+  let work: Record<string, number> = {};
+  let round = 0;
+  let isHalf = false;
+  const next = () => (requests * (samples.length + 1)) / wanted;
+  try {
+    while (clients.counts.requests < requests) {
+      const conversations = inTurns(PER_ROUND, AT_ONCE, () => clients.converse());
+      if (recall !== "none") work = await gateway.order({ type: "work", round });
+      await conversations;
+      round++;
+      if (clients.counts.requests < next()) continue;
+      const sample = { requests: clients.counts.requests, ...(await gateway.order<Sample>({ type: "sample" })) };
+      samples.push(sample);
+      options.onSample?.(sample);
+      if (options.snapshots && !isHalf && samples.length >= wanted / 2) {
+        isHalf = true;
+        await gateway.order({ type: "snapshot", path: `${options.snapshots}-half.heapsnapshot` });
+      }
+    }
+    if (options.snapshots)
+      await gateway.order({ type: "snapshot", path: `${options.snapshots}-end.heapsnapshot` });
+    await gateway.close();
+  } finally {
+    clients.close();
+    upstream.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return { samples, counts: { ...clients.counts, rounds: round, ...work }, seconds: (performance.now() - startedMs) / 1_000 };
+}
+
+async function inTurns(count: number, atOnce: number, work: () => Promise<void>): Promise<void> {
+  let left = count;
+  const worker = async () => {
+    while (left-- > 0) await work();
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      requests: { type: "string", default: "20000" },
+      recall: { type: "string", default: "words" },
+      samples: { type: "string", default: "40" },
+      snapshots: { type: "string" },
+      flags: { type: "string" },
+    },
+  });
+  const report = await soak({
+    requests: Number(values.requests),
+    recall: values.recall as Started["recall"],
+    samples: Number(values.samples),
+    ...(values.snapshots !== undefined && { snapshots: values.snapshots }),
+    ...(values.flags !== undefined && { flags: values.flags.split(" ") }),
+    onSample: (sample) => console.log(JSON.stringify(sample)),
+  });
+  console.log(JSON.stringify({ ...report.counts, seconds: Math.round(report.seconds) }));
+}
