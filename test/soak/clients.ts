@@ -17,7 +17,7 @@ const NAMES = 40;
 /** Of so many clients one writes replies of its own into its copy. */
 const REWRITTEN_OF = 7;
 /** Of so many messages one asks for something said before, so that the gateway recalls. */
-const RECALLED_OF = 4;
+const RECALLED_OF = 16;
 /** Longest conversation in turns; every length from 2 on occurs. */
 const MAX_TURNS = 8;
 

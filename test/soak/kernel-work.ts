@@ -3,6 +3,8 @@ import type { Kernel, Session } from "../../src/index.ts";
 const SESSIONS = 50;
 /** Sessions are begun again after so many rounds: their own length is no growth of ours. */
 const ROUNDS_OF_SESSION = 40;
+const APPENDS = 24;
+const FIT_EVERY = 8;
 const BLOB = Buffer.concat([
   Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
   Buffer.alloc(90_000, 7),
@@ -30,22 +32,21 @@ export class KernelWork {
     const kernel = this.#kernel;
     const name = `work ${round % SESSIONS} of ${Math.floor(round / SESSIONS / ROUNDS_OF_SESSION)}`;
     await using session = await kernel.session(name);
-    for (let n = 0; n < 8; n++)
-      await session.append({
-        role: n % 2 ? "assistant" : "user",
-        text: `${round} ${n} ${"some words of the work ".repeat(10)}`,
-      });
-    this.counts.appends += 8;
+    const window = session.window({ model: "claude-sonnet-4-5", models: { "*": { window: 8_000 } } });
+    for (let n = 0; n < APPENDS; n++) {
+      const text = `${round} ${n} ${"some words of the work ".repeat(10)}`;
+      await session.append({ role: n % 2 ? "assistant" : "user", text });
+      this.counts.appends++;
+      if (n % FIT_EVERY) continue;
+      await window.fit();
+      this.counts.fits++;
+    }
     const draft = session.draft({ role: "assistant", text: "thinking" });
     draft.write(" aloud");
     if (round % 3 === 0) await draft.discard();
     else await draft.finish();
-    await session.window({ model: "claude-sonnet-4-5", models: { "*": { window: 8_000 } } }).fit();
-    this.counts.fits++;
-    if (round % 4 === 0) {
-      await session.compact({});
-      this.counts.compactions++;
-    }
+    await session.compact({});
+    this.counts.compactions++;
     for await (const _ of session.tail({ after: 0 })) break;
     void session.tail().next();
     if (round % 10 === 0)

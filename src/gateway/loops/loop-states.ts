@@ -17,16 +17,20 @@ import {
 export interface LoopStatesParts {
   readonly limits: () => LoopLimits;
   readonly now: () => number;
-  /** Threads and families that are kept in mind; the longest unused are forgotten. */
-  readonly most?: number;
+  /** Threads and families that are watched; those unused longest are forgotten first. */
+  readonly most: () => number;
 }
 
-const MOST = 5_000;
+interface Watched {
+  readonly state: LoopState;
+  readonly changedAt: number;
+}
 
 /** Loops of many clients at once, by thread or family. */
 export class LoopStates {
   readonly #parts: LoopStatesParts;
-  readonly #states = new Map<string, LoopState>();
+  /** Changed last comes last. */
+  readonly #states = new Map<string, Watched>();
 
   constructor(parts: LoopStatesParts) {
     this.#parts = parts;
@@ -38,8 +42,8 @@ export class LoopStates {
 
   /** Why a thread or family may send nothing now; undefined if it may. */
   fault(name: string): Fault | undefined {
-    const state = this.#states.get(name);
-    return state && loopFault(state, this.#parts.now());
+    const watched = this.#states.get(name);
+    return watched && loopFault(watched.state, this.#parts.now());
   }
 
   /** A thread's request was answered completely. */
@@ -73,13 +77,20 @@ export class LoopStates {
 
   #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {
     const now = this.#parts.now();
-    const state = afterCooling(this.#states.get(name) ?? NO_LOOP, now);
+    const limits = this.#parts.limits();
+    const state = afterCooling(this.#states.get(name)?.state ?? NO_LOOP, now);
     this.#states.delete(name);
-    this.#states.set(name, change(state, now, this.#parts.limits()));
-    const { most = MOST } = this.#parts;
-    for (const oldest of this.#states.keys()) {
-      if (this.#states.size <= most) break;
-      this.#states.delete(oldest);
+    this.#states.set(name, { state: change(state, now, limits), changedAt: now });
+    this.#forget(now, limits);
+  }
+
+  /** A state in which nothing counts any more is as good as none. */
+  #forget(now: number, { withinMs }: LoopLimits): void {
+    const most = this.#parts.most();
+    for (const [name, { state, changedAt }] of this.#states) {
+      const isOver = now - changedAt >= withinMs && now >= (state.stopped?.until ?? 0);
+      if (this.#states.size <= most && !isOver) return;
+      this.#states.delete(name);
     }
   }
 }

@@ -1,5 +1,3 @@
-/** Names of conversations that were let go, to know them when they come back. */
-const MOST_NAMES = 10_000;
 /** Requests after which it is decided anew. */
 const JUDGED = 256;
 const LEAST_SHARE = 1 / 32;
@@ -11,6 +9,7 @@ const WORTH_WHILE = 1 / 8;
  * next is always one that was just let go: holding all the others is in vain then, and little is held.
  */
 export class Holding {
+  readonly #mostNames: () => number;
   readonly #left = new Map<string, number>();
   /** Bytes that were ever let go. */
   #gone = 0;
@@ -18,6 +17,11 @@ export class Holding {
   #found = 0;
   #wanted = 0;
   #seen = 0;
+
+  /** `mostNames` conversations that left memory are known when they come back. */
+  constructor(mostNames: () => number) {
+    this.#mostNames = mostNames;
+  }
 
   /** Share of the room to be used. */
   get share(): number {
@@ -37,8 +41,10 @@ export class Holding {
   letGo(name: string, sizeBytes: number): void {
     this.#gone += sizeBytes;
     this.#left.set(name, this.#gone);
-    const [oldest] = this.#left.keys();
-    if (this.#left.size > MOST_NAMES && oldest !== undefined) this.#left.delete(oldest);
+    for (const oldest of this.#left.keys()) {
+      if (this.#left.size <= this.#mostNames()) break;
+      this.#left.delete(oldest);
+    }
   }
 
   #judge(): void {

@@ -34,6 +34,8 @@ export interface ThreadLimits {
   readonly maxThreads: number;
   /** Memory that they may take together, about. */
   readonly maxThreadBytes: number;
+  /** Names of conversations that left memory. */
+  readonly leftThreads: number;
 }
 
 /** All conversations that are under way; those that have rested longest are let go, and found again in the store. */
@@ -42,7 +44,7 @@ export class Threads {
   readonly #limits: () => ThreadLimits;
   /** Used last comes last. */
   readonly #families = new Map<string, Held>();
-  readonly #holding = new Holding();
+  readonly #holding = new Holding(() => this.#limits().leftThreads);
   #count = 0;
   #sizeBytes = 0;
   #summaries: KnownSummary[] = [];
