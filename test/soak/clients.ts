@@ -49,7 +49,10 @@ export class Clients {
       const ask = `${question} about module ${number % 97}; ${cue} ${padding}`;
       messages.push({ role: "user", content: isAborted ? `${ask} Answer ${SLOW}.` : ask });
       await this.#ask(api, messages, { isAborted, name });
-      messages.push({ role: "assistant", content: number % REWRITTEN_OF ? replyTo(question) : `Shortened ${question}.` });
+      messages.push({
+        role: "assistant",
+        content: number % REWRITTEN_OF ? replyTo(question) : `Shortened ${question}.`,
+      });
     }
   }
 
@@ -64,9 +67,15 @@ export class Clients {
   ): Promise<void> {
     const model = api === "anthropic" ? "claude-sonnet-4-5" : "gpt-5";
     const said = api === "responses" ? { input: messages } : { messages };
-    const body = JSON.stringify({ model, stream: true, ...(api === "anthropic" && { max_tokens: 100 }), ...said });
+    const body = JSON.stringify({
+      model,
+      stream: true,
+      ...(api === "anthropic" && { max_tokens: 100 }),
+      ...said,
+    });
     const { hostname, port } = this.#url;
-    const key = api === "anthropic" ? { "x-api-key": "key-of-alice" } : { authorization: "Bearer key-of-alice" };
+    const key =
+      api === "anthropic" ? { "x-api-key": "key-of-alice" } : { authorization: "Bearer key-of-alice" };
     const headers = {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
@@ -84,7 +93,10 @@ export class Clients {
             this.counts.aborted++;
             request.destroy();
           });
-          answer.resume().on("close", resolve).on("error", () => resolve());
+          answer
+            .resume()
+            .on("close", resolve)
+            .on("error", () => resolve());
         },
       );
       request.on("error", () => {

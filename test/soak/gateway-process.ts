@@ -5,7 +5,9 @@ import { getHeapStatistics, writeHeapSnapshot } from "node:v8";
 import { tendHeap } from "../../src/cli/serving/tend-heap.ts";
 import { loadConfig, openGateway } from "../../src/gateway/index.ts";
 import { openKernel } from "../../src/index.ts";
+import { fillStore } from "./fill-store.ts";
 import { KernelWork } from "./kernel-work.ts";
+import { countLiveObjects } from "./live-objects.ts";
 import type { Order, Started } from "./orders.ts";
 import { residentParts, takeSample } from "./sample.ts";
 
@@ -15,7 +17,9 @@ const settings = {
   port: 0,
   log: { level: "silent" },
   recall: { context: recall !== "none", tools: false },
-  upstreams: [{ name: "scripted", baseUrl: upstream, apis: ["anthropic", "openai-chat", "openai-responses"] }],
+  upstreams: [
+    { name: "scripted", baseUrl: upstream, apis: ["anthropic", "openai-chat", "openai-responses"] },
+  ],
   limits,
 };
 writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
@@ -31,14 +35,29 @@ const gateway = await openGateway({ kernel, config: () => config, log: () => und
 const leaveHeap = tendHeap(() => gateway.status().inFlight);
 const work = new KernelWork(kernel);
 
+async function quiet(): Promise<void> {
+  while (gateway.status().inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 async function carryOut(order: Order): Promise<unknown> {
   switch (order.type) {
     case "work":
       await work.round(order.round);
       return work.counts;
+    case "fill":
+      await fillStore(kernel, order.messages);
+      return kernel.size();
     case "sample":
-      while (gateway.status().inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-      return { ...(await takeSample(kernel, path)), ...residentParts(), physical: getHeapStatistics().total_physical_size };
+      await quiet();
+      if (recall !== "none") await work.settle();
+      return {
+        ...(await takeSample(kernel, path)),
+        ...residentParts(),
+        physical: getHeapStatistics().total_physical_size,
+      };
+    case "objects":
+      await quiet();
+      return countLiveObjects();
     case "snapshot":
       return writeHeapSnapshot(order.path);
     case "close":
@@ -58,4 +77,6 @@ process.on("message", (order: Order) => {
     (error) => process.send?.({ id: order.id, error: String(error?.stack ?? error) }),
   );
 });
+// A parent that was ended must not leave the gateway behind.
+process.once("disconnect", () => process.exit());
 process.send?.({ url: gateway.url });

@@ -3,6 +3,8 @@ import type { Kernel, Session } from "../../src/index.ts";
 const SESSIONS = 50;
 /** Sessions are begun again after so many rounds: their own length is no growth of ours. */
 const ROUNDS_OF_SESSION = 40;
+/** Deletions make recall read its index again, so there are few. */
+const DELETE_EVERY = 20;
 const APPENDS = 24;
 const FIT_EVERY = 8;
 const BLOB = Buffer.concat([
@@ -50,19 +52,31 @@ export class KernelWork {
     for await (const _ of session.tail({ after: 0 })) break;
     void session.tail().next();
     if (round % 10 === 0)
-      await session.append({ role: "user", parts: [{ type: "data", data: Buffer.concat([BLOB, Buffer.from(`${round}`)]) }] });
-    if (round % 20 === 0) await this.#forkAndDelete(session, round);
+      await session.append({
+        role: "user",
+        parts: [{ type: "data", data: Buffer.concat([BLOB, Buffer.from(`${round}`)]) }],
+      });
+    if (round % DELETE_EVERY === 0) await this.#forkAndDelete(session, `fork ${round}`);
     await kernel.memory.recall(`question ${round} about module ${round % 97}`, { k: 3 });
     this.counts.recalls++;
     await this.#abortedRecall(round);
   }
 
-  /** Deletions make recall read its index again, so there are few. */
-  async #forkAndDelete(session: Session, round: number): Promise<void> {
-    const fork = await session.fork({ id: `fork ${round}` });
-    await fork.append({ role: "user", text: `said in fork ${round}` });
+  /** Empties the caches of recall, whose filling and emptying would hide a smaller growth. */
+  async settle(): Promise<void> {
+    await using session = await this.#kernel.session("settled");
+    await session.append({ role: "user", text: "a word to begin with" });
+    await this.#forkAndDelete(session, "fork of a settled session");
+    await this.#kernel.memory.recall("nothing", { k: 1 });
+  }
+
+  async #forkAndDelete(session: Session, id: string): Promise<void> {
+    const fork = await session.fork({ id });
+    await fork.append({ role: "user", text: `said in ${id}` });
     await fork.close();
-    await this.#kernel.deleteSession(`fork ${round}`);
+    // Indexed first, so that recall has something to forget.
+    await this.#kernel.memory.recall(id, { k: 1 });
+    await this.#kernel.deleteSession(id);
   }
 
   /** A recall that is broken off by a signal; the signal of every third lives on without being used. */

@@ -15,7 +15,8 @@ export interface Started {
 /** What the parent can ask for. */
 export type Order = { readonly id: number } & (
   | { readonly type: "work"; readonly round: number }
-  | { readonly type: "sample" | "close" }
+  | { readonly type: "sample" | "objects" | "close" }
+  | { readonly type: "fill"; readonly messages: number }
   | { readonly type: "snapshot"; readonly path: string }
 );
 
@@ -30,7 +31,7 @@ export interface GatewayProcess {
 }
 
 /** Flags of the command line (package.json), and the collector for samples. */
-const FLAGS = ["--expose-gc", "--max-semi-space-size=8"];
+const FLAGS = ["--expose-gc", "--max-semi-space-size=8", "--disable-warning=ExperimentalWarning"];
 
 /** Starts the process and waits until it listens. */
 export async function startProcess(started: Started, flags: readonly string[] = []): Promise<GatewayProcess> {

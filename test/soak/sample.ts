@@ -63,7 +63,10 @@ export function residentParts(): Readonly<Record<string, number>> {
 
 function walBytes(folder: string): number {
   const names = readdirSync(folder).filter((name) => name.endsWith("-wal"));
-  return names.reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+  return names.reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 }
 
 function openFiles(): number {

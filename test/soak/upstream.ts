@@ -48,7 +48,8 @@ function eventsOf(url: string, text: string, count: number): readonly string[] {
   return url.includes("/chat/") ? chatEvents(text, count) : anthropicEvents(text, count);
 }
 
-const named = (type: string, data: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+const named = (type: string, data: object) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 
 function anthropicEvents(text: string, count: number): readonly string[] {
   const usage = { input_tokens: 9, output_tokens: 1 };
@@ -77,17 +78,28 @@ function chatEvents(text: string, count: number): readonly string[] {
 
 function responsesEvents(text: string, count: number): readonly string[] {
   const part = { type: "output_text", text, annotations: [] };
-  const item = { id: `item_${count}`, type: "message", role: "assistant", status: "completed", content: [part] };
+  const item = {
+    id: `item_${count}`,
+    type: "message",
+    role: "assistant",
+    status: "completed",
+    content: [part],
+  };
   const place = { item_id: item.id, output_index: 0, content_index: 0 };
   const usage = { input_tokens: 9, output_tokens: 40, total_tokens: 49 };
   return [
     named("response.created", { response: { id: `resp_${count}`, status: "in_progress", output: [] } }),
-    named("response.output_item.added", { output_index: 0, item: { ...item, status: "in_progress", content: [] } }),
+    named("response.output_item.added", {
+      output_index: 0,
+      item: { ...item, status: "in_progress", content: [] },
+    }),
     named("response.content_part.added", { ...place, part: { ...part, text: "" } }),
     named("response.output_text.delta", { ...place, delta: text }),
     named("response.output_text.done", { ...place, text }),
     named("response.content_part.done", { ...place, part }),
     named("response.output_item.done", { output_index: 0, item }),
-    named("response.completed", { response: { id: `resp_${count}`, status: "completed", output: [item], usage } }),
+    named("response.completed", {
+      response: { id: `resp_${count}`, status: "completed", output: [item], usage },
+    }),
   ];
 }

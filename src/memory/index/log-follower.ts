@@ -103,9 +103,7 @@ export class LogFollower {
       for (const { session, seq, place } of heads) {
         if (performance.now() > deadline) return Math.max(1, missing);
         const cursor =
-          this.#cursors.get(place) ??
-          (await memory.source({ kind: "session", name: session }))?.cursor ??
-          0;
+          this.#cursors.get(place) ?? (await memory.source({ kind: "session", name: session }))?.cursor ?? 0;
         missing += Math.max(0, seq - cursor);
       }
       if (heads.length < HEADS_PER_PAGE) return missing;

@@ -103,7 +103,8 @@ test("what a stopped client reads is taken neither for a full window nor for a b
 
 describe("loops of many clients", () => {
   const clock = { now: 0 };
-  const states = (most = 100) => new LoopStates({ limits: () => LIMITS, now: () => clock.now, most: () => most });
+  const states = (most = 100) =>
+    new LoopStates({ limits: () => LIMITS, now: () => clock.now, most: () => most });
 
   test("are told apart, and forgotten once the time is over", () => {
     clock.now = 0;

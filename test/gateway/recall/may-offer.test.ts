@@ -11,7 +11,11 @@ import { readTool, requestOf, userSays } from "./talk.ts";
 function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): boolean {
   const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
   const stored = <T>(message: T) => message;
-  const parts = { bodies: new RecentBodies(() => 1_000), items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })), stored };
+  const parts = {
+    bodies: new RecentBodies(() => 1_000),
+    items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })),
+    stored,
+  };
   return mayOffer(readRequest(apiOf(api), body, "somebody", parts));
 }
 
