@@ -9,7 +9,7 @@ import { fillStore } from "./fill-store.ts";
 import { KernelWork } from "./kernel-work.ts";
 import { countLiveObjects } from "./live-objects.ts";
 import type { Order, Started } from "./orders.ts";
-import { residentParts, takeSample } from "./sample.ts";
+import { journalBytes, residentParts, takeSample } from "./sample.ts";
 
 const { folder, upstream, recall, limits, kernelLimits } = JSON.parse(process.argv[2] ?? "{}") as Started;
 const file = join(folder, "longhaul.json");
@@ -39,6 +39,14 @@ async function quiet(): Promise<void> {
   while (gateway.status().inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+async function sample(): Promise<unknown> {
+  // Before the deletion in `settle`, which empties the journals.
+  const walBytes = journalBytes(path);
+  if (recall !== "none") await work.settle();
+  const { total_physical_size: physical } = getHeapStatistics();
+  return { ...(await takeSample(kernel, walBytes)), ...residentParts(), physical };
+}
+
 async function carryOut(order: Order): Promise<unknown> {
   switch (order.type) {
     case "work":
@@ -49,12 +57,7 @@ async function carryOut(order: Order): Promise<unknown> {
       return kernel.size();
     case "sample":
       await quiet();
-      if (recall !== "none") await work.settle();
-      return {
-        ...(await takeSample(kernel, path)),
-        ...residentParts(),
-        physical: getHeapStatistics().total_physical_size,
-      };
+      return sample();
     case "objects":
       await quiet();
       return countLiveObjects();

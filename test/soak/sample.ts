@@ -22,8 +22,8 @@ export interface Sample {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "exit", "beforeExit", "message", "warning"] as const;
 const OPEN_FILES = "/proc/self/fd";
 
-/** Takes a sample of this process, which must run with `--expose-gc`. */
-export async function takeSample(kernel: Kernel, folder: string): Promise<Sample> {
+/** Takes a sample of this process, which must run with `--expose-gc`; `walBytes` are those of the store's journals. */
+export async function takeSample(kernel: Kernel, walBytes: number): Promise<Sample> {
   for (let n = 0; n < 3; n++) {
     globalThis.gc?.();
     // Finalizers and freed array buffers run in tasks of their own.
@@ -39,7 +39,7 @@ export async function takeSample(kernel: Kernel, folder: string): Promise<Sample
     rssBytes: rss,
     externalBytes: external,
     arrayBufferBytes: arrayBuffers,
-    walBytes: walBytes(folder),
+    walBytes,
     files: openFiles(),
     timers,
     resources: active.length - timers,
@@ -61,7 +61,8 @@ export function residentParts(): Readonly<Record<string, number>> {
   }
 }
 
-function walBytes(folder: string): number {
+/** Bytes of the journals of a store. */
+export function journalBytes(folder: string): number {
   const names = readdirSync(folder).filter((name) => name.endsWith("-wal"));
   return names.reduce(
     (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),

@@ -129,6 +129,20 @@ describe("loops of many clients", () => {
     expect(all.compacts("family", 5)).toBeUndefined();
   });
 
+  test("leave nothing behind once nothing of them counts, and a stop stays until it is over", () => {
+    clock.now = 0;
+    const all = states();
+    for (let count = 0; count < 4; count++) all.answered("stopped", at("a", clock.now));
+    all.answered("quiet", at("a", clock.now));
+    clock.now = LIMITS.withinMs - 1;
+    all.answered("other", at("b", clock.now));
+    expect(all.size).toBe(3);
+    expect(all.fault("stopped")).toBeDefined();
+    clock.now = 3 * (LIMITS.withinMs + LIMITS.coolMs);
+    all.answered("newest", at("c", clock.now));
+    expect(all.size).toBe(1);
+  });
+
   test("take a bounded number of places", () => {
     const all = states(10);
     for (let thread = 0; thread < 1_000; thread++) all.answered(`thread ${thread}`, at("a", thread));
