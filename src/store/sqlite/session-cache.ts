@@ -12,7 +12,7 @@ export interface SessionState {
   at: number;
 }
 
-const MAX_SESSIONS = 4096;
+const MAX_SESSIONS = 2048;
 
 /**
  * Remembers number and head of the sessions in use. What `find` returns may be out of date when other processes write;
