@@ -22,10 +22,19 @@ export interface Sample {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "exit", "beforeExit", "message", "warning"] as const;
 const OPEN_FILES = "/proc/self/fd";
 
-/** Takes a sample of this process, which must run with `--expose-gc`; `walBytes` are those of the store's journals. */
-export async function takeSample(kernel: Kernel, walBytes: number): Promise<Sample> {
+/** How a sample is taken. */
+export interface SampleOptions {
+  /** Bytes of the store's journals. */
+  readonly walBytes: number;
+  /** "thorough" makes V8 give its free pages back, too. */
+  readonly collection: "usual" | "thorough";
+}
+
+/** Takes a sample of this process, which must run with `--expose-gc`. */
+export async function takeSample(kernel: Kernel, { walBytes, collection }: SampleOptions): Promise<Sample> {
   for (let n = 0; n < 3; n++) {
-    globalThis.gc?.();
+    if (collection === "usual") globalThis.gc?.();
+    else globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
     // Finalizers and freed array buffers run in tasks of their own.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -30,7 +30,7 @@ export type SoakSample = Sample & { readonly requests: number };
 /** Result of a soak. */
 export interface SoakReport {
   readonly samples: readonly SoakSample[];
-  /** Counted after a quarter of the requests, and at the end. */
+  /** Counted after a tenth of the requests, and at the end. */
   readonly objects: readonly LiveObjects[];
   readonly counts: Readonly<Record<string, number>>;
   readonly seconds: number;
@@ -77,7 +77,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       samples.push(sample);
       options.onSample?.(sample);
       // Early, for such a collection changes the memory of the process for a while.
-      if (samples.length === wanted >> 2) objects.push(await gateway.order({ type: "objects" }));
+      if (samples.length === Math.ceil(wanted / 10)) objects.push(await gateway.order({ type: "objects" }));
       if (options.snapshots && samples.length === wanted >> 1)
         await gateway.order({ type: "snapshot", path: `${options.snapshots}-half.heapsnapshot` });
     }

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { ReferencedItems } from "../../../src/gateway/exchange/referenced-items.ts";
 
-const item = (id: string, text: string) => ({ id, type: "message", content: [{ type: "output_text", text }] });
+const item = (id: string, text: string) => ({
+  id,
+  type: "message",
+  content: [{ type: "output_text", text }],
+});
 
 test("items are found by the name and the person they were told to, as they were said", () => {
   const items = new ReferencedItems(() => ({ items: 10, itemBytes: 100_000 }));
