@@ -3,6 +3,8 @@ import { risenObjects } from "../soak/live-objects-verdict.ts";
 import { soak } from "../soak/soak.ts";
 
 const REQUESTS = 400;
+/** So few conversations are held after the first quarter of the requests already. */
+const LIMITS = { maxThreads: 10, maxThreadBytes: 4_000_000 };
 /** Objects more than before that are none: connections come and go. A leak of one a request would be 300. */
 const MAX_RISE = 15;
 /** Compiled code and caches that are not full take less; a leak of 30 KB a request takes more. */
@@ -12,7 +14,12 @@ const TIMEOUT_MS = 600_000;
 test(
   `${REQUESTS} requests and the work around them leave no object, file, timer, session or heap behind`,
   async () => {
-    const { samples, objects, counts } = await soak({ requests: REQUESTS, recall: "words", samples: 4 });
+    const { samples, objects, counts } = await soak({
+      requests: REQUESTS,
+      recall: "words",
+      samples: 4,
+      limits: LIMITS,
+    });
     const [early, late] = [samples.at(0), samples.at(-1)];
     if (!early || !late) throw new Error("The soak took no samples.");
     expect(counts.failed).toBe(0);
