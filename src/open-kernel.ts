@@ -116,7 +116,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     clock,
     ids: options.ids ?? randomIds,
     models: modelsOf(options),
-    memory: memoryOptions(options),
+    memory: memoryOptions(options, limits),
     tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
   });
 }
@@ -130,8 +130,8 @@ export async function repairStore(from: string, to: string): Promise<Repaired> {
   return repairSqliteStore({ from: resolve(from), to: resolve(to), mend: mendEntry });
 }
 
-function memoryOptions({ embedder, onWarning }: KernelOptions): MemoryOptions {
-  return { ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
+function memoryOptions({ embedder, onWarning }: KernelOptions, { maxVectorBytes }: Limits): MemoryOptions {
+  return { maxVectorBytes, ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
 }
 
 /** Model facts and providers; provider packages are loaded on first use. */

@@ -5,6 +5,7 @@ import type { Kernel, MessageInput } from "../index.ts";
 import { RecentBodies } from "./body/recent-bodies.ts";
 import { KnownCompactions } from "./compaction/known-compactions.ts";
 import type { GatewayConfig } from "./config/config.ts";
+import { nameBounds } from "./config/name-bounds.ts";
 import type { Reloaded } from "./config/watch-config.ts";
 import { guardServer } from "./door/guard-server.ts";
 import { httpServerOptions } from "./door/server-options.ts";
@@ -70,9 +71,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     return withKey(clean, key);
   };
   const rooms = new Rooms(kernel, () => config().models);
+  const names = () => nameBounds(config().limits);
   const threads = new Threads({ kernel, stored }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
-    return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE) };
+    const { leftThreads } = names();
+    return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE), leftThreads };
   });
   const agents = openAgents({ keepAliveMs: config().limits.keepAliveMs });
   const metrics = makeMetrics({
@@ -105,9 +108,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       threads,
       bodies: new RecentBodies(() => config().limits.maxThreadBytes * BODIES_SHARE * threads.share),
       rooms,
-      loops: new LoopStates({ limits: () => config().breaker, now: () => timeAt(performance.now()) }),
-      responses: new ResponseIds(kernel, onError),
-      items: new ReferencedItems(),
+      loops: new LoopStates({
+        limits: () => config().breaker,
+        now: () => timeAt(performance.now()),
+        most: () => names().loops,
+      }),
+      responses: new ResponseIds(kernel, onError, () => names().responses),
+      items: new ReferencedItems(names),
       compactions: new KnownCompactions(kernel),
       agents,
       spans,

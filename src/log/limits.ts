@@ -17,7 +17,9 @@ export interface Limits {
   /** Size and age limit of the blob cache. */
   readonly blobCacheBytes: number;
   readonly blobCacheAgeMs: number;
-  /** Minimum time between two writes of a draft. */
+  /** Vectors kept loaded for recall; others are read for each recall. */
+  readonly maxVectorBytes: number;
+  /** Least time between two writes of a draft. */
   readonly draftIntervalMs: number;
   /** Limits of unconfirmed edits: number, size and age. */
   readonly maxPendingEdits: number;
@@ -34,6 +36,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxQueuedBytes: 8 * 1024 * 1024,
   blobCacheBytes: 32 * 1024 * 1024,
   blobCacheAgeMs: 5 * 60 * 1000,
+  maxVectorBytes: 256 * 1024 * 1024,
   draftIntervalMs: 1_000,
   maxPendingEdits: 16,
   maxPendingEditBytes: 4 * 1024 * 1024,

@@ -65,7 +65,7 @@ export interface SessionHead {
   readonly session: SessionId;
   readonly createdAt: number;
   readonly seq: number;
-  /** Cursor for the next page. */
+  /** For the next page; a place belongs to one session for good, also after that was deleted. */
   readonly place: number;
 }
 

@@ -25,7 +25,9 @@ export const limitsSchema = z
       keepAliveMs: milliseconds().default(65_000).describe("how long an idle connection stays open"),
       drainMs: milliseconds().default(30_000).describe("time for open requests to end on shutdown"),
       maxConnections: whole(1, 1_000_000).default(4_096).describe("most connections at once"),
-      maxThreads: whole(1, 1_000_000).default(1_000).describe("most conversations held in memory"),
+      maxThreads: whole(1, 1_000_000)
+        .default(1_000)
+        .describe("most conversations held in memory; tables of names follow from it"),
       maxThreadBytes: bytes(64 * 1_024 * MIB)
         .default(64 * MIB)
         .describe("most bytes of memory that they may take together"),

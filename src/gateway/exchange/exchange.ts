@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Api } from "../api/api.ts";
 import { apiOf } from "../api/apis.ts";
 import { OddBodyError } from "../body/cut.ts";
@@ -151,6 +152,7 @@ function countReply(
   if (!isConversation && thread.home.explicit === undefined) return;
   // The same messages after a different reply are a different request.
   const behind = asked.chain ? (asked.chain.behind ?? last) : "";
-  const key = `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`;
+  // A digest, for joined text would keep the texts that it was joined from.
+  const key = hash("sha1", `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`);
   loops.answered(thread.session.id, { key, askedAt: timeAt(startedMs), answeredAt: timeAt(completedMs) });
 }

@@ -1,44 +1,67 @@
 import type { JsonObject } from "../api/api.ts";
 
-const MOST_ITEMS = 20_000;
-/** Maximum total size. */
-const MOST_CHARACTERS = 16_000_000;
-
-interface Kept {
-  readonly item: JsonObject;
-  readonly characters: number;
+/** Bounds of the items that are held. */
+export interface ItemBounds {
+  readonly items: number;
+  readonly itemBytes: number;
 }
+
+/** Bytes of a name and of its place in the table. */
+const BYTES_PER_ITEM = 200;
 
 /**
  * Items of replies that clients refer to by id instead of repeating them, because the provider stores them. Only the
  * latest are kept; an unknown reference is left as it is.
  */
 export class ReferencedItems {
-  /** Most recently added last. */
-  readonly #items = new Map<string, Kept>();
-  #characters = 0;
+  readonly #bounds: () => ItemBounds;
+  /** As JSON, which takes a third of the memory of objects; named last comes last. */
+  readonly #items = new Map<string, string>();
+  #sizeBytes = 0;
+
+  constructor(bounds: () => ItemBounds) {
+    this.#bounds = bounds;
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  /** About how much memory the items take. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
 
   note(principal: string, items: readonly JsonObject[]): void {
     for (const item of items) {
       if (typeof item.id !== "string") continue;
       const name = `${principal} ${item.id}`;
       this.#drop(name);
-      const characters = JSON.stringify(item).length;
-      this.#items.set(name, { item, characters });
-      this.#characters += characters;
+      const json = JSON.stringify(item);
+      this.#items.set(name, json);
+      this.#sizeBytes += weightOf(json);
     }
+    const { items: most, itemBytes } = this.#bounds();
     for (const name of this.#items.keys()) {
-      if (this.#items.size <= MOST_ITEMS && this.#characters <= MOST_CHARACTERS) return;
+      if (this.#items.size <= most && this.#sizeBytes <= itemBytes) return;
       this.#drop(name);
     }
   }
 
   find(principal: string, id: string): JsonObject | undefined {
-    return this.#items.get(`${principal} ${id}`)?.item;
+    const json = this.#items.get(`${principal} ${id}`);
+    return json === undefined ? undefined : JSON.parse(json);
   }
 
   #drop(name: string): void {
-    this.#characters -= this.#items.get(name)?.characters ?? 0;
+    const json = this.#items.get(name);
+    if (json === undefined) return;
+    this.#sizeBytes -= weightOf(json);
     this.#items.delete(name);
   }
+}
+
+/** Two bytes a character, as V8 takes where one of them is beyond Latin-1. */
+function weightOf(json: string): number {
+  return BYTES_PER_ITEM + 2 * json.length;
 }

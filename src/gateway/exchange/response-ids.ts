@@ -1,10 +1,7 @@
 import type { Json, Kernel, MessageInput } from "../../index.ts";
 import { placeJson, placeOf, type ResponsePlace } from "../thread/response-place.ts";
 
-/** Number of replies whose places are kept in memory; others are looked up in the store. */
-const MOST = 5_000;
-
-/** A reply that a client may refer to in a later request. */
+/** A reply that a client may name in a later request. */
 export interface NamedReply {
   /** Undefined if the log does not contain the reply. */
   readonly place: Promise<ResponsePlace | undefined>;
@@ -26,11 +23,14 @@ interface Noted {
 export class ResponseIds {
   readonly #kernel: Kernel;
   readonly #onError: (error: unknown) => void;
+  readonly #most: () => number;
   readonly #noted = new Map<string, Noted>();
 
-  constructor(kernel: Kernel, onError: (error: unknown) => void) {
+  /** `most` places are held in memory; others are read from the store. */
+  constructor(kernel: Kernel, onError: (error: unknown) => void, most: () => number) {
     this.#kernel = kernel;
     this.#onError = onError;
+    this.#most = most;
   }
 
   /** Records the place of a reply; later requests can refer to it at once. Resolves when it is stored. */
@@ -43,8 +43,10 @@ export class ResponseIds {
       .catch(this.#onError);
     this.#noted.delete(name);
     this.#noted.set(name, { place: known, written });
-    const [oldest] = this.#noted.keys();
-    if (this.#noted.size > MOST && oldest !== undefined) this.#noted.delete(oldest);
+    for (const oldest of this.#noted.keys()) {
+      if (this.#noted.size <= this.#most()) break;
+      this.#noted.delete(oldest);
+    }
     return written;
   }
 

@@ -17,16 +17,20 @@ import {
 export interface LoopStatesParts {
   readonly limits: () => LoopLimits;
   readonly now: () => number;
-  /** Maximum number of threads and families, default 5,000; the least recently used are dropped. */
-  readonly most?: number;
+  /** Threads and families that are watched; those unused longest are forgotten first. */
+  readonly most: () => number;
 }
 
-const MOST = 5_000;
+interface Watched {
+  readonly state: LoopState;
+  readonly changedAt: number;
+}
 
 /** Loop states of all clients, by thread or family. */
 export class LoopStates {
   readonly #parts: LoopStatesParts;
-  readonly #states = new Map<string, LoopState>();
+  /** Changed last comes last. */
+  readonly #states = new Map<string, Watched>();
 
   constructor(parts: LoopStatesParts) {
     this.#parts = parts;
@@ -38,8 +42,8 @@ export class LoopStates {
 
   /** The fault for the next request of a thread or family; undefined if it may be sent. */
   fault(name: string): Fault | undefined {
-    const state = this.#states.get(name);
-    return state && loopFault(state, this.#parts.now());
+    const watched = this.#states.get(name);
+    return watched && loopFault(watched.state, this.#parts.now());
   }
 
   /** Records a complete reply to a request of a thread. */
@@ -73,13 +77,20 @@ export class LoopStates {
 
   #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {
     const now = this.#parts.now();
-    const state = afterCooling(this.#states.get(name) ?? NO_LOOP, now);
+    const limits = this.#parts.limits();
+    const state = afterCooling(this.#states.get(name)?.state ?? NO_LOOP, now);
     this.#states.delete(name);
-    this.#states.set(name, change(state, now, this.#parts.limits()));
-    const { most = MOST } = this.#parts;
-    for (const oldest of this.#states.keys()) {
-      if (this.#states.size <= most) break;
-      this.#states.delete(oldest);
+    this.#states.set(name, { state: change(state, now, limits), changedAt: now });
+    this.#forget(now, limits);
+  }
+
+  /** A state in which nothing counts any more is as good as none. */
+  #forget(now: number, { withinMs }: LoopLimits): void {
+    const most = this.#parts.most();
+    for (const [name, { state, changedAt }] of this.#states) {
+      const isOver = now - changedAt >= withinMs && now >= (state.stopped?.until ?? 0);
+      if (this.#states.size <= most && !isOver) return;
+      this.#states.delete(name);
     }
   }
 }

@@ -1,6 +1,4 @@
-/** Number of evicted conversations whose names are kept, to recognize them when they return. */
-const MOST_NAMES = 10_000;
-/** Number of requests between two adjustments. */
+/** Requests after which it is decided anew. */
 const JUDGED = 256;
 const LEAST_SHARE = 1 / 32;
 /** Share of requests that must find their conversation in memory for keeping them to pay off. */
@@ -11,6 +9,7 @@ const WORTH_WHILE = 1 / 8;
  * always one that was just evicted; keeping the others is then useless, and the share shrinks.
  */
 export class Holding {
+  readonly #mostNames: () => number;
   readonly #left = new Map<string, number>();
   /** Total bytes evicted so far. */
   #gone = 0;
@@ -19,7 +18,12 @@ export class Holding {
   #wanted = 0;
   #seen = 0;
 
-  /** Share of the memory limit to use. */
+  /** `mostNames` conversations that left memory are known when they come back. */
+  constructor(mostNames: () => number) {
+    this.#mostNames = mostNames;
+  }
+
+  /** Share of the room to be used. */
   get share(): number {
     return this.#share;
   }
@@ -37,8 +41,10 @@ export class Holding {
   letGo(name: string, sizeBytes: number): void {
     this.#gone += sizeBytes;
     this.#left.set(name, this.#gone);
-    const [oldest] = this.#left.keys();
-    if (this.#left.size > MOST_NAMES && oldest !== undefined) this.#left.delete(oldest);
+    for (const oldest of this.#left.keys()) {
+      if (this.#left.size <= this.#mostNames()) break;
+      this.#left.delete(oldest);
+    }
   }
 
   #judge(): void {

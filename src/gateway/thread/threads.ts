@@ -34,6 +34,8 @@ export interface ThreadLimits {
   readonly maxThreads: number;
   /** Approximate memory of all conversations together. */
   readonly maxThreadBytes: number;
+  /** Names of conversations that left memory. */
+  readonly leftThreads: number;
 }
 
 /** All active conversations; the least recently used are closed, and found again in the store. */
@@ -42,7 +44,7 @@ export class Threads {
   readonly #limits: () => ThreadLimits;
   /** Most recently used last. */
   readonly #families = new Map<string, Held>();
-  readonly #holding = new Holding();
+  readonly #holding = new Holding(() => this.#limits().leftThreads);
   #count = 0;
   #sizeBytes = 0;
   #summaries: KnownSummary[] = [];

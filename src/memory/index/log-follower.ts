@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { toEntry } from "../../log/body.ts";
 import type { Log } from "../../log/log.ts";
-import { BoundedCache } from "../../model/bounded-cache.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../../store/entry-store.ts";
@@ -15,8 +14,8 @@ const ENTRIES_PER_BATCH = 64;
 const CHUNKS_PER_BATCH = 1_024;
 const HEADS_PER_PAGE = 1_000;
 const MOST_NOTES = 1_000;
-/** Number of sessions whose position is cached, so that most need not be looked up. */
-const MOST_REMEMBERED = 100_000;
+/** Sessions whose end is remembered, so that most need not be looked up: two numbers each. */
+const MAX_REMEMBERED = 100_000;
 
 /** Maximum time for counting missing entries. */
 const MAX_COUNT_MS = 100;
@@ -41,9 +40,8 @@ export interface FollowOptions {
  */
 export class LogFollower {
   readonly #log: Log;
-  readonly #cursors = new BoundedCache<SessionId, { version: string; seq: number }>({
-    maxWeight: MOST_REMEMBERED,
-  });
+  /** The last indexed seq of a session by its place; names of sessions would take ten times as much. */
+  readonly #cursors = new Map<number, number>();
   #seenVersion: string | undefined;
   #hasSwept = false;
   #stamp = -1;
@@ -101,12 +99,10 @@ export class LogFollower {
     let missing = 0;
     for (let after = 0; ; ) {
       const heads = await entries.heads({ after, limit: HEADS_PER_PAGE });
-      for (const { session, seq } of heads) {
+      for (const { session, seq, place } of heads) {
         if (performance.now() > deadline) return Math.max(1, missing);
         const cursor =
-          this.#cursors.get(session)?.seq ??
-          (await memory.source({ kind: "session", name: session }))?.cursor ??
-          0;
+          this.#cursors.get(place) ?? (await memory.source({ kind: "session", name: session }))?.cursor ?? 0;
         missing += Math.max(0, seq - cursor);
       }
       if (heads.length < HEADS_PER_PAGE) return missing;
@@ -127,13 +123,10 @@ export class LogFollower {
 
   /** Indexes the committed entries of one session only; does not wait for another catch-up. */
   async catchUpSession(session: SessionId, options: FollowOptions = {}): Promise<void> {
-    const { stamp } = await this.#log.store.memory.state();
-    if (stamp !== this.#stamp) this.#cursors.clear();
-    this.#stamp = stamp;
     const { createdAt } = (await this.#log.store.sessions.get(session)) ?? {};
     if (createdAt === undefined) return;
     const { seq } = await this.#log.store.entries.head(session);
-    await this.#followSession({ session, createdAt, seq, place: 0 }, options);
+    await this.#followSession({ session, createdAt, seq }, options);
   }
 
   async #follow(options: FollowOptions): Promise<void> {
@@ -150,7 +143,8 @@ export class LogFollower {
       for (const head of heads) {
         throwIfAborted(options.signal);
         living?.add(head.session);
-        await this.#followSession(head, options);
+        if ((this.#cursors.get(head.place) ?? -1) >= head.seq) continue;
+        if (await this.#followSession(head, options)) this.#remember(head);
       }
       if (heads.length < HEADS_PER_PAGE) break;
       after = heads.at(-1)?.place ?? after;
@@ -161,14 +155,17 @@ export class LogFollower {
     this.#seenVersion = version;
   }
 
+  #remember({ place, seq }: SessionHead): void {
+    if (this.#cursors.has(place) || this.#cursors.size < MAX_REMEMBERED) this.#cursors.set(place, seq);
+  }
+
+  /** Indexes a session up to its end; false if it was made again meanwhile. */
   async #followSession(
-    { session, createdAt, seq: head }: SessionHead,
+    { session, createdAt, seq: head }: Omit<SessionHead, "place">,
     options: FollowOptions,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { memory } = this.#log.store;
     const version = String(createdAt);
-    const remembered = this.#cursors.get(session);
-    if (remembered && remembered.version === version && remembered.seq >= head) return;
     const name = { kind: "session", name: session } as const;
     let source = await memory.source(name);
     if (source && (source.version !== version || source.cursor > head)) {
@@ -185,8 +182,8 @@ export class LogFollower {
       const state = { ...name, version, cursor: batch.cursor };
       if (!(await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks }))) {
         const now: SourceRecord | undefined = await memory.source(name);
-        // The session was recreated under the same name meanwhile; the next catch-up handles it.
-        if (now && now.version !== version) return;
+        // Made anew under the same name meanwhile: the next catch-up sees to it.
+        if (now && now.version !== version) return false;
         [cursor, turn] = [now?.cursor, now?.turns ?? 0];
         continue;
       }
@@ -195,7 +192,7 @@ export class LogFollower {
       options.onProgress?.({ session, entries, chunks: batch.chunks.length });
       await setImmediate();
     }
-    this.#cursors.set(session, { version, seq: head });
+    return true;
   }
 
   async #readBatch(session: SessionId, after: number, head: number, lastTurn: number) {

@@ -9,7 +9,8 @@ export interface WordVectors {
   vectorOf(token: number): Float32Array;
 }
 
-const CACHE_LIMIT = 20_000;
+/** Vectors kept: more than the candidates of one question need, about 1.5 KB each. */
+const MAX_VECTORS = 5_000;
 
 /** Vectors by term: that of the shortest word with the term's stem, which is closest to its base form. */
 export function createTermVectors(embedder: WordVectors): TermVectors {
@@ -31,8 +32,8 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
       const known = cache.get(term);
       if (known) return known;
       const vector = toTermVector(embedder.vectorOf(token));
-      // Cleared completely; the candidates of a question refill it.
-      if (cache.size >= CACHE_LIMIT) cache.clear();
+      // Emptied whole: a question's candidates bring back what it needs.
+      if (cache.size >= MAX_VECTORS) cache.clear();
       cache.set(term, vector);
       return vector;
     },

@@ -12,7 +12,7 @@ export interface SessionState {
   at: number;
 }
 
-const MAX_SESSIONS = 4096;
+const MAX_SESSIONS = 2048;
 
 /**
  * Caches number and head of the sessions in use. The result of `find` may be stale when other processes write;

@@ -103,7 +103,8 @@ test("what a stopped client reads is taken neither for a full window nor for a b
 
 describe("loops of many clients", () => {
   const clock = { now: 0 };
-  const states = (most = 100) => new LoopStates({ limits: () => LIMITS, now: () => clock.now, most });
+  const states = (most = 100) =>
+    new LoopStates({ limits: () => LIMITS, now: () => clock.now, most: () => most });
 
   test("are told apart, and forgotten once the time is over", () => {
     clock.now = 0;
@@ -126,6 +127,20 @@ describe("loops of many clients", () => {
     expect(all.compacts("family", 5)?.message).toContain("00:05:00 UTC on");
     clock.now = 300_000;
     expect(all.compacts("family", 5)).toBeUndefined();
+  });
+
+  test("leave nothing behind once nothing of them counts, and a stop stays until it is over", () => {
+    clock.now = 0;
+    const all = states();
+    for (let count = 0; count < 4; count++) all.answered("stopped", at("a", clock.now));
+    all.answered("quiet", at("a", clock.now));
+    clock.now = LIMITS.withinMs - 1;
+    all.answered("other", at("b", clock.now));
+    expect(all.size).toBe(3);
+    expect(all.fault("stopped")).toBeDefined();
+    clock.now = 3 * (LIMITS.withinMs + LIMITS.coolMs);
+    all.answered("newest", at("c", clock.now));
+    expect(all.size).toBe(1);
   });
 
   test("take a bounded number of places", () => {

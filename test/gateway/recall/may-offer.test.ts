@@ -12,8 +12,12 @@ import { readTool, requestOf, userSays } from "./talk.ts";
 async function offers(api: ApiName, rest: object, said = [userSays("Hello.")]): Promise<boolean> {
   const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
   const stored = <T>(message: T) => message;
-  const config = () => ({ redact: false }) as GatewayConfig;
-  const parts = { bodies: new RecentBodies(() => 1_000), items: new ReferencedItems(), stored, config };
+  const parts = {
+    bodies: new RecentBodies(() => 1_000),
+    items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })),
+    stored,
+    config: () => ({ redact: false }) as GatewayConfig,
+  };
   return mayOffer(await readRequest(apiOf(api), body, "somebody", parts));
 }
 

@@ -1,0 +1,20 @@
+import type { Kernel } from "../../src/index.ts";
+
+const BATCH = 500;
+const WORDS_PER_MESSAGE = 70;
+const VOCABULARY = 3_000;
+
+/** Puts a long conversation into a store and indexes it, so that every cache of pages, vectors and chunks is full from the start. */
+export async function fillStore(kernel: Kernel, messages: number): Promise<void> {
+  await using session = await kernel.session("an earlier conversation");
+  let state = 1;
+  const next = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state;
+  };
+  const text = () =>
+    Array.from({ length: WORDS_PER_MESSAGE }, () => `w${(next() % VOCABULARY).toString(36)}`).join(" ");
+  for (let from = 0; from < messages; from += BATCH)
+    await session.appendAll(Array.from({ length: BATCH }, () => ({ role: "user" as const, text: text() })));
+  await kernel.memory.catchUp();
+}
