@@ -183,6 +183,17 @@ describe("fitting messages", () => {
     await expect(fitMessages(messages, options)).rejects.toThrow("convertToModelMessages");
   });
 
+  test("refuses media as a stream with a typed error", async () => {
+    const data = (async function* () {
+      yield Buffer.from("bytes");
+    })();
+    const messages = [{ role: "user", parts: [{ type: "data", mime: "image/png", data }] }];
+    await expect(fitMessages(messages, options)).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+      details: { argument: "messages" },
+    });
+  });
+
   test("keeps the word for a result that never came", async () => {
     const messages = DIALECTS["AI SDK"]?.(120) ?? [];
     const denied = messages.map((message, index) =>
