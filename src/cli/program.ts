@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { isLonghaulError } from "../index.ts";
 import { readArguments, splitCommand } from "./arguments.ts";
 import { type Command, type CommandGroup, isGroup } from "./command.ts";
@@ -9,6 +8,7 @@ import { commandHelp, groupHelp, programHelp } from "./help.ts";
 import { nearestWords } from "./nearest.ts";
 import { printTo, ReaderGone } from "./printer.ts";
 import { UsageError } from "./usage-error.ts";
+import { version } from "./version.ts";
 
 /** Commands are loaded on demand: those that import all formats take longest. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
@@ -133,8 +133,4 @@ async function helpOn([name, word]: readonly string[]): Promise<string> {
   if (word !== undefined) return commandHelp(await memberOf(one, word));
   const shown = Object.entries(one.commands).filter(([member]) => !one.hidden?.includes(member));
   return groupHelp(one, await Promise.all(shown.map(([, load]) => load())));
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }

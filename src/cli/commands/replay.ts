@@ -30,6 +30,7 @@ import { readQuestions } from "../replaying/questions.ts";
 import { replayTable } from "../replaying/replay-table.ts";
 import { sampleOf } from "../replaying/sample.ts";
 import { type ComparedScore, type ReplayTotals, totalReplay } from "../replaying/totals.ts";
+import { StatusLine } from "../status-line.ts";
 import { openExistingStore } from "../store.ts";
 import { tokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
@@ -90,6 +91,7 @@ export const replayCommand = defineCommand({
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
     });
+    const status = new StatusLine(context, options);
     for (const operand of operands) {
       const path = resolve(context.cwd, operand);
       await using kernel = existsSync(path)
@@ -102,18 +104,16 @@ export const replayCommand = defineCommand({
         context.signal.throwIfAborted();
         const conversation = await loadConversation(kernel, id);
         if (requestsIn(conversation) < least) continue;
-        if (context.isTerminal.stderr && !options.quiet)
-          context.stderr.write(`\r\x1b[K${id.slice(0, context.columns.stderr - 1)}`);
+        status.update(() => id);
         await study.replay(id, conversation);
       }
     }
     if (operands.length === 0) for (const one of questions) await study.replay(one.id, one.conversation);
     const evidence = await scoreEvidence(questions, evidenceSettings(policies, windows), (done) => {
       context.signal.throwIfAborted();
-      if (context.isTerminal.stderr && !options.quiet)
-        context.stderr.write(`\r\x1b[Kquestion ${done + 1} of ${questions.length}`);
+      status.update(() => `question ${done + 1} of ${questions.length}`);
     });
-    if (context.isTerminal.stderr && !options.quiet) context.stderr.write("\r\x1b[K");
+    status.clear();
     const totals = withEvidence(study.totals(), evidence);
     const text = options.json
       ? `${safeJson({ replays: totals })}\n`

@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import type { LoadedConfig } from "../../gateway/config/load-config.ts";
 import type { Environment } from "../../gateway/config/settings.ts";
 import { connectLines } from "../../gateway/pages/agents.ts";
 import { missingUpstreams } from "../../gateway/pages/overview.ts";
 import { escapeLine } from "../escape.ts";
 import type { Paint } from "../paint.ts";
+import { version } from "../version.ts";
 import { padTo } from "../width.ts";
 
 /** A gateway that has started listening. */
@@ -108,8 +108,4 @@ function settingLines({ loaded: { config, path, project } }: Listening): readonl
 
 function hasKey(keyEnv: string | undefined, env: Environment): boolean {
   return keyEnv !== undefined && Boolean(env[keyEnv]);
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")).version;
 }
