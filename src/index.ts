@@ -164,6 +164,7 @@ export type { LimitOptions, WindowLimits } from "./window/live/budget.ts";
 export type { Fitted, Planned } from "./window/live/fitted.ts";
 export type { FitOptions, WindowOptions } from "./window/live/options.ts";
 export type { WindowParts } from "./window/live/parts.ts";
+export { revertedOverlays } from "./window/live/reverts.ts";
 export type { ReportOptions, SessionWindow } from "./window/live/window.ts";
 export { costOfUsage } from "./window/models/cost-of-usage.ts";
 export type { ModelFacts, Prices } from "./window/models/facts.ts";

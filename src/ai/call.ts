@@ -58,7 +58,12 @@ export class Calls {
       given,
       media,
     });
-    await call.fit(signal);
+    try {
+      await call.fit(signal);
+    } catch (error) {
+      call.end();
+      throw error;
+    }
     return call;
   }
 }
@@ -150,17 +155,20 @@ export class Call {
     append: (reply: MessageInput) => Promise<unknown> = (message) =>
       this.#parts.options.session.append(message),
   ): Promise<void> {
-    await this.#parts.conversation.inTurn(async () => {
-      if (reply) {
-        if (this.#isWhole) await this.#parts.conversation.standBehind(this.#last);
-        await append(reply);
-      }
-      const used = usage && usageOf(usage);
-      if (!used) return;
-      const options = { model: this.#parts.frame.model, ranServerTools: ranServerTools(reply) };
-      await this.#window.window.report(used, options);
-      this.#window.giveBack();
-    });
+    try {
+      await this.#parts.conversation.inTurn(async () => {
+        if (reply) {
+          if (this.#isWhole) await this.#parts.conversation.standBehind(this.#last);
+          await append(reply);
+        }
+        const used = usage && usageOf(usage);
+        if (!used) return;
+        const options = { model: this.#parts.frame.model, ranServerTools: ranServerTools(reply) };
+        await this.#window.window.report(used, options);
+      });
+    } finally {
+      this.end();
+    }
   }
 
   /** Ends a call whose reply and usage the caller stores; returns the report to store. */
@@ -168,12 +176,17 @@ export class Call {
     usage: LanguageModelV4Usage | undefined,
     reply: MessageInput | undefined,
   ): UsageReported | undefined {
+    this.end();
     const used = usage && usageOf(usage);
     if (!used) return undefined;
     const { model } = this.#parts.frame;
     const report = this.#window.window.reportOf(used, { model, ranServerTools: ranServerTools(reply) });
-    this.#window.giveBack();
     return { ...report, model };
+  }
+
+  /** Ends the call, whole or not: the next one may use its window. Ending it again does nothing. */
+  end(): void {
+    this.#window.giveBack();
   }
 
   /** Runs `/compact` if the newest message is that command. */

@@ -12,7 +12,7 @@ import {
 import { alternatePrompt, type OutgoingMessage, roleMerging } from "./alternate-prompt.ts";
 import type { GivenMessage } from "./conversation.ts";
 import type { Media } from "./plain-message.ts";
-import { saidKey } from "./said-key.ts";
+import { hasInputOf, saidKey } from "./said-key.ts";
 import { partsOf, type SdkMessage } from "./sdk-message.ts";
 import { type BytesOf, type OwnMessage, sdkMessages } from "./to-sdk.ts";
 
@@ -41,7 +41,10 @@ export async function fittedPrompt(
     for (const part of message.parts) if (part.type === "tool-call") toolNames.set(part.callId, part.name);
     const placed = slot.isNote ? undefined : source.placed.byId.get(idOf(slot, source.session));
     const given = placed?.given;
-    const isSame = placed?.parts === slot.message.parts.length && given?.key === saidKey(slot.message);
+    const isSame =
+      placed?.parts === slot.message.parts.length &&
+      given?.key === saidKey(slot.message) &&
+      !hasEditedInput(slot);
     const place = {
       index: given && indexes.get(given.sdk),
       seq: slot.isNote ? undefined : slot.seq,
@@ -55,6 +58,13 @@ export async function fittedPrompt(
   }
   const prompt = alternatePrompt(outgoing, roleMerging("ai-sdk"), (index) => source.given?.[index]?.sdk);
   return withResults(prompt);
+}
+
+/** True if the input of a tool call was cleared or clipped. */
+function hasEditedInput({ message, original = message, logged = original }: Slot): boolean {
+  return message.parts.some(
+    (part, index) => part.type === "tool-call" && !hasInputOf(part, logged.parts[index]),
+  );
 }
 
 /** The original of a changed message, as a caller would have passed it. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import {
   type BlobPart,
   type DataPart,
+  LonghaulError,
   type Message,
   type MessageInput,
   type Part,
@@ -39,7 +40,11 @@ function plainPart(part: Exclude<PartInput, { type: "tool-result" }>, media: Med
 
 function blobOf({ data, mime, name }: DataPart, media: Media): BlobPart {
   if (typeof data !== "string" && !(data instanceof Uint8Array))
-    throw new TypeError("bytes of a message that is not stored come whole");
+    throw new LonghaulError(
+      "ARGUMENT_INVALID",
+      "messages hold media as a stream; pass the bytes or their base64 instead.",
+      { details: { argument: "messages" } },
+    );
   const bytes = typeof data === "string" ? Buffer.from(data, "base64") : data;
   const digest = createHash("sha256").update(bytes).digest("hex");
   media.set(digest, bytes);

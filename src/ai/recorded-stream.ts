@@ -111,7 +111,10 @@ class Recording {
     this.#isEnded = true;
     const draft = this.#draft;
     const message = this.#message();
-    if (!draft || !message) return draft?.discard();
+    if (!draft || !message) {
+      this.#call.end();
+      return draft?.discard();
+    }
     draft.update(message);
     await this.#call.complete(message, undefined, () => draft.close());
   }

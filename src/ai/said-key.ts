@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Message, Part } from "../index.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { Message, Part, ToolCallPart } from "../index.ts";
 
 /**
  * A key for the content of a message: messages with the same key are equal. Ignores parts that callers lose or change
@@ -13,6 +14,11 @@ export function saidKey(message: Message): string {
   const key = digestOf(JSON.stringify([role, ...parts.flatMap((part) => keyOf(part) ?? [])]));
   keys.set(message, key);
   return key;
+}
+
+/** True if another part is a call with the same input, which the keys of calls do not tell. */
+export function hasInputOf(call: ToolCallPart, other: Part | undefined): boolean {
+  return call === other || (other?.type === "tool-call" && isDeepStrictEqual(call.input, other.input));
 }
 
 /** Cache: messages of a window are immutable and stay the same objects from call to call. */

@@ -30,13 +30,15 @@ export async function beginCall(
   }
 }
 
-/** Sends a call until it succeeds, or fails for a reason that no other window would fix. */
+/** Sends a call until it succeeds, or fails for a reason that no other window would fix; then the call ends. */
 export async function healing<T>(call: Call, send: () => PromiseLike<T>): Promise<T> {
   for (;;) {
     try {
       return await send();
     } catch (error) {
-      if (!(await call.heals(error))) throw error;
+      if (await heals(call, error)) continue;
+      call.end();
+      throw error;
     }
   }
 }
@@ -49,7 +51,17 @@ export async function healingStream<T extends { readonly stream: Parameters<type
   for (;;) {
     const result = await healing(call, send);
     const opened = await openStream(result.stream);
-    if (!opened.error || !(await call.heals(opened.error.value))) return { result, opened };
+    if (!opened.error || !(await heals(call, opened.error.value))) return { result, opened };
     await opened.reader.cancel();
+  }
+}
+
+/** True if the call can be sent again; a failure to heal it ends the call. */
+async function heals(call: Call, error: unknown): Promise<boolean> {
+  try {
+    return await call.heals(error);
+  } catch (failure) {
+    call.end();
+    throw failure;
   }
 }

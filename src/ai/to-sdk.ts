@@ -2,7 +2,7 @@ import { objectOf } from "../formats/content/fields.ts";
 import { modelPart, resultPart } from "../formats/writing/ai-sdk-parts.ts";
 import type { ExportedSession } from "../formats/writing/writer.ts";
 import type { BlobPart, Json, Message, Part, ToolResultPart } from "../index.ts";
-import { keyOf } from "./said-key.ts";
+import { hasInputOf, keyOf } from "./said-key.ts";
 import { partsOf, type SdkMessage, type SdkPart } from "./sdk-message.ts";
 
 /** Returns the bytes of media; undefined if they are not available. */
@@ -45,7 +45,7 @@ class Writing {
   readonly #message: Message;
   readonly #toolNames: ReadonlyMap<string, string>;
   readonly #bytesOf: BytesOf;
-  readonly #own = new Map<string, SdkPart>();
+  readonly #own = new Map<string, { readonly sdk: SdkPart; readonly part: Part }>();
   readonly #ownResults = new Map<unknown, SdkPart>();
   readonly #ownSdk: SdkMessage | undefined;
 
@@ -62,7 +62,7 @@ class Writing {
     // Indexes match only if every part was converted to one of ours.
     if (own && ownParts.length === own.message.parts.length) {
       for (const [index, part] of own.message.parts.entries())
-        this.#own.set(exactKey(part), ownParts[index] as SdkPart);
+        this.#own.set(exactKey(part), { sdk: ownParts[index] as SdkPart, part });
     }
     for (const part of ownParts) if (part.type === "tool-result") this.#ownResults.set(part.toolCallId, part);
     const isShared = message.parts.some((part) => this.#ownPart(part) !== undefined);
@@ -71,7 +71,7 @@ class Writing {
 
   async part(part: Part, index: number): Promise<SdkPart | undefined> {
     const own = this.#own.get(exactKey(part));
-    if (own) return this.#isUnlinked ? withoutItem(own) : own;
+    if (own) return withInputOf(part, this.#isUnlinked ? withoutItem(own.sdk) : own.sdk, own.part);
     const extra = this.#ownSdk ? {} : this.#extra(index);
     const { source, missing } = await this.#source(part);
     if (missing) return missing;
@@ -102,7 +102,9 @@ class Writing {
   }
 
   #ownPart(part: Part): SdkPart | undefined {
-    return part.type === "tool-result" ? this.#ownResults.get(part.callId) : this.#own.get(exactKey(part));
+    return part.type === "tool-result"
+      ? this.#ownResults.get(part.callId)
+      : this.#own.get(exactKey(part))?.sdk;
   }
 
   /** Extra fields of a part. They are stored by index, so a message whose parts have changed has none. */
@@ -152,7 +154,16 @@ function withoutItem(part: SdkPart): SdkPart {
   return { ...part, providerOptions: { ...options, openai: rest } };
 }
 
-/** A key for exact equality, including reasoning. */
+/**
+ * The caller's part, with the input of a call that was cleared or clipped. Clients check the inputs of tools that the
+ * provider ran, so those stay.
+ */
+function withInputOf(part: Part, sdk: SdkPart, original: Part): SdkPart {
+  const isEdited = part.type === "tool-call" && !hasInputOf(part, original);
+  return isEdited && sdk.providerExecuted !== true ? { ...sdk, input: part.input } : sdk;
+}
+
+/** A key for exact equality, including reasoning, but without the input of a call. */
 function exactKey(part: Part): string {
   return part.type === "reasoning" ? `reasoning ${JSON.stringify(part)}` : (keyOf(part) ?? "");
 }

@@ -22,13 +22,17 @@ export class Windows {
     this.#options = options;
   }
 
-  /** Takes a window for one call; `giveBack` returns it for reuse. */
+  /** Takes a window for one call; `giveBack` returns it for reuse, once. */
   take(given: Frame): { readonly window: SessionWindow; readonly giveBack: () => void } {
     const frame = JSON.stringify(given);
     const index = this.#idle.findIndex((idle) => idle.frame === frame);
     const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
     const window = idle?.window ?? this.#open(given);
+    let isTaken = true;
     const giveBack = () => {
+      // Two calls at once must never share a window.
+      if (!isTaken) return;
+      isTaken = false;
       this.#idle = [{ frame, window }, ...this.#idle].slice(0, MOST_IDLE);
     };
     return { window, giveBack };

@@ -1,6 +1,7 @@
 import { arrayOf, objectOf } from "../formats/content/fields.ts";
 import { withErrorMark } from "../formats/content/marks.ts";
 import { blocksOfParts } from "../formats/writing/anthropic-blocks.ts";
+import { editedChatCall, newChatCall } from "../formats/writing/openai-chat-calls.ts";
 import { contentOf } from "../formats/writing/openai-chat-content.ts";
 import type { ExportedSession } from "../formats/writing/writer.ts";
 import type { BlobPart, Message, Part, ToolResultPart } from "../index.ts";
@@ -58,6 +59,9 @@ async function anthropicMessages(
   return content.length === 0 ? [] : [{ ...own?.foreign, role, content: plain ?? content }];
 }
 
+/** Fields of a message of OpenAI Chat that hold its reasoning. */
+const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details"];
+
 async function chatMessages(message: Message, { own, bytesOf }: Writing): Promise<readonly ForeignMessage[]> {
   const source = sourceOf(bytesOf);
   const said = message.parts.filter(({ type }) => type !== "tool-result" && type !== "tool-call");
@@ -65,20 +69,12 @@ async function chatMessages(message: Message, { own, bytesOf }: Writing): Promis
     said.map((part) => ({ part })),
     source,
   );
-  const results = message.parts.filter((part): part is ToolResultPart => part.type === "tool-result");
   if (message.role === "assistant") {
-    const calls = arrayOf(own?.foreign.tool_calls).filter((call) => isCalled(call, message.parts));
-    const { tool_calls: _, ...rest } = own?.foreign ?? {};
-    if (content === undefined && calls.length === 0) return [];
-    return [
-      {
-        ...rest,
-        role: "assistant",
-        content: content ?? null,
-        ...(calls.length > 0 && { tool_calls: calls }),
-      },
-    ];
+    const calls = chatCalls(message.parts, own);
+    if (content === undefined && Object.keys(calls).length === 0) return [];
+    return [{ ...keptFields(message, own), role: "assistant", content: content ?? null, ...calls }];
   }
+  const results = message.parts.filter((part): part is ToolResultPart => part.type === "tool-result");
   const messages: ForeignMessage[] = [];
   for (const part of results) {
     const output =
@@ -87,7 +83,8 @@ async function chatMessages(message: Message, { own, bytesOf }: Writing): Promis
         source,
       )) ?? "";
     const words = part.isError && typeof output === "string" ? withErrorMark(output) : output;
-    messages.push({ ...own?.foreign, role: "tool", tool_call_id: part.callId, content: words });
+    const place = own?.foreign.role === "function" ? undefined : { role: "tool", tool_call_id: part.callId };
+    messages.push({ ...own?.foreign, ...place, content: words });
   }
   const role = message.role === "tool" ? "user" : message.role;
   const { tool_call_id: __, ...rest } = own?.foreign ?? {};
@@ -95,9 +92,31 @@ async function chatMessages(message: Message, { own, bytesOf }: Writing): Promis
   return messages;
 }
 
-function isCalled(call: unknown, parts: readonly Part[]): boolean {
-  const id = objectOf(call)?.id;
-  return parts.some((part) => part.type === "tool-call" && part.callId === id);
+/** The fields that hold the calls of a message; calls whose input is unchanged are the caller's own objects. */
+function chatCalls(parts: readonly Part[], own: Writing["own"]): ForeignMessage {
+  const legacy = objectOf(own?.foreign.function_call);
+  const ownCalls = arrayOf(own?.foreign.tool_calls).map(objectOf);
+  const calls: object[] = [];
+  let legacyCall: object | undefined;
+  for (const part of parts) {
+    if (part.type !== "tool-call") continue;
+    const given = ownCalls.find((call) => call?.id === part.callId);
+    const isUnchanged = own?.message.parts.includes(part) === true;
+    if (given) calls.push(isUnchanged ? given : editedChatCall(given, part));
+    else if (legacy) legacyCall = isUnchanged ? legacy : editedChatCall(legacy, part);
+    else calls.push(newChatCall(part));
+  }
+  return {
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(legacyCall && { function_call: legacyCall }),
+  };
+}
+
+/** Fields of the caller's message that stay when it is rewritten: all except calls, and reasoning that was removed. */
+function keptFields({ parts }: Message, own: Writing["own"]): ForeignMessage {
+  const hasReasoning = parts.some(({ type }) => type === "reasoning");
+  const gone = ["tool_calls", "function_call", ...(hasReasoning ? [] : REASONING_FIELDS)];
+  return Object.fromEntries(Object.entries(own?.foreign ?? {}).filter(([field]) => !gone.includes(field)));
 }
 
 /** A partial `ExportedSession` that only provides the bytes that the caller passed. */

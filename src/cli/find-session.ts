@@ -1,9 +1,7 @@
-import { type Kernel, LonghaulError, type SessionId } from "../index.ts";
-import { nearestWords } from "./nearest.ts";
+import type { Kernel, SessionId } from "../index.ts";
+import { findId } from "./find-id.ts";
 
 const PAGE = 1_000;
-const SHOWN = 5;
-const MOST_FITTING = 100;
 
 /**
  * Finds the session with that id, or the only session whose id begins or ends with the text or has a piece that begins
@@ -12,16 +10,14 @@ const MOST_FITTING = 100;
  */
 export async function findSession(kernel: Kernel, wanted: string): Promise<SessionId> {
   if (await kernel.find(wanted)) return wanted;
-  let fitting: readonly SessionId[] = [];
-  let nearest: readonly SessionId[] = [];
-  for await (const id of sessionIds(kernel)) {
-    if (fits(id, wanted)) fitting = addRoot(fitting, id);
-    if (fitting.length > MOST_FITTING) break;
-    if (fitting.length === 0) nearest = nearestWords(wanted, [...nearest, id], SHOWN);
-  }
-  const [only] = fitting;
-  if (only !== undefined && fitting.length === 1) return only;
-  throw only === undefined ? notFound(wanted, nearest) : ambiguous(wanted, fitting);
+  return findId(wanted, {
+    kind: "session",
+    ids: sessionIds(kernel),
+    fits: (id) => fits(id, wanted),
+    add: addRoot,
+    notFound: "SESSION_NOT_FOUND",
+    listing: "longhaul sessions",
+  });
 }
 
 /** Adds an id unless its ancestor matches already: ids of sub-agents begin with the id of their parent. */
@@ -47,19 +43,4 @@ export async function* sessionIds(kernel: Kernel): AsyncGenerator<SessionId> {
     for (const { id } of page) yield id;
     before = page.length === PAGE ? page.at(-1)?.id : undefined;
   } while (before !== undefined);
-}
-
-function notFound(wanted: string, nearest: readonly SessionId[]): LonghaulError {
-  const hint =
-    nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : '"longhaul sessions" lists those there are.';
-  return new LonghaulError("SESSION_NOT_FOUND", `There is no session ${JSON.stringify(wanted)}. ${hint}`, {
-    details: { session: wanted, ...(nearest.length > 0 && { nearest: nearest.join(", ") }) },
-  });
-}
-
-function ambiguous(wanted: string, fitting: readonly SessionId[]): LonghaulError {
-  const shown = fitting.slice(0, SHOWN).join(", ") + (fitting.length > SHOWN ? " and more" : "");
-  return new LonghaulError("ARGUMENT_INVALID", `${JSON.stringify(wanted)} could be any of ${shown}.`, {
-    details: { option: "session" },
-  });
 }

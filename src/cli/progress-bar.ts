@@ -3,13 +3,12 @@ import type { ImportProgress } from "../formats/index.ts";
 import { formatDuration } from "./ago.ts";
 import { formatBytes } from "./bytes.ts";
 import { formatCount } from "./count.ts";
+import { RedrawnLine } from "./redrawn-line.ts";
 import { fitTo } from "./width.ts";
 
-const REDRAW_MS = 100;
 const BAR_COLUMNS = 24;
 /** Earlier estimates of the remaining time are too unreliable to show. */
 const GUESS_AFTER_MS = 1_500;
-const CLEAR_LINE = "\r\u001b[K";
 
 /** Formats the progress of an import on one line. */
 export function progressLine(progress: ImportProgress, elapsedMs: number, columns: number): string {
@@ -36,29 +35,22 @@ function shareOf({ bytesRead, totalBytes, index, count }: ImportProgress): numbe
   return count > 0 ? index / count : 0;
 }
 
-/** Redraws the progress in place on the last line of a terminal. */
+/** Shows the progress of an import on the last line of a terminal. */
 export class ProgressBar {
-  readonly #stream: Writable;
-  readonly #columns: number;
+  readonly #line: RedrawnLine;
   readonly #startedAt = performance.now();
-  #drawnAt = Number.NEGATIVE_INFINITY;
 
   constructor(stream: Writable, columns: number) {
-    this.#stream = stream;
-    this.#columns = columns;
+    this.#line = new RedrawnLine(stream, columns);
   }
 
   update(progress: ImportProgress): void {
-    const now = performance.now();
-    if (now - this.#drawnAt < REDRAW_MS) return;
-    this.#drawnAt = now;
-    const line = progressLine(progress, now - this.#startedAt, this.#columns - 1);
-    this.#stream.write(CLEAR_LINE + line);
+    const elapsedMs = performance.now() - this.#startedAt;
+    this.#line.update((columns) => progressLine(progress, elapsedMs, columns));
   }
 
   /** Removes the bar from the screen. */
   clear(): void {
-    if (this.#drawnAt > 0) this.#stream.write(CLEAR_LINE);
-    this.#drawnAt = Number.NEGATIVE_INFINITY;
+    this.#line.clear();
   }
 }

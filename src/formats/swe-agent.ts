@@ -7,7 +7,7 @@ import { parseCutJson } from "./reading/cut-json.ts";
 import type { Input } from "./reading/input.ts";
 import type { JsonElement } from "./reading/json-elements.ts";
 import type { JsonObject } from "./reading/json-lines.ts";
-import { leftoversOfStep, SeenMessages, type Step, Steps, wordsOf } from "./swe-agent/steps.ts";
+import { ARRAYS, leftoversOfStep, SeenMessages, type Step, Steps, wordsOf } from "./swe-agent/steps.ts";
 import {
   messageRecords,
   type OpenCall,
@@ -85,7 +85,7 @@ class TrajectoryReader {
   async *read(): AsyncGenerator<Item> {
     const { path, title } = this.#source;
     yield { type: "session", ...(title !== undefined && { title }) };
-    for await (const element of this.#input.jsonElements(path, ["trajectory", "history", "attempts"])) {
+    for await (const element of this.#input.jsonElements(path, ARRAYS)) {
       if (element.problem !== undefined && !(element.isCut && this.#input.isLive))
         yield problemOf(path, element);
       if (element.value === undefined || element.field === "trajectory") continue;

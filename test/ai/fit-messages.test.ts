@@ -2,6 +2,7 @@ import type { ModelMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { fitMessages } from "../../src/ai/index.ts";
 import type { Message } from "../../src/index.ts";
+import { anthropicClear } from "../../src/window/policies/anthropic-clear.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 
 const options = { model: "some-model", models: { "some-model": { window: 16_000 } } };
@@ -182,6 +183,17 @@ describe("fitting messages", () => {
     await expect(fitMessages(messages, options)).rejects.toThrow("convertToModelMessages");
   });
 
+  test("refuses media as a stream with a typed error", async () => {
+    const data = (async function* () {
+      yield Buffer.from("bytes");
+    })();
+    const messages = [{ role: "user", parts: [{ type: "data", mime: "image/png", data }] }];
+    await expect(fitMessages(messages, options)).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+      details: { argument: "messages" },
+    });
+  });
+
   test("keeps the word for a result that never came", async () => {
     const messages = DIALECTS["AI SDK"]?.(120) ?? [];
     const denied = messages.map((message, index) =>
@@ -195,3 +207,103 @@ describe("fitting messages", () => {
     expect(await fitMessages([], options)).toEqual([]);
   });
 });
+
+const large = (step: number) => ({ path: `part-${step}.ts`, content: words(step).repeat(10) });
+
+/** Calls with large inputs, in each format. */
+const WRITING: Readonly<Record<string, (step: number) => Foreign[]>> = {
+  "AI SDK": (step) => [
+    {
+      role: "assistant",
+      content: [
+        {
+          type: "tool-call",
+          toolCallId: `c${step}`,
+          toolName: "write",
+          input: large(step),
+          providerOptions: { google: { thoughtSignature: `signature ${step}` } },
+        },
+      ],
+    },
+    {
+      role: "tool",
+      content: [
+        {
+          type: "tool-result",
+          toolCallId: `c${step}`,
+          toolName: "write",
+          output: { type: "text", value: "Written." },
+        },
+      ],
+    },
+  ],
+  OpenAI: (step) => [
+    {
+      role: "assistant",
+      content: null,
+      reasoning_content: `reasoning ${step}`,
+      tool_calls: [
+        {
+          id: `c${step}`,
+          type: "function",
+          function: { name: "write", arguments: JSON.stringify(large(step)) },
+          extra_content: { google: { thought_signature: `signature ${step}` } },
+        },
+      ],
+    },
+    { role: "tool", tool_call_id: `c${step}`, content: "Written." },
+  ],
+  "OpenAI, custom tools": (step) => [
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [
+        { id: `c${step}`, type: "custom", custom: { name: "write", input: words(step).repeat(10) } },
+      ],
+    },
+    { role: "tool", tool_call_id: `c${step}`, content: "Written." },
+  ],
+  "OpenAI, functions": (step) => [
+    {
+      role: "assistant",
+      content: null,
+      function_call: { name: "write", arguments: JSON.stringify(large(step)) },
+    },
+    { role: "function", name: "write", content: "Written." },
+  ],
+  Anthropic: (step) => [
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: `c${step}`, name: "write", input: large(step) }],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: `c${step}`, content: "Written." }] },
+  ],
+};
+
+describe.each(Object.entries(WRITING))("clearing tool inputs of %s", (_, step) => {
+  test("sends stubs instead of them, and every other field as it was", async () => {
+    const policy = anthropicClear({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
+    const messages = [{ role: "user", content: "Write it." }, ...[0, 1, 2, 3].flatMap(step)];
+    const fitted = await fitMessages(messages, { ...options, policy });
+    expect(fitted).toHaveLength(messages.length);
+    const isOlderCall = (index: number) => index % 2 === 1 && index < 7;
+    for (const [index, message] of fitted.entries()) {
+      if (!isOlderCall(index)) expect(message).toBe(messages[index]);
+      else {
+        const text = JSON.stringify(message);
+        expect(text).toContain("The input (");
+        expect(text.length).toBeLessThan(400);
+        expect(withoutInput(message)).toEqual(withoutInput(messages[index] as Foreign));
+      }
+    }
+  });
+});
+
+/** A message whose calls have no input. */
+function withoutInput(message: Foreign): unknown {
+  return JSON.parse(
+    JSON.stringify(message, (field, value) =>
+      field === "arguments" || field === "input" ? undefined : value,
+    ),
+  );
+}

@@ -2,6 +2,7 @@ import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { prepareStep, withLonghaul } from "../../src/ai/index.ts";
+import { anthropicClear } from "../../src/window/policies/anthropic-clear.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 const tools = {
@@ -96,6 +97,24 @@ describe("a tool loop", () => {
       "user",
     ]);
     expect(messages[2]).toMatchObject({ content: [{ tool_use_id: "call_1" }, { tool_use_id: "call_2" }] });
+  });
+
+  test.each(APIS)("sends cleared inputs as stubs: %s", async (api) => {
+    const { server, session, plain } = await speaking();
+    const [first, second] = [{ city: "Rome ".repeat(2_000) }, { city: "Oslo ".repeat(20_000) }];
+    server.script(
+      reply({ toolCalls: [{ id: "call_1", name: "weather", input: first }] }),
+      reply({ toolCalls: [{ id: "call_2", name: "weather", input: second }] }),
+      oneCall,
+      reply("Fine everywhere."),
+    );
+    const policy = anthropicClear({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
+    const model = withLonghaul(plain(api), { session, policy });
+    await generateText({ model, tools, stopWhen: isStepCount(5), prompt: "How is it?" });
+    const sent = JSON.stringify(server.requests[3]?.body);
+    expect(sent).toContain("The input (10,011 characters)");
+    expect(sent).toContain("The input (100,0");
+    expect(sent.length).toBeLessThan(5_000);
   });
 
   test("whose tool fails keeps the failure", async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { sampleOf } from "../../src/cli/replaying/sample.ts";
 import { testFolder } from "../support/folder.ts";
 import { runProgram } from "./support/program.ts";
 
@@ -66,9 +67,28 @@ describe("longhaul replay", () => {
   test("says what is wrong with a window or a policy", async () => {
     const wrong = await runProgram(["replay", "x", "--window", "big"]);
     expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toContain('"big" is no number of tokens');
+    expect(wrong.stderr).toContain('--window is "big"; expected a number of tokens');
     const unknown = await runProgram(["replay", "x", "--policy", "longhual"]);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("longhaul");
+  });
+
+  test.each(["--min", "--sample"])("says that %s counts, and not in tokens", async (option) => {
+    for (const words of ["1k", "2.5", "many", "0"]) {
+      const { code, stderr } = await runProgram(["replay", "x", option, words]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${option} is "${words}"; expected a whole number`);
+    }
+  });
+
+  test("samples evenly, whether or not the count divides the total", () => {
+    const all = Array.from({ length: 50 }, (_, index) => index);
+    expect(sampleOf(all, 10)).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
+    const uneven = sampleOf(all, 30);
+    expect(uneven).toHaveLength(30);
+    expect(uneven.at(-1)).toBeGreaterThan(47);
+    const gaps = uneven.slice(1).map((value, index) => value - (uneven[index] as number));
+    expect(new Set(gaps)).toEqual(new Set([1, 2]));
+    expect(sampleOf(all, 60)).toEqual(all);
   });
 });

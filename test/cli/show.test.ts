@@ -106,7 +106,9 @@ It waits for a server.
     }
     const ambiguous = await runProgram(["show", "alpha", "--store", path]);
     expect(ambiguous.code).toBe(2);
-    expect(ambiguous.stderr).toBe('longhaul: "alpha" could be any of alpha-2, alpha-1.\n');
+    expect(ambiguous.stderr).toBe(
+      'longhaul: "alpha" fits several sessions: alpha-2, alpha-1. Write more of the id.\n',
+    );
     const unknown = await runJson(["show", "bata-1", "--store", path]);
     expect(unknown.code).toBe(1);
     expect(unknown.value.error).toMatchObject({

@@ -58,7 +58,7 @@ describe("--since", () => {
     expect(readSince("2w", now)).toBe(now - 14 * DAY);
     expect(readSince("2026-01-02", now)).toBe(new Date(2026, 0, 2).getTime());
     expect(readSince("2026-01-02T03:04:05Z", now)).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
-    for (const text of ["", "d", "30", "2026-02-30", "2026-13-01", "soon"]) {
+    for (const text of ["", "d", "30", "2026-02-30", "2026-02-30T12:00", "2026-13-01", "soon"]) {
       expect(() => readSince(text, now)).toThrow("--since is");
     }
   });

@@ -142,6 +142,25 @@ describe("OpenClaw", () => {
     ]);
   });
 
+  it("knows what the list of sessions says of a transcript that a reset has put aside", async () => {
+    const folder = join(testFolder(), "agents/main/sessions");
+    write(join(folder, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "now")]));
+    const aside = "s-1.jsonl.reset.2026-04-01T00-00-00.000Z";
+    write(join(folder, aside), jsonl([header("s-1"), user("b1", null, "before")]));
+    const list = { "agent:main:main": { sessionId: "s-1", displayName: "The garden" } };
+    write(join(folder, "sessions.json"), JSON.stringify(list));
+    const read = await readAll([folder], [openclaw]);
+    expect(read.map(({ source }) => [source.id, source.title])).toEqual([
+      ["s-1", "The garden"],
+      ["s-1.reset.2026-04-01T00-00-00.000Z", "The garden"],
+    ]);
+    for (const { items } of read)
+      expect(items[0]).toMatchObject({
+        type: "session",
+        meta: { openclaw: { sessionKey: "agent:main:main" } },
+      });
+  });
+
   it("reads the database of an agent, packed events and all, without touching a file", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);

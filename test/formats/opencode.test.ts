@@ -549,6 +549,43 @@ describe("opencode", () => {
     expect(totals.added).toMatchObject({ messages: 2, toolCalls: 1, toolResults: 1 });
   });
 
+  it("takes in other data again when it was rewritten with the same length", async () => {
+    const path = join(testFolder(), "opencode.db");
+    const db = database(path);
+    addSession(db, "ses_1");
+    addMessage(db, user("msg_1", [text("dig")]));
+    db.prepare("INSERT INTO todo VALUES ('ses_1', 'water', 'open', 'high', 0)").run();
+    const root = join(testFolder(), "storage");
+    storage(root, [user("msg_2", [text("dig")])], { ...SESSION, id: "ses_2" });
+    mkdirSync(join(root, "todo"));
+    const write = (todo: string) =>
+      writeFileSync(join(root, "todo/ses_2.json"), JSON.stringify([{ content: todo }]));
+    write("water");
+    const later = join(testFolder(), "opencode.db");
+    const other = database(later);
+    addSession(other, "ses_3");
+    const add = other.prepare("INSERT INTO session_message VALUES (?, 'ses_3', ?, ?, 1, 1, ?)");
+    add.run("msg_3", "user", 1, JSON.stringify({ text: "dig" }));
+    add.run("msg_4", "model-switched", 2, JSON.stringify({ model: "water" }));
+    const kernel = await testKernel();
+    await importSources(kernel, [path, root, later], { formats: [opencode] });
+
+    db.exec("UPDATE todo SET content = 'weeds'");
+    write("weeds");
+    other.exec(`UPDATE session_message SET data = '{"model":"weeds"}' WHERE id = 'msg_4'`);
+    // Only a message tells by its time that a session is newer.
+    db.exec("UPDATE message SET time_updated = 20000");
+    other.exec("UPDATE session_message SET time_updated = 20000");
+    const { sources } = await importSources(kernel, [path, root, later], { formats: [opencode] });
+    for (const { session: id } of sources) {
+      await using session = await kernel.session(id as string);
+      const raw = (await session.page({ kinds: ["raw"] })).entries;
+      expect(JSON.stringify(raw)).toContain("weeds");
+      expect(JSON.stringify(raw)).not.toContain("water");
+    }
+    expect(sources).toHaveLength(3);
+  });
+
   it("notices that an answer has grown in a database", async () => {
     const path = join(testFolder(), "opencode.db");
     const db = database(path);

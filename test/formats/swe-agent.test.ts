@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { importSources } from "../../src/formats/import-sources.ts";
+import { Input } from "../../src/formats/reading/input.ts";
 import { sweAgent } from "../../src/formats/swe-agent.ts";
 import { testFolder } from "../support/folder.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
@@ -40,6 +41,25 @@ const trajectory = {
 };
 
 describe("SWE-agent trajectories", () => {
+  test("are read element by element, whichever array is large", async () => {
+    const attempts = Array.from({ length: 50 }, (_, index) => ({ index, words: "x".repeat(1_000) }));
+    const { jsonElements } = Input.prototype;
+    let largest = 0;
+    const reading = vi.spyOn(Input.prototype, "jsonElements").mockImplementation(async function* (
+      this: Input,
+      ...given
+    ) {
+      for await (const element of jsonElements.apply(this, given)) {
+        largest = Math.max(largest, element.sizeBytes);
+        yield element;
+      }
+    });
+    onTestFinished(() => reading.mockRestore());
+    const { records } = await readText(sweAgent, JSON.stringify({ ...trajectory, attempts }), "a.traj");
+    expect(records.filter(({ id }) => id.startsWith("attempts#"))).toHaveLength(50);
+    expect(largest).toBeLessThan(2_000);
+  });
+
   test("actions become calls, and what follows them their results", async () => {
     const { messages, items, records, source, session } = await readText(
       sweAgent,

@@ -8,6 +8,8 @@ import { ReplyParts } from "../reply-parts.ts";
 export interface ReplyKeeper {
   readonly see: (part: LanguageModelV4StreamPart) => Promise<void>;
   readonly store: (reply: WholeReply) => Promise<void>;
+  /** Called when the stream ends, whole or not. */
+  readonly end: () => void;
 }
 
 /** A whole reply and its usage. */
@@ -23,7 +25,7 @@ export interface WholeReply {
 export function heldStream(
   { reader, read }: OpenedStream,
   model: string,
-  { see, store }: ReplyKeeper,
+  { see, store, end }: ReplyKeeper,
 ): ReadableStream<LanguageModelV4StreamPart> {
   const waiting = [...read];
   const held: LanguageModelV4StreamPart[] = [];
@@ -35,32 +37,44 @@ export function heldStream(
     const first = waiting.shift();
     return first ? { done: false, value: first } : reader.read();
   };
+  const pull = async (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
+    for (;;) {
+      const { done, value } = await next();
+      if (done || !value) {
+        if (!isWhole) throw brokenOff();
+        end();
+        return controller.close();
+      }
+      parts.add(value);
+      await see(value);
+      if (value.type === "response-metadata") speaker = value.modelId ?? speaker;
+      if (value.type === "tool-call" && value.providerExecuted !== true) {
+        held.push(value);
+        continue;
+      }
+      if (value.type === "finish") {
+        const { unified } = value.finishReason;
+        if (unified === "error" || unified === "interrupted") throw brokenOff();
+        await store({ message: messageOfReply(parts.content(), speaker), usage: value.usage });
+        isWhole = true;
+        for (const call of held) controller.enqueue(call);
+      }
+      return controller.enqueue(value);
+    }
+  };
   return new ReadableStream({
     async pull(controller) {
-      for (;;) {
-        const { done, value } = await next();
-        if (done || !value) {
-          if (!isWhole) throw brokenOff();
-          return controller.close();
-        }
-        parts.add(value);
-        await see(value);
-        if (value.type === "response-metadata") speaker = value.modelId ?? speaker;
-        if (value.type === "tool-call" && value.providerExecuted !== true) {
-          held.push(value);
-          continue;
-        }
-        if (value.type === "finish") {
-          const { unified } = value.finishReason;
-          if (unified === "error" || unified === "interrupted") throw brokenOff();
-          await store({ message: messageOfReply(parts.content(), speaker), usage: value.usage });
-          isWhole = true;
-          for (const call of held) controller.enqueue(call);
-        }
-        return controller.enqueue(value);
+      try {
+        await pull(controller);
+      } catch (error) {
+        end();
+        throw error;
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel(reason) {
+      end();
+      return reader.cancel(reason);
+    },
   });
 }
 

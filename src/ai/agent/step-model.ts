@@ -34,6 +34,7 @@ export function stepModel(
         const stream = heldStream(opened, inner.modelId, {
           see: replies.see,
           store: ({ message, usage }) => replies.store(message, call.reportOf(usage, message)),
+          end: () => call.end(),
         });
         return { ...result, stream };
       },

@@ -9,9 +9,9 @@ import { EXIT } from "../exit-code.ts";
 import { paintFor } from "../look.ts";
 import { catchUp } from "../memory/catch-up.ts";
 import { type IndexedFiles, indexReport } from "../memory/index-report.ts";
-import { StatusLine } from "../memory/status-line.ts";
 import { watchIndex } from "../memory/watch-index.ts";
 import { printTo } from "../printer.ts";
+import { StatusLine } from "../status-line.ts";
 import { openExistingStore, openStore } from "../store.ts";
 import { UsageError } from "../usage-error.ts";
 

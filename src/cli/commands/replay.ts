@@ -15,6 +15,7 @@ import {
   summarising,
   textOfMessage,
 } from "../../index.ts";
+import { countOption } from "../arguments.ts";
 import { defineCommand } from "../command.ts";
 import { safeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
@@ -27,11 +28,16 @@ import { evidenceSettings, withEvidence } from "../replaying/evidence-totals.ts"
 import { type PictureCourse, replayPicture } from "../replaying/picture.ts";
 import { readQuestions } from "../replaying/questions.ts";
 import { replayTable } from "../replaying/replay-table.ts";
+import { sampleOf } from "../replaying/sample.ts";
 import { type ComparedScore, type ReplayTotals, totalReplay } from "../replaying/totals.ts";
+import { StatusLine } from "../status-line.ts";
 import { openExistingStore } from "../store.ts";
+import { tokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
 
 const WINDOWS = "32k,64k,128k,200k";
+/** Maximum of the options that count conversations or questions. */
+const MAX_COUNT = 1_000_000;
 const KNOWN: readonly Policy[] = [...POLICIES, summarising()];
 
 /** Replays recorded conversations under window policies. */
@@ -71,19 +77,21 @@ export const replayCommand = defineCommand({
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
   async run(context, { operands, options }) {
+    const least = countOption("min", options.min, { otherwise: 1, max: MAX_COUNT });
+    const sampled = countOption("sample", options.sample, { otherwise: MAX_COUNT, max: MAX_COUNT });
+    const windows = (options.window ?? WINDOWS).split(",").map((word) => tokensOption("window", word, 1));
     const asked =
       options.questions === undefined ? [] : readQuestions(resolve(context.cwd, options.questions));
-    const questions = options.sample === undefined ? asked : sampleOf(asked, tokensIn(options.sample));
+    const questions = sampleOf(asked, sampled);
     if (operands.length === 0 && questions.length === 0)
       throw new UsageError("name a session, a file or folder of conversations, or --questions");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
     const policies = names?.map((name) => findNamed("policy", name, KNOWN)) ?? KNOWN.filter(isBounded);
-    const windows = (options.window ?? WINDOWS).split(",").map(tokensIn);
-    const least = options.min === undefined ? 1 : tokensIn(options.min);
     const study = new Study(policies, windows, {
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
     });
+    const status = new StatusLine(context, options);
     for (const operand of operands) {
       const path = resolve(context.cwd, operand);
       await using kernel = existsSync(path)
@@ -96,18 +104,16 @@ export const replayCommand = defineCommand({
         context.signal.throwIfAborted();
         const conversation = await loadConversation(kernel, id);
         if (requestsIn(conversation) < least) continue;
-        if (context.isTerminal.stderr && !options.quiet)
-          context.stderr.write(`\r\x1b[K${id.slice(0, context.columns.stderr - 1)}`);
+        status.update(() => id);
         await study.replay(id, conversation);
       }
     }
     if (operands.length === 0) for (const one of questions) await study.replay(one.id, one.conversation);
     const evidence = await scoreEvidence(questions, evidenceSettings(policies, windows), (done) => {
       context.signal.throwIfAborted();
-      if (context.isTerminal.stderr && !options.quiet)
-        context.stderr.write(`\r\x1b[Kquestion ${done + 1} of ${questions.length}`);
+      status.update(() => `question ${done + 1} of ${questions.length}`);
     });
-    if (context.isTerminal.stderr && !options.quiet) context.stderr.write("\r\x1b[K");
+    status.clear();
     const totals = withEvidence(study.totals(), evidence);
     const text = options.json
       ? `${safeJson({ replays: totals })}\n`
@@ -201,24 +207,12 @@ async function importedFrom(
   return [...new Set(sources.filter(({ status }) => status !== "failed").map(({ session }) => session))];
 }
 
-function sampleOf<T>(all: readonly T[], count: number): readonly T[] {
-  const step = Math.max(1, Math.floor(all.length / Math.max(1, count)));
-  return all.filter((_, index) => index % step === 0).slice(0, count);
-}
-
 function isBounded({ name }: Policy): boolean {
   return name !== "none";
 }
 
 function requestsIn(conversation: readonly SaidMessage[]): number {
   return conversation.filter(({ message }, index) => message.role === "assistant" && index > 0).length;
-}
-
-function tokensIn(words: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*(k|m)?$/i.exec(words.trim());
-  const unit = { k: 1_000, m: 1_000_000 }[(match?.[2] ?? "").toLowerCase()] ?? 1;
-  if (!match) throw new UsageError(`${JSON.stringify(words)} is no number of tokens; write 64000 or 64k`);
-  return Math.round(Number(match[1]) * unit);
 }
 
 function fileName(id: SessionId): string {

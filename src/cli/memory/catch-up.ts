@@ -2,7 +2,7 @@ import { isLonghaulError, type Kernel } from "../../index.ts";
 import type { CommonValues } from "../command.ts";
 import type { Context } from "../context.ts";
 import { formatCount } from "../count.ts";
-import { StatusLine } from "./status-line.ts";
+import { StatusLine } from "../status-line.ts";
 
 /** Entries and chunks that were indexed. */
 export interface CaughtUp {

@@ -1,19 +1,13 @@
+import { DAY, HOUR, MINUTE, parseLength, SECOND, type TimeUnits } from "../times.ts";
 import { UsageError } from "../usage-error.ts";
 
-const SECOND = 1_000;
-const DURATIONS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: SECOND,
-  m: 60 * SECOND,
-  h: 3_600 * SECOND,
-  d: 24 * 3_600 * SECOND,
-};
+const DURATIONS: TimeUnits = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 const SIZES: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
 
 /** Parses a duration such as "500ms", "90s", "10m", "2h" or "1d" into milliseconds; throws UsageError. */
 export function readDuration(option: string, text: string): number {
-  const found = /^(\d+)\s*(ms|[smhd])$/i.exec(text.trim());
-  if (found) return Number(found[1]) * (DURATIONS[(found[2] as string).toLowerCase()] as number);
+  const length = parseLength(text, DURATIONS);
+  if (length !== undefined) return length;
   throw new UsageError(
     `--${option} is ${JSON.stringify(text)}; expected a length of time such as 90s, 10m, 2h or 1d`,
   );

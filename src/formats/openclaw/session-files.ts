@@ -74,9 +74,15 @@ export async function* readSessionFile(source: Source, input: Input): AsyncGener
   const [path = "", registry] = source.paths;
   const listed = registry === undefined ? undefined : await input.json(registry);
   const entries = listed && "value" in listed ? objectOf(listed.value) : undefined;
-  const session = entries && sessionsOf(Object.entries(entries)).get(source.id);
+  const session = entries && sessionsOf(Object.entries(entries)).get(headerId(source));
   for await (const item of decodeLines(input, path, (state) => makePiDecoder("openclaw", state)))
     yield item.type === "session" && item.meta ? { ...item, meta: withFacts(item.meta, session) } : item;
+}
+
+/** The id in the header of a transcript: an archived one may have a suffix, to tell it from the live one. */
+function headerId({ id, path }: Source): string {
+  const aside = TRANSCRIPT.exec(path)?.[1];
+  return aside !== undefined && id.endsWith(aside) ? id.slice(0, -aside.length) : id;
 }
 
 /** Adds the facts of the session list to the session's meta. */

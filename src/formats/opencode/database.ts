@@ -65,7 +65,7 @@ function* laterMessages(database: SourceDatabase, { id, path }: Source, max: num
       const message = messageOfRow(String(row.id), String(row.type), data);
       const value = { ...data, type: String(row.type) } as Json;
       if (message) yield { type: "message", message };
-      else yield { type: "other", name: String(row.id), value, version: String(JSON.stringify(data).length) };
+      else yield { type: "other", name: String(row.id), value };
     }
   }
 }
@@ -141,5 +141,5 @@ function* todos(database: SourceDatabase, session: string): Generator<Stored> {
   const rows = [...database.rows("SELECT * FROM todo WHERE session_id = ?", session)];
   if (rows.length === 0) return;
   const value = rows.map(({ session_id: _, ...todo }) => todo) as unknown as Json;
-  yield { type: "other", name: "todos", value, version: JSON.stringify(value).length.toString() };
+  yield { type: "other", name: "todos", value };
 }

@@ -1,5 +1,6 @@
 import type { Json } from "../../index.ts";
 import { definedFields, fieldsBesides, objectOf, textOf, timeOf } from "../content/fields.ts";
+import { fingerprint } from "../content/fingerprint.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item, Span } from "../item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -47,7 +48,7 @@ export class OpencodeDecoder {
       case "session":
         return this.#session(stored.info);
       case "other":
-        return [rawItem(stored.name, stored.value, { version: stored.version })];
+        return [rawItem(stored.name, stored.value, { version: fingerprint(JSON.stringify(stored.value)) })];
       case "message":
         return this.#message(stored.message);
     }

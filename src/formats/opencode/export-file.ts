@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Json } from "../../index.ts";
 import { arrayOf, objectOf } from "../content/fields.ts";
 import type { Source } from "../format.ts";
@@ -29,7 +28,6 @@ function messageOf({ value }: JsonElement): Stored | undefined {
 }
 
 function otherOf({ field, index, value }: JsonElement): Stored {
-  const version = createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 16);
   const name = index === undefined ? field : `${field}#${index}`;
-  return { type: "other", name, value: value as Json, version };
+  return { type: "other", name, value: value as Json };
 }

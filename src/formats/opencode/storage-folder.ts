@@ -139,9 +139,5 @@ async function* readOther(path: string, input: Input): AsyncGenerator<Stored> {
   const read = await input.json(path);
   if (read === undefined) return;
   if (!("value" in read)) yield read;
-  else {
-    const text = JSON.stringify(read.value);
-    const name = basename(join(path, ".."));
-    yield { type: "other", name, value: read.value as Json, version: `${text.length}` };
-  }
+  else yield { type: "other", name: basename(join(path, "..")), value: read.value as Json };
 }

@@ -13,5 +13,5 @@ export type Stored =
   | { readonly type: "session"; readonly info: JsonObject }
   | { readonly type: "message"; readonly message: StoredMessage }
   /** Other data of the session in its current state. */
-  | { readonly type: "other"; readonly name: string; readonly value: Json; readonly version: string }
+  | { readonly type: "other"; readonly name: string; readonly value: Json }
   | ProblemItem;

@@ -11,6 +11,9 @@ export interface Step {
   readonly fields: JsonObject;
 }
 
+/** Arrays of a file that are read element by element. */
+export const ARRAYS: readonly string[] = ["trajectory", "history", "attempts"];
+
 /** Maximum steps to look ahead for a turn; skipped steps are missing from the history. */
 const MAX_AHEAD = 4;
 
@@ -61,7 +64,7 @@ export class Steps {
 }
 
 async function* readSteps(input: Input, path: string): AsyncGenerator<Step> {
-  for await (const { field, index, value } of input.jsonElements(path, ["trajectory", "history"])) {
+  for await (const { field, index, value } of input.jsonElements(path, ARRAYS)) {
     const fields = objectOf(value);
     if (field === "trajectory" && index !== undefined && fields) yield { index, fields };
   }

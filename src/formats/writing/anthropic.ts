@@ -10,9 +10,7 @@ import type { ExportedSession, Writer } from "./writer.ts";
 const NAME = "anthropic";
 const FILE = "conversation.json";
 
-/**
- * Formats with Anthropic's messages: Anthropic accepted their content before, including thinking without a signature.
- */
+/** Formats whose raw parts are Anthropic's content blocks. */
 const OWN_FORMATS = [NAME, "claude-code", "cline", "cline-sdk", "roo"];
 
 /**
@@ -96,14 +94,14 @@ async function blocksOfTurn(turn: Turn, session: ExportedSession): Promise<reado
 }
 
 /**
- * Tells whether Anthropic accepts a part. It refuses empty text, thinking signed by other providers, and content of
+ * Tells whether Anthropic accepts a part. It refuses empty text, thinking without its signature, and content of
  * other formats.
  */
 function isAccepted(part: Part, message: Message): boolean {
-  const isOwn = OWN_FORMATS.some((format) => message.meta?.[format] !== undefined);
   if (part.type === "text") return part.text.trim() !== "";
   if (part.type === "raw") return OWN_FORMATS.includes(part.format);
-  if (part.type !== "reasoning" || isOwn) return true;
+  // A request of Anthropic's own goes back as it came; other tools also talk to providers that do not sign.
+  if (part.type !== "reasoning" || message.meta?.[NAME] !== undefined) return true;
   if (typeof objectOf(part.opaque)?.redacted === "string") return true;
   return typeof part.opaque === "string" && isSignature(part.opaque);
 }

@@ -14,13 +14,10 @@ type Stored = Pick<ExportedSession, "base64" | "restore">;
 const NAME = "openai-responses";
 const FILE = "conversation.json";
 
-/** Formats whose reasoning belongs to this API. */
-const OWN_FORMATS = [NAME, "codex"];
-
 /**
  * Writes the active line as a request of the Responses API: `{ instructions?, input }`. A failed tool's output begins
- * with "[tool error]". Reasoning of other formats without OpenAI's ciphertext and raw parts of other formats are left
- * out.
+ * with "[tool error]". Empty reasoning, reasoning of other formats without OpenAI's ciphertext, and raw parts of other
+ * formats are left out.
  */
 export const openaiResponsesWriter: Writer = {
   name: NAME,
@@ -70,7 +67,7 @@ async function* itemsOfTurn(turn: Turn, session: Stored): AsyncGenerator<JsonObj
 async function* spokenItems(turn: SpokenTurn, session: Stored): AsyncGenerator<JsonObject> {
   const { role, message, pieces } = turn;
   const speaker = role === "system" && ownMeta(message).role === "developer" ? "developer" : role;
-  const isOwn = OWN_FORMATS.some((format) => message.meta?.[format] !== undefined);
+  const isOwn = message.meta?.[NAME] !== undefined;
   let content: JsonObject[] = [];
   let beside: JsonObject = {};
   const flush = function* (): Generator<JsonObject> {
@@ -119,10 +116,11 @@ function reasoningItem(
   extra: JsonObject = {},
   isOwn: boolean,
 ): JsonObject | undefined {
-  const fields = objectOf(opaque);
-  if (!isOwn && typeof fields?.encrypted_content !== "string") return undefined;
-  const { summary, content } = extra;
-  const plain = text === "" ? [] : [{ type: "summary_text", text }];
+  const { summary, content, ...fields } = { ...objectOf(opaque), ...extra };
+  // Items of this API, also in Codex's files, have an id or hold the reasoning itself.
+  const isItem = isOwn || typeof fields.id === "string" || Array.isArray(content);
+  if (typeof fields.encrypted_content !== "string" && (text === "" || !isItem)) return undefined;
+  const plain = text === "" || content !== undefined ? [] : [{ type: "summary_text", text }];
   return {
     type: "reasoning",
     ...fields,

@@ -34,8 +34,12 @@ const putDown = new Marks();
 export class Facts {
   readonly #horizon: Horizon;
   readonly #table = new FactTable(MAX_FACTS);
-  /** Numbers of files; `#touched` holds the last message that touched each. */
+  /**
+   * Numbers of files; `#touched` holds the last message that touched each. `#fileCount` counts all files, so that a new
+   * file takes the number of the one that it evicts.
+   */
   readonly #files = new Map<string, number>();
+  #fileCount = 0;
   readonly #touched: number[] = [0];
   readonly #calls = new Map<string, CallFacts>();
   /** Number of messages read; `#ranking` counts the rankings started. */
@@ -196,7 +200,7 @@ export class Facts {
 
   #touch(path: string): number {
     const known = this.#files.get(path);
-    const file = known ?? (this.#files.size % MAX_FILES) + 1;
+    const file = known ?? (this.#fileCount++ % MAX_FILES) + 1;
     if (known === undefined) remember(this.#files, path, file, MAX_FILES);
     this.#touched[file] = this.#now;
     return file;

@@ -1,6 +1,7 @@
 import type { Entry, OverlayBody } from "../../model/entry.ts";
 import type { Edit, FromLog, Reverting, SingleEdit } from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
+import { Reverts } from "./reverts.ts";
 
 /** An overlay with its place on the line. */
 export interface PlacedOverlay {
@@ -20,14 +21,12 @@ export interface HoldingOverlay extends PlacedOverlay {
  */
 export class InEffect {
   readonly #holding: HoldingOverlay[] = [];
-  readonly #reverted = new Map<number, Set<number> | "all">();
-  readonly #placeOf: (place: Place) => number | undefined;
-  #revertedFrom = Number.POSITIVE_INFINITY;
+  readonly #reverts: Reverts;
   readonly #told = new Set<number>();
   #lasting: readonly Place[] = [];
 
   constructor(placeOf: (place: Place) => number | undefined) {
-    this.#placeOf = placeOf;
+    this.#reverts = new Reverts(placeOf);
   }
 
   /** The overlays in effect, oldest first. */
@@ -44,7 +43,7 @@ export class InEffect {
   addLasting(overlay: PlacedOverlay): readonly Place[] {
     if (this.#told.has(overlay.place)) return [];
     this.#told.add(overlay.place);
-    if (!this.#isReverted(overlay)) {
+    if (!this.#reverts.has(overlay.place)) {
       this.add(overlay);
       return [];
     }
@@ -54,32 +53,14 @@ export class InEffect {
 
   /** Adds the next older overlay; returns false if no older ones matter except those in `lasting`. */
   add(overlay: PlacedOverlay): boolean {
-    if (this.#isReverted(overlay)) return true;
+    if (this.#reverts.has(overlay.place)) return true;
     const { edit, session } = overlay.entry;
-    if (edit.type === "revert") this.#take(edit, session);
-    const reverted = this.#reverted.get(overlay.place);
-    const edits = singlesOf(edit).filter((_, index) => !(reverted instanceof Set && reverted.has(index)));
+    if (edit.type === "revert") this.#reverts.add(edit, session);
+    const edits = singlesOf(edit).filter((_, index) => !this.#reverts.hasEdit(overlay.place, index));
     this.#holding.push({ ...overlay, edits });
     if (!isFromLog(edit)) return true;
     this.#lasting = edit.lasting ?? [];
     return false;
-  }
-
-  #isReverted({ place }: PlacedOverlay): boolean {
-    return place >= this.#revertedFrom || this.#reverted.get(place) === "all";
-  }
-
-  #take(revert: Reverting, by: string): void {
-    const place = this.#placeOf({ session: revert.session ?? by, seq: revert.overlay });
-    if (place === undefined) return;
-    if (revert.since) this.#revertedFrom = Math.min(this.#revertedFrom, place);
-    if (revert.edit === undefined) {
-      this.#reverted.set(place, "all");
-      return;
-    }
-    const known = this.#reverted.get(place);
-    if (known === "all") return;
-    this.#reverted.set(place, new Set([...(known ?? []), revert.edit]));
   }
 }
 

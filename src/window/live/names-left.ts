@@ -3,9 +3,9 @@ import { identifiersOf } from "../extract/identifiers.ts";
 import { saidIn } from "../extract/said.ts";
 import type { Slot } from "../slot.ts";
 
-/** Maximum number of names listed in a receipt, and of names looked up in the window. */
-const MOST_NAMED = 50;
-const MOST_CHECKED = 60;
+/** Maximum number of names listed in a receipt, and of names searched for inside other words of the window. */
+const MAX_NAMED = 50;
+const MAX_SEARCHED = 60;
 
 /**
  * Identifiers that the agent or the user named and that are no longer in the window, most used first. Names found only
@@ -23,14 +23,12 @@ export function namesLeft(
       identifiersOf(text, false, (name) => counts.set(name, (counts.get(name) ?? 0) + 1));
   }
   if (counts.size === 0) return { identifiers: 0, named: [] };
-  const text = after
-    .map(({ message }) => saidIn(message, () => undefined).map((said) => said.text))
-    .join("\n");
-  const named = [...counts]
-    .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-    .slice(0, MOST_CHECKED)
-    .flatMap(([name]) => (text.includes(name) ? [] : [name]));
-  return { identifiers: named.length, named: named.slice(0, MOST_NAMED) };
+  const texts = after.flatMap(({ message }) => saidIn(message, () => undefined).map(({ text }) => text));
+  for (const text of texts) identifiersOf(text, true, (name) => counts.delete(name));
+  const missing = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
+  const named = missing.slice(0, MAX_SEARCHED).filter((name) => !texts.some((text) => text.includes(name)));
+  const found = Math.min(missing.length, MAX_SEARCHED) - named.length;
+  return { identifiers: missing.length - found, named: named.slice(0, MAX_NAMED) };
 }
 
 function ownWords(message: Message): readonly string[] {

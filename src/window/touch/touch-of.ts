@@ -97,6 +97,7 @@ function actionTouches(name: string, command: string): readonly Touch[] {
   const [word, path, line] = command.trim().split(/\s+/);
   if (word?.toLowerCase() !== name) return [];
   if (name === "edit") return [{ kind: "edit" }];
+  // Unlike other tools, it never replaces a file: it shows one that exists, and reports that as plain text.
   if (name === "create" && path !== undefined) return [{ kind: "edit", path: normalizePath(path) }];
   if (name === "open" && path !== undefined) {
     const from = Math.max(1, Number(line ?? 1) || 1);

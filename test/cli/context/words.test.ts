@@ -77,7 +77,7 @@ describe("words about windows", () => {
     expect(readMoment("to", "2h ago", now)).toBe(now - 2 * 3_600_000);
     expect(readMoment("to", "2026-01-02T03:04:05Z", now)).toBe(Date.UTC(2026, 0, 2, 3, 4, 5));
     expect(readMoment("to", "2026-01-02", now)).toBe(new Date(2026, 0, 2).getTime());
-    for (const text of ["", "h", "30", "2026-13-01", "soon"])
+    for (const text of ["", "h", "30", "2026-13-01", "2026-02-30", "2026-02-30T12:00", "soon"])
       expect(() => readMoment("to", text, now)).toThrow("--to is");
   });
 });

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { anthropic } from "../../../src/formats/anthropic.ts";
+import { cline } from "../../../src/formats/cline.ts";
+import { importSources } from "../../../src/formats/import-sources.ts";
 import { anthropicWriter } from "../../../src/formats/writing/anthropic.ts";
 import type { MessageInput } from "../../../src/index.ts";
-import { exported, PICTURE, reimport, roundTrip } from "./round-trip.ts";
+import { testFolder } from "../../support/folder.ts";
+import { testKernel } from "../../support/kernel.ts";
+import { writeTask } from "../cline/task-folder.ts";
+import { exported, PICTURE, reimport, roundTrip, written } from "./round-trip.ts";
 
 const talk: readonly MessageInput[] = [
   { role: "system", text: "Be brief." },
@@ -187,6 +192,26 @@ describe("writing Anthropic messages", () => {
       anthropicWriter,
     )) as { messages: { role: string }[] };
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "system", "assistant"]);
+  });
+
+  test("thinking of other tools needs Anthropic's signature", async () => {
+    const kernel = await testKernel();
+    const ts = 1_700_000_000_000;
+    const text = { type: "text", text: "It fails." };
+    const signed = { type: "thinking", thinking: "hm", signature: "c2lnbmF0dXJl" };
+    const task = writeTask(testFolder(), String(ts), {
+      "api_conversation_history.json": [
+        { role: "user", content: [{ type: "text", text: "<task>\nWhy?\n</task>" }], ts },
+        { role: "assistant", content: [{ type: "thinking", thinking: "so", summary: [] }, text], ts },
+        { role: "user", content: [{ type: "text", text: "Really?" }], ts },
+        { role: "assistant", content: [signed, text], ts },
+      ],
+      "ui_messages.json": [{ ts, type: "say", say: "text", text: "Why?" }],
+    });
+    const { sources } = await importSources(kernel, [task], { formats: [cline] });
+    const request = JSON.parse(await written(kernel, sources[0]?.session as string, anthropicWriter));
+    const said = request.messages.filter(({ role }: { role: string }) => role === "assistant");
+    expect(said.map(({ content }: { content: unknown }) => content)).toEqual([[text], [signed, text]]);
   });
 
   test("what came from Anthropic goes back as it came", async () => {

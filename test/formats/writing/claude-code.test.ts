@@ -5,7 +5,7 @@ import { claudeCode } from "../../../src/formats/claude-code.ts";
 import { exportSession } from "../../../src/formats/export-session.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
 import { claudeCodeWriter } from "../../../src/formats/writing/claude-code.ts";
-import type { Entry, Kernel, Message, SessionId } from "../../../src/index.ts";
+import type { Entry, Kernel, Message, OverlayTarget, PartInput, SessionId } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import {
@@ -318,6 +318,41 @@ describe("a session from elsewhere", () => {
     expect(overlays).toMatchObject([
       { type: "replace", target: { callId: "c1" }, parts: [{ text: "short" }] },
       { type: "summarize", ranges: [{ from: 1, to: 3 }], messages },
+    ]);
+  });
+
+  test("shows Claude Code replaced tool results wherever they are in their message", async () => {
+    const kernel = await testKernel();
+    await using session = await kernel.session("a talk");
+    await session.append({ role: "user", text: "one" });
+    const call = (callId: string) => ({ type: "tool-call", callId, name: "look", input: {} }) as const;
+    const result = (callId: string, output: string) => ({ type: "tool-result", callId, output }) as const;
+    await session.append({ role: "assistant", parts: [call("c1")] });
+    const { seq } = await session.append({
+      role: "user",
+      parts: [{ type: "text", text: "Here it is." }, result("c1", "long")],
+    });
+    await session.append({ role: "assistant", parts: [call("c2"), call("c3")] });
+    const both = await session.append({
+      role: "tool",
+      parts: [result("c2", "long"), result("c3", "long")],
+    });
+    const replace = (target: OverlayTarget, ...parts: PartInput[]) =>
+      session.overlays.add({ type: "replace", target, parts }, "full");
+    await replace({ seq }, { type: "text", text: "short" });
+    await replace({ seq, part: 1 }, result("c1", "shorter"));
+    await replace({ seq: both.seq }, result("c2", "two"), result("c3", "three"));
+    const [file] = [...(await exported(kernel, "a talk")).values()];
+    const lines = linesOf(file).filter(({ type }) => type === "content-replacement");
+    const replaced = (toolUseId: string, replacement: string) => ({
+      kind: "tool-result",
+      toolUseId,
+      replacement,
+    });
+    expect(lines.map(({ replacements }) => replacements)).toEqual([
+      [replaced("c1", "short")],
+      [replaced("c1", "shorter")],
+      [replaced("c2", "two"), replaced("c3", "three")],
     ]);
   });
 

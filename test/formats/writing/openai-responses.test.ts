@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { codex } from "../../../src/formats/codex.ts";
 import { openaiResponses } from "../../../src/formats/openai-responses.ts";
 import { openaiResponsesWriter } from "../../../src/formats/writing/openai-responses.ts";
 import type { MessageInput } from "../../../src/index.ts";
-import { exported, PICTURE, reimport, roundTrip } from "./round-trip.ts";
+import { exported, imported, PICTURE, reimport, roundTrip, written } from "./round-trip.ts";
 
 interface Request {
   readonly input: readonly Readonly<Record<string, unknown>>[];
@@ -103,6 +104,34 @@ describe("writing OpenAI responses", () => {
     expect(input[2]).toEqual({ type: "function_call_output", call_id: "a", output: "[no result recorded]" });
     const { before, after } = await roundTrip(open, openaiResponsesWriter, openaiResponses);
     expect(after).toEqual(before);
+  });
+
+  test("reasoning of Codex stays unless it is empty, and a second export is the same", async () => {
+    const summary = [{ type: "summary_text", text: "I look." }];
+    const said = (type: string, role: string, text: string) => ({
+      type: "message",
+      role,
+      content: [{ type, text }],
+    });
+    const items = [
+      said("input_text", "user", "Is it there?"),
+      { type: "reasoning", id: "rs_1", summary: [] },
+      { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "abc" },
+      { type: "reasoning", id: "rs_3", summary },
+      { type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "I think." }] },
+      said("output_text", "assistant", "Yes."),
+    ];
+    const id = "0198aaaa-0000-7000-8000-000000000001";
+    const lines = [
+      { type: "session_meta", payload: { id, timestamp: "2026-08-01T10:00:00.000Z", cwd: "/code" } },
+      ...items.map((payload) => ({ type: "response_item", payload })),
+    ].map((line) => JSON.stringify({ timestamp: "2026-08-01T10:00:00.000Z", ...line }));
+    const name = `rollout-2026-08-01T10-00-00-${id}.jsonl`;
+    const first = await imported(`${lines.join("\n")}\n`, codex, name);
+    const text = await written(first.kernel, first.session, openaiResponsesWriter);
+    expect((JSON.parse(text) as Request).input).toEqual([items[0], ...items.slice(2)]);
+    const again = await imported(text, openaiResponses);
+    expect(await written(again.kernel, again.session, openaiResponsesWriter)).toBe(text);
   });
 
   test("what came in this format goes back as it came", async () => {

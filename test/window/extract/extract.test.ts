@@ -129,6 +129,30 @@ describe("what is kept of a session", () => {
     expect(shelf.lines.texts.some((text) => text.includes("handleCrash"))).toBe(true);
   });
 
+  test("knows when a file was last touched, however many files there were", () => {
+    /** The worth of a line of the second to last file, once a file is touched again. */
+    function worthAfter(touched: string) {
+      const facts = new Facts("near");
+      let seq = 0;
+      const callOf = (path: string, output: string) => {
+        const callId = `call ${++seq}`;
+        const call = { type: "tool-call", callId, name: "read", input: { path } } as const;
+        facts.read({ seq, message: { role: "assistant", parts: [call] } });
+        const result = { type: "tool-result", callId, output: [{ type: "text", text: output }] } as const;
+        return facts.read({ seq: ++seq, message: { role: "tool", parts: [result] } }).facts;
+      };
+      for (let file = 0; file < 5_000; file++) callOf(`src/file-${file}.ts`, "");
+      const line = callOf("src/second-to-last.ts", "const total = countLines(file);");
+      callOf("src/last.ts", "");
+      for (let turn = 0; turn < 30; turn++) facts.read({ seq: ++seq, message: says("user", "Go on.") });
+      callOf(touched, "");
+      facts.startRanking();
+      return facts.worthOf(line, 0, line.length);
+    }
+    expect(worthAfter("src/last.ts")).toBe(worthAfter("src/file-4000.ts"));
+    expect(worthAfter("src/second-to-last.ts")).toBeGreaterThan(worthAfter("src/last.ts"));
+  });
+
   test("is a line once, where it was said last", () => {
     const facts = new Facts("far");
     const shelf = new Shelf();

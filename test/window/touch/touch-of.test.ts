@@ -58,6 +58,8 @@ describe("touchesOf knows the tools of", () => {
       { kind: "read", path: "src/V.java", range: { from: 135, to: 234 } },
     ],
     ["SWE-agent", "edit", { command: "edit 1:2\nx\nend_of_edit" }, { kind: "edit" }],
+    // A file that exists stays as it is, so earlier reads of it are still needed.
+    ["SWE-agent", "create", { command: "create a.py" }, { kind: "edit", path: "a.py" }],
     ["SWE-agent", "cat", { command: "cat a.py" }, { kind: "read", path: "a.py" }],
     ["an MCP server", "mcp__files__read_file", { path: "a" }, { kind: "read", path: "a" }],
     ["nobody", "Read", null, undefined],

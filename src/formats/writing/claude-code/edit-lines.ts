@@ -81,7 +81,7 @@ async function restored(message: Message, session: ExportedSession): Promise<Mes
   return { ...message, parts };
 }
 
-/** Builds the line that replaces a tool result; undefined if the edit replaces something else. */
+/** Builds the line that replaces tool results; undefined if the edit replaces something else. */
 export async function replacementLine(
   edit: Extract<Edit, { type: "replace" }>,
   sessionId: string,
@@ -91,10 +91,21 @@ export async function replacementLine(
   const { target } = edit;
   const call = "callId" in target ? target.callId : written.callAt(target.seq, target.part);
   if (call === undefined) return undefined;
-  const { parts } = await restored({ role: "user", parts: edit.parts }, session);
-  const texts = parts.flatMap((part): readonly string[] =>
-    part.type === "text" ? [part.text] : [`[${part.type === "blob" ? part.mime : part.type}]`],
-  );
-  const replacement: Json = { kind: "tool-result", toolUseId: call, replacement: texts.join("\n") };
-  return { type: "content-replacement", sessionId, replacements: [replacement] };
+  const results = edit.parts.filter((part) => part.type === "tool-result");
+  const replaced = results.length > 0 ? results : [{ callId: call, output: edit.parts }];
+  const replacements: Json[] = [];
+  for (const { callId, output } of replaced)
+    replacements.push({
+      kind: "tool-result",
+      toolUseId: callId,
+      replacement: await textOfOutput(output, session),
+    });
+  return { type: "content-replacement", sessionId, replacements };
+}
+
+async function textOfOutput(output: readonly Part[], session: ExportedSession): Promise<string> {
+  const { parts } = await restored({ role: "user", parts: output }, session);
+  return parts
+    .map((part) => (part.type === "text" ? part.text : `[${part.type === "blob" ? part.mime : part.type}]`))
+    .join("\n");
 }

@@ -1,7 +1,8 @@
-import type { Entry, Json, MessageBody, OverlayBody, RawBody, UsageBody } from "../../../index.ts";
+import type { Entry, EntryId, Json, MessageBody, OverlayBody, RawBody, UsageBody } from "../../../index.ts";
 import { OWN_FIELD } from "../../claude-code/own-fields.ts";
 import { arrayOf, objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
+import { revertedIn } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
 import { derivedUuid } from "./derived-ids.ts";
 import { compactionLines, replacementLine } from "./edit-lines.ts";
@@ -24,23 +25,20 @@ export class Transcript {
   readonly #session: ExportedSession;
   readonly #identity: Identity;
   readonly #written = new WrittenEntries();
-  readonly #reverted: ReadonlySet<number>;
+  readonly #reverted: ReadonlySet<EntryId>;
   #pending: Pending | undefined;
   #out: string[] = [];
   /** Seqs of entries that hold tool result files. */
   readonly files: number[] = [];
 
-  private constructor(session: ExportedSession, identity: Identity, reverted: ReadonlySet<number>) {
+  private constructor(session: ExportedSession, identity: Identity, reverted: ReadonlySet<EntryId>) {
     this.#session = session;
     this.#identity = identity;
     this.#reverted = reverted;
   }
 
   static async of(session: ExportedSession, identity: Identity): Promise<Transcript> {
-    const reverted = new Set<number>();
-    for await (const entry of session.entries("log"))
-      if (entry.kind === "overlay" && entry.edit.type === "revert") reverted.add(entry.edit.overlay);
-    return new Transcript(session, identity, reverted);
+    return new Transcript(session, identity, await revertedIn(session, "log"));
   }
 
   /** Yields the lines in pieces. */
@@ -101,7 +99,7 @@ export class Transcript {
 
   async #overlay(entry: Entry<OverlayBody>, isOnLine: boolean): Promise<void> {
     // Claude Code's own edits are in the lines that it wrote for them.
-    if (entry.author === "claude-code" || this.#reverted.has(entry.seq)) return;
+    if (entry.author === "claude-code" || this.#reverted.has(entry.id)) return;
     const { edit } = entry;
     if (edit.type === "summarize") {
       for (const line of await compactionLines(entry, edit, this.#session, this.#written))

@@ -71,9 +71,10 @@ export class WrittenEntries {
     return this.#entries.get(String(seq))?.record;
   }
 
-  /** Returns the call id of a tool result in an entry, by index of the part. */
-  callAt(seq: number, part = 0): string | undefined {
-    return this.#entries.get(String(seq))?.calls[part];
+  /** Returns the call id of a tool result in an entry: the one at the index of a part, or else the first. */
+  callAt(seq: number, part?: number): string | undefined {
+    const calls = this.#entries.get(String(seq))?.calls ?? [];
+    return part === undefined ? calls.find((call) => call !== undefined) : calls[part];
   }
 
   /** Returns the first line of the first message after an entry. */

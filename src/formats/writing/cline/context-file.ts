@@ -1,8 +1,8 @@
 import type { Entry, Json, OverlayBody, Part } from "../../../index.ts";
 import { EDIT_TYPES } from "../../cline/context-history.ts";
 import { arrayOf, objectOf } from "../../content/fields.ts";
+import { overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
-import { overlaysOf } from "./overlays.ts";
 import { taskEntries } from "./task-session.ts";
 
 /** A replacement text with its place, kind and time. */

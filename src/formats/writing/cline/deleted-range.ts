@@ -1,5 +1,5 @@
+import { isIn, overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
-import { isIn, overlaysOf } from "./overlays.ts";
 import { taskEntries } from "./task-session.ts";
 
 /** Cline always sends the first two messages. */

@@ -1,5 +1,6 @@
-import type { Entry, Json, Usage } from "../../../index.ts";
+import { EMPTY_LEDGER, type Entry, type Json, type Totals } from "../../../index.ts";
 import { numberOf, objectOf, textOf } from "../../content/fields.ts";
+import { addUsage } from "../usage-ledger.ts";
 import type { ExportedSession } from "../writer.ts";
 import { inline } from "./text.ts";
 
@@ -9,7 +10,7 @@ interface Facts {
   readonly to: number | undefined;
   readonly models: readonly string[];
   readonly messages: number;
-  readonly usage: Usage;
+  readonly usage: Totals;
 }
 
 const MAX_MODELS = 20;
@@ -20,8 +21,8 @@ export async function factLines(session: ExportedSession): Promise<readonly stri
   const facts = await gather(session);
   const source = objectOf(record.meta?.source as Json | undefined);
   const agent = textOf(source?.format);
-  const { cost, ...tokens } = facts.usage;
-  const used = tokenWords(tokens);
+  const { cost, requests, unpricedRequests } = facts.usage;
+  const used = tokenWords(facts.usage);
   return [
     `- Session: ${inline(record.id)}`,
     ...(agent === undefined ? [] : [`- Agent: ${inline(agent)}`]),
@@ -31,7 +32,7 @@ export async function factLines(session: ExportedSession): Promise<readonly stri
       : [`- Time: ${timeText(facts.from)} to ${timeText(facts.to ?? facts.from)}`]),
     `- Messages: ${facts.messages}`,
     ...(used === "" ? [] : [`- Tokens: ${used}`]),
-    ...(cost === undefined ? [] : [`- Cost: $${cost.toFixed(cost < 1 ? 4 : 2)}`]),
+    ...(requests === unpricedRequests ? [] : [`- Cost: $${cost.toFixed(cost < 1 ? 4 : 2)}`]),
   ];
 }
 
@@ -45,16 +46,16 @@ export function timeText(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-function tokenWords(usage: Usage): string {
-  const counts: readonly (readonly [string, number | undefined])[] = [
+function tokenWords(usage: Totals): string {
+  const counts: readonly (readonly [string, number])[] = [
     ["input", usage.inputTokens],
     ["output", usage.outputTokens],
     ["read from cache", usage.cacheReadTokens],
     ["written to cache", usage.cacheWriteTokens],
   ];
   return counts
-    .filter(([, count]) => count)
-    .map(([word, count]) => `${count?.toLocaleString("en")} ${word}`)
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count.toLocaleString("en")} ${word}`)
     .join(", ");
 }
 
@@ -62,9 +63,7 @@ async function gather(session: ExportedSession): Promise<Facts> {
   let from: number | undefined;
   let to: number | undefined;
   let messages = 0;
-  let usage: Usage = {};
-  /** The last of consecutive reports of one request counts. */
-  let last: { readonly request: string | undefined; readonly usage: Usage } | undefined;
+  let ledger = EMPTY_LEDGER;
   const models = new Set<string>();
   for await (const entry of session.entries("line")) {
     if (entry.kind === "message") {
@@ -74,15 +73,8 @@ async function gather(session: ExportedSession): Promise<Facts> {
       if (entry.message.model !== undefined && models.size < MAX_MODELS) models.add(entry.message.model);
     } else if (entry.kind === "usage") {
       if (entry.model !== undefined && models.size < MAX_MODELS) models.add(entry.model);
-      if (last && (last.request === undefined || last.request !== entry.request))
-        usage = sum(usage, last.usage);
-      last = { request: entry.request, usage: entry.usage };
+      ledger = addUsage(ledger, entry);
     }
   }
-  return { from, to, messages, models: [...models], usage: last ? sum(usage, last.usage) : usage };
-}
-
-function sum(a: Usage, b: Usage): Usage {
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)] as (keyof Usage)[]);
-  return Object.fromEntries([...keys].map((key) => [key, (a[key] ?? 0) + (b[key] ?? 0)]));
+  return { from, to, messages, models: [...models], usage: ledger.session };
 }

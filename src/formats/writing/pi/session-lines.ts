@@ -128,7 +128,7 @@ export class SessionLines {
 
   async *#overlay(entry: Entry<Extract<EntryBody, { kind: "overlay" }>>): AsyncGenerator<JsonObject> {
     const extra = this.#takeExtra();
-    if (this.#survey.reverted.has(entry.seq)) return;
+    if (this.#survey.reverted.has(entry.id)) return;
     const { line } = this.#session;
     const context = { line, places: this.#places, source: this.#source, extra };
     for (const draft of await editDrafts(entry, context))

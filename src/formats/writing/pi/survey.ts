@@ -1,5 +1,6 @@
 import { type Entry, type EntryId, entryId, type SeqRange } from "../../../index.ts";
 import { objectOf, textOf } from "../../content/fields.ts";
+import { revertedIn } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
 import { EntryIds } from "./entry-ids.ts";
 import { OWN_FORMATS, ownMetaOf } from "./own-meta.ts";
@@ -18,8 +19,8 @@ export interface Survey {
   readonly ends: ReadonlySet<EntryId>;
   /** Ranges that edits hide entry by entry, because they are not at the beginning of the line. */
   readonly hidden: readonly SeqRange[];
-  /** Seqs of reverted edits. */
-  readonly reverted: ReadonlySet<number>;
+  /** Ids of reverted edits. */
+  readonly reverted: ReadonlySet<EntryId>;
 }
 
 /** Reads the session once. */
@@ -34,7 +35,7 @@ export async function surveySession(session: ExportedSession): Promise<Survey> {
     wantedCalls: new Set<string>(),
     ends: new Set<EntryId>(),
     hidden: [] as SeqRange[],
-    reverted: new Set<number>(),
+    reverted: await revertedIn(session, which),
   } as const;
   for await (const entry of session.entries(which)) {
     const id = await ownIdOf(entry, session);
@@ -52,15 +53,11 @@ interface Notes {
   readonly wantedCalls: Set<string>;
   readonly ends: Set<EntryId>;
   readonly hidden: SeqRange[];
-  readonly reverted: Set<number>;
 }
 
 function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[], notes: Notes): void {
   const { edit, session } = entry;
   switch (edit.type) {
-    case "revert":
-      notes.reverted.add(edit.overlay);
-      return;
     case "replace":
       if ("callId" in edit.target) notes.wantedCalls.add(edit.target.callId);
       else notes.wanted.add(entryId(session, edit.target.seq));
@@ -73,6 +70,7 @@ function noteEdit(entry: Entry & { kind: "overlay" }, line: readonly SeqRange[],
       return;
     }
     case "plan":
+    case "revert":
       return;
     case "hide":
       for (const one of edit.ranges) notes.hidden.push(one);

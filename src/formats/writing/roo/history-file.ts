@@ -1,8 +1,9 @@
 import type { SessionRecord } from "../../../index.ts";
-import { textOfMessage, type Usage } from "../../../index.ts";
+import { EMPTY_LEDGER, type Totals, textOfMessage } from "../../../index.ts";
 import { definedFields, objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { taskOrigin, uuidOf } from "../cline/task-session.ts";
+import { addUsage } from "../usage-ledger.ts";
 import type { ExportedSession } from "../writer.ts";
 
 /** Returns the Roo task id of a session. */
@@ -23,11 +24,11 @@ export async function historyItem(session: ExportedSession): Promise<JsonObject>
     number: 1,
     ts: at,
     task: task ?? record.title ?? "",
-    tokensIn: (usage.inputTokens ?? 0) + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0),
-    tokensOut: usage.outputTokens ?? 0,
-    cacheWrites: usage.cacheWriteTokens ?? 0,
-    cacheReads: usage.cacheReadTokens ?? 0,
-    totalCost: usage.cost ?? 0,
+    tokensIn: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+    tokensOut: usage.outputTokens,
+    cacheWrites: usage.cacheWriteTokens,
+    cacheReads: usage.cacheReadTokens,
+    totalCost: usage.cost,
     ...definedFields({ workspace: textOf(record.meta?.cwd) ?? textOf(objectOf(record.meta?.source)?.cwd) }),
     mode: "code",
   };
@@ -41,19 +42,18 @@ function parentId(parent: string | undefined): string | undefined {
 interface Sum {
   readonly task: string | undefined;
   readonly at: number;
-  readonly usage: Usage;
+  readonly usage: Totals;
 }
 
 /** Collects the first request, the last time and the total usage. */
 async function sumOf(session: ExportedSession): Promise<Sum> {
   let task: string | undefined;
   let at = session.record.createdAt;
-  const sum = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, cost: 0 };
+  let ledger = EMPTY_LEDGER;
   for await (const entry of session.entries("line")) {
     at = entry.at;
     if (entry.kind === "message" && entry.message.role === "user") task ??= textOfMessage(entry.message);
-    if (entry.kind === "usage")
-      for (const key of Object.keys(sum) as (keyof typeof sum)[]) sum[key] += entry.usage[key] ?? 0;
+    if (entry.kind === "usage") ledger = addUsage(ledger, entry);
   }
-  return { task, at, usage: sum };
+  return { task, at, usage: ledger.session };
 }

@@ -2,7 +2,7 @@ import type { Entry, MessageBody, OverlayBody, Part, SeqRange } from "../../../i
 import { objectOf, textOf } from "../../content/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { blocksOfParts } from "../anthropic-blocks.ts";
-import { isIn, overlaysOf } from "../cline/overlays.ts";
+import { isIn, overlaysOf } from "../overlays.ts";
 import type { ExportedSession } from "../writer.ts";
 
 /** A window edit as tags: messages in the ranges carry the id of their summary or marker. */

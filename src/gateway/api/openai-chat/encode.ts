@@ -1,6 +1,7 @@
 import { objectOf } from "../../../formats/content/fields.ts";
 import { contentOfChat } from "../../../formats/content/openai-chat-content.ts";
-import type { Message, Part, ToolCallPart, ToolResultPart } from "../../../index.ts";
+import { editedChatCall, newChatCall } from "../../../formats/writing/openai-chat-calls.ts";
+import type { Message, Part, ToolResultPart } from "../../../index.ts";
 import type { Base64Of, JsonObject, OwnMessage } from "../api.ts";
 import { withoutMarks } from "../cache-marks.ts";
 import { contentOf, editedBlock } from "../editing/blocks.ts";
@@ -106,19 +107,7 @@ function callOf(edited: Edited): JsonObject | undefined {
   const { part } = edited;
   if (part.type !== "tool-call") return undefined;
   const own = edited.type === "changed" ? objectOf(edited.piece.block) : undefined;
-  return own ? changedCall(own, part) : newCall(part);
-}
-
-function changedCall(own: JsonObject, { input }: ToolCallPart): JsonObject {
-  const custom = objectOf(own.custom);
-  const text = typeof input === "string" && custom ? input : JSON.stringify(input);
-  if (custom) return { ...own, custom: { ...custom, input: text } };
-  const target = objectOf(own.function);
-  return target ? { ...own, function: { ...target, arguments: text } } : { ...own, arguments: text };
-}
-
-function newCall({ callId, name, input }: ToolCallPart): JsonObject {
-  return { id: callId, type: "function", function: { name, arguments: JSON.stringify(input) } };
+  return own ? editedChatCall(own, part) : newChatCall(part);
 }
 
 /** The tool message of a piece; undefined if it is not a result. */

@@ -1,0 +1,23 @@
+import type { CommonValues } from "./command.ts";
+import type { Context } from "./context.ts";
+import { escapeLine } from "./escape.ts";
+import { RedrawnLine } from "./redrawn-line.ts";
+
+/** Progress line on a terminal; silent without one. */
+export class StatusLine {
+  readonly #line: RedrawnLine | undefined;
+
+  constructor({ stderr, columns, isTerminal }: Context, { quiet }: CommonValues) {
+    const isShown = isTerminal.stderr && !quiet;
+    this.#line = isShown ? new RedrawnLine(stderr, columns.stderr) : undefined;
+  }
+
+  update(words: () => string): void {
+    this.#line?.update(() => escapeLine(words()));
+  }
+
+  /** Removes the line from the screen. */
+  clear(): void {
+    this.#line?.clear();
+  }
+}

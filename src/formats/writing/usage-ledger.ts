@@ -1,0 +1,6 @@
+import { addReport, type Entry, type Ledger, type UsageBody } from "../../index.ts";
+
+/** Adds a usage entry to a ledger, in which the last report of each request counts; only reported costs are added. */
+export function addUsage(ledger: Ledger, entry: Entry<UsageBody>): Ledger {
+  return addReport(ledger, { at: entry.at, body: entry }, () => undefined);
+}
