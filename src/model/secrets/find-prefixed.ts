@@ -1,5 +1,6 @@
 import type { FoundSecret } from "./found-secret.ts";
 import { PREFIXED_SECRETS } from "./prefixed-secrets.ts";
+import type { TextCodes } from "./text-codes.ts";
 
 /** Only words of this length can be secrets; everything else of a text is passed over. */
 const MIN_WORD = 16;
@@ -13,17 +14,21 @@ const IS_WORD = new Uint8Array(128);
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~-")
   IS_WORD[character.charCodeAt(0)] = 1;
 
+function isWordCode(code: number): boolean {
+  return code < 128 && IS_WORD[code] === 1;
+}
+
 /** Finds secrets by how they begin, in time linear in the text. */
-export function findPrefixed(text: string): readonly FoundSecret[] {
+export function findPrefixed(text: string, codes: TextCodes): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   for (let at = 0; at < text.length; ) {
     const from = at;
-    while (at < text.length && IS_WORD[text.charCodeAt(at)] === 1) at++;
+    while (isWordCode(codes[at] as number)) at++;
     if (at - from < MIN_WORD) {
       if (at === from) at++;
       continue;
     }
-    const secret = secretIn(text, from, at);
+    const secret = secretIn(text, codes, from, at);
     if (!secret) continue;
     found.push(secret);
     at = Math.max(at, secret.to);
@@ -31,13 +36,13 @@ export function findPrefixed(text: string): readonly FoundSecret[] {
   return found;
 }
 
-function secretIn(text: string, from: number, to: number): FoundSecret | undefined {
+function secretIn(text: string, codes: TextCodes, from: number, to: number): FoundSecret | undefined {
   const first = secretAt(text, from + escapeBefore(text, from));
   if (typeof first === "object" || to - from > MAX_INNER_CHARACTERS)
     return typeof first === "object" ? first : undefined;
   let tries = 0;
   for (let at = from + 1; at < to && tries < MAX_TRIES; at++) {
-    if (!isSeparator(text.charCodeAt(at - 1))) continue;
+    if (!isSeparator(codes[at - 1] as number)) continue;
     const inner = secretAt(text, at);
     if (typeof inner === "object") return inner;
     if (inner === "begins") tries++;

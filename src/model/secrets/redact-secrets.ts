@@ -3,6 +3,7 @@ import { findInContext } from "./find-in-context.ts";
 import { findPrefixed } from "./find-prefixed.ts";
 import { findPrivateKeys } from "./find-private-keys.ts";
 import { type FoundSecret, joinOverlapping, MARK } from "./found-secret.ts";
+import { codesOf } from "./text-codes.ts";
 
 /** A text without its secrets. */
 export interface RedactedText {
@@ -35,11 +36,12 @@ export function redactSecrets(text: string): RedactedText {
 /** The secrets of a text in its order, none overlapping another. */
 export function findSecrets(text: string): readonly FoundSecret[] {
   if (text.length < 12) return [];
+  const codes = codesOf(text);
   return joinOverlapping([
-    ...findPrefixed(text),
+    ...findPrefixed(text, codes),
     ...findPrivateKeys(text),
-    ...findInContext(text),
-    ...findAssigned(text),
+    ...findInContext(text, codes),
+    ...findAssigned(text, codes),
   ]);
 }
 
