@@ -82,7 +82,8 @@ function styleAt(codes: TextCodes, nameAt: number): Style {
 function nameFrom(text: string, nameAt: number, wordEnd: number): string {
   const name = text.slice(nameAt, wordEnd);
   const isEscape = text.charAt(nameAt - 1) === "\\" && /^[nrt]/.test(name);
-  return (isEscape ? name.slice(1) : name).replace(/^-+/, "");
+  const bare = isEscape ? name.slice(1) : name;
+  return bare.startsWith("-") ? bare.replace(/^-+/, "") : bare;
 }
 
 function kindOf(name: string, value: string): string {

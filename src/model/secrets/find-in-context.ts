@@ -37,7 +37,8 @@ export function findInContext(text: string, codes: TextCodes): readonly FoundSec
 }
 
 function secretIn(match: RegExpExecArray, { kind, isSecret }: ContextSecret): FoundSecret | undefined {
-  const { head = "", secret: rest = "" } = match.groups ?? {};
+  const rest = match.at(-1) ?? "";
+  const head = match.length > 2 ? (match[1] ?? "") : "";
   const secret = head + rest;
   if (match[0].includes(MARK) || (isSecret && !isSecret(secret))) return undefined;
   // Asking the pattern for places would run it a second time.

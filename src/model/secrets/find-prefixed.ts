@@ -37,13 +37,13 @@ export function findPrefixed(text: string, codes: TextCodes): readonly FoundSecr
 }
 
 function secretIn(text: string, codes: TextCodes, from: number, to: number): FoundSecret | undefined {
-  const first = secretAt(text, from + escapeBefore(text, from));
+  const first = secretAt(text, codes, from + escapeBefore(text, from));
   if (typeof first === "object" || to - from > MAX_INNER_CHARACTERS)
     return typeof first === "object" ? first : undefined;
   let tries = 0;
   for (let at = from + 1; at < to && tries < MAX_TRIES; at++) {
     if (!isSeparator(codes[at - 1] as number)) continue;
-    const inner = secretAt(text, at);
+    const inner = secretAt(text, codes, at);
     if (typeof inner === "object") return inner;
     if (inner === "begins") tries++;
   }
@@ -62,10 +62,10 @@ function isSeparator(code: number): boolean {
 }
 
 /** A secret at a place; "begins" if something only begins like one. */
-function secretAt(text: string, at: number): FoundSecret | "begins" | undefined {
+function secretAt(text: string, codes: TextCodes, at: number): FoundSecret | "begins" | undefined {
   let begins: "begins" | undefined;
-  for (const { kind, start, rest } of PREFIXED_SECRETS.get(text.charAt(at)) ?? []) {
-    if (!text.startsWith(start, at)) continue;
+  for (const { kind, start, second, rest } of PREFIXED_SECRETS[codes[at] as number] ?? []) {
+    if ((second !== undefined && codes[at + 1] !== second) || !text.startsWith(start, at)) continue;
     rest.lastIndex = at + start.length;
     if (rest.test(text)) return { kind, from: at, to: rest.lastIndex, isCertain: true };
     // A start of one letter begins half of all words, and its pattern ends soon.

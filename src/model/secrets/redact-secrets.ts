@@ -14,20 +14,22 @@ export interface RedactedText {
 
 /** What is taken out may uncover a secret that stood right beside it; more rounds than this no text needs. */
 const MAX_ROUNDS = 4;
+/** A text with more secrets than this is made to be slow, and is gone through once. */
+const MAX_FOUND_BEFORE_ROUND = 1_000;
 
 /**
  * Puts "[redacted:kind]" in the place of each secret of a known kind. Takes time linear in the text, and changes nothing in a
- * text that it has been through. Hashes, ids, pictures and code stay as they are; so does a secret of an unknown form that no
+ * text that it has been through, unless that held more than 1,000. Hashes, ids, pictures and code stay as they are; so does a secret of an unknown form that no
  * name gives away.
  */
 export function redactSecrets(text: string): RedactedText {
   let redacted: RedactedText = { text, found: [] };
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS && redacted.found.length <= MAX_FOUND_BEFORE_ROUND; round++) {
     const found = findSecrets(redacted.text);
     if (found.length === 0) break;
     redacted = {
       text: replaced(redacted.text, found),
-      found: [...redacted.found, ...found.map(({ kind }) => kind)],
+      found: redacted.found.concat(found.map(({ kind }) => kind)),
     };
   }
   return redacted;
@@ -37,12 +39,13 @@ export function redactSecrets(text: string): RedactedText {
 export function findSecrets(text: string): readonly FoundSecret[] {
   if (text.length < 12) return [];
   const codes = codesOf(text);
-  return joinOverlapping([
-    ...findPrefixed(text, codes),
-    ...findPrivateKeys(text),
-    ...findInContext(text, codes),
-    ...findAssigned(text, codes),
-  ]);
+  return joinOverlapping(
+    findPrefixed(text, codes).concat(
+      findPrivateKeys(text),
+      findInContext(text, codes),
+      findAssigned(text, codes),
+    ),
+  );
 }
 
 function replaced(text: string, found: readonly FoundSecret[]): string {

@@ -39,7 +39,8 @@ export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
   const isPlain = PLAIN.test(value);
   if (isPlain ? /xxxx/i.test(value) || LOCATION.test(value) : isTemplate(value)) return false;
   if (SHOWN_ONLY.test(value) && !(value.length >= LONG && looksRandom(value))) return false;
-  if (/\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value))) return false;
+  if (!isPlain && /\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value)))
+    return false;
   if (!CODE_WORD.test(value) && (isPlain || !CODE_SIGN.test(value))) return true;
   return isPassword && looksChosen(value) && (isQuoted || looksTyped(value));
 }
