@@ -22,7 +22,7 @@ import { openSpans } from "./observe/spans.ts";
 import { Pages } from "./pages/pages.ts";
 import type { GatewayStatus } from "./pages/status.ts";
 import { Reception } from "./reception.ts";
-import { redactInput } from "./redact/redact-input.ts";
+import { Redactor } from "./redact/redactor.ts";
 import { withKey } from "./thread/stored.ts";
 import { Threads } from "./thread/threads.ts";
 import { closeAgents, openAgents } from "./upstream/agents.ts";
@@ -63,14 +63,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     form: logForm,
     ...(options.log && { stream: { write: options.log } }),
   });
-  const stored = (message: MessageInput, key: string) => {
-    if (!config().redact) return withKey(message, key);
-    const { message: clean, found } = redactInput(message);
-    for (const kind of found) metrics.redacted.add({ kind });
-    return withKey(clean, key);
-  };
+  const redactor = new Redactor({
+    isOn: () => config().redact,
+    onFound: (kind) => metrics.redacted.add({ kind }),
+  });
+  const stored = (message: MessageInput, key: string) => withKey(redactor.redact(message), key);
+  const prepareStored = (messages: readonly MessageInput[], signal?: AbortSignal) =>
+    redactor.prepare(messages, signal);
   const rooms = new Rooms(kernel, () => config().models);
-  const threads = new Threads({ kernel, stored }, () => {
+  const threads = new Threads({ kernel, stored, prepareStored }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE) };
   });
@@ -112,6 +113,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       agents,
       spans,
       stored,
+      prepareStored,
       onStoreTrouble: onError,
       isGatewayToken: (secret) =>
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
@@ -136,6 +138,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await pages.close();
     await threads.close();
     closeAgents(agents);
+    await redactor.close();
     await spans.close();
   };
   const closeOnce = () => {

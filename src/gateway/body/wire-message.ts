@@ -17,6 +17,8 @@ export interface KnownMessage {
 
 /** A message of a request. */
 export interface WireMessage extends KnownMessage, Given {
+  /** The message as the client said it, where the body was read for it. */
+  readonly raw?: MessageInput;
   /** Elements that go out in place of those of the body. */
   readonly written?: readonly JsonObject[];
   /** True for one that the client did not say again: it goes out as the log has it. */
@@ -71,6 +73,7 @@ export function wireMessages(
   for (const { input, from, to } of api.decode(elementsOf(cut, start, cut.elements.length, parsedLead))) {
     const key = canonicalKey(input);
     messages.push({
+      raw: input,
       input: () => stored(input, key),
       key,
       role: input.role,

@@ -30,6 +30,8 @@ export interface ExchangeParts {
   readonly spans: Spans;
   /** A message as it is stored. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Does beforehand what would take `stored` long: large messages are redacted in a worker. */
+  readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
   /** Told when a request goes on although the store fails. */
   readonly onStoreTrouble: (error: unknown) => void;
   /** True for a token of the gateway itself. */

@@ -68,6 +68,6 @@ function plainInput({ api, stored }: Reading, cut: CutBody): WireMessages {
   return {
     cut,
     lead: 0,
-    messages: [{ input: () => stored(input, key), key, role: "user", index: 0, from: 0, to: 0 }],
+    messages: [{ raw: input, input: () => stored(input, key), key, role: "user", index: 0, from: 0, to: 0 }],
   };
 }

@@ -218,6 +218,7 @@ export class Call {
   /** Writes the reply down while it passes. */
   recorder(reader: ReplyReader = this.asked.api.makeReader(), name?: NameReply): Recorder {
     return new Recorder(this.thread.session, reader, {
+      prepare: (message) => this.thread.prepareStored(message),
       stored: (message) => this.thread.stored(message, canonicalKey(message)),
       append: (append, reader) => this.#append(append, reader, name),
       report: (reader) => this.#report(reader),

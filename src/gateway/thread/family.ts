@@ -20,6 +20,7 @@ import { titleOf } from "./title.ts";
 export interface FamilyParts {
   readonly kernel: Kernel;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Told when a client has summarised a conversation; of which one is not always known. */
   readonly onSummary: (summary: Pick<ClientSummary, "text"> & Partial<ClientSummary>) => void;
   /** The conversation of another family that these words quote. */
@@ -288,7 +289,7 @@ export class Family {
   }
 
   #add(session: Session, mark: SessionMark, of?: Thread): Thread {
-    const { kernel, stored } = this.#parts;
+    const { kernel, stored, prepareStored } = this.#parts;
     const onReply = (text: string) => this.#replied(mark.kind, text, of);
     const thread = new Thread({
       session,
@@ -296,6 +297,7 @@ export class Family {
       home: homeOf(this.#caller, this.#firstKey),
       blobs: kernel.blobs,
       stored,
+      prepareStored,
       onReply,
     });
     // The one used last is looked at first.

@@ -38,6 +38,8 @@ export interface ThreadParts {
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreReadable">;
   /** A message as it is stored. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Does beforehand what would take `stored` long. */
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Told the words of each whole reply. */
   readonly onReply: (text: string) => Promise<void>;
 }
@@ -256,6 +258,10 @@ export class Thread {
   /** Notes which body was kept of its last request. */
   kept(body: CutBody | undefined): void {
     this.#body = body;
+  }
+
+  prepareStored(message: MessageInput): Promise<void> {
+    return this.#parts.prepareStored([message]);
   }
 
   stored(message: MessageInput, key: string): MessageInput {
