@@ -16,7 +16,7 @@ const CLEAN_WEIGHT = 100;
 /** What redaction in a gateway is told, and tells. */
 export interface RedactorOptions {
   readonly isOn: () => boolean;
-  /** Told the kind of each secret that was taken out, once for each text that was searched. */
+  /** Told the kind of each secret that was taken out; not again for a text that comes again. */
   readonly onFound: (kind: string) => void;
 }
 
@@ -36,8 +36,7 @@ export class Redactor {
   /** The message without its secrets. */
   redact(message: MessageInput): MessageInput {
     if (!this.#options.isOn()) return message;
-    const prepared = this.#prepared.get(message);
-    return prepared ?? redactInput(message, (text) => this.#redactText(text)).message;
+    return this.#prepared.get(message) ?? this.#redactMessage(message, (text) => this.#redactText(text));
   }
 
   /**
@@ -51,15 +50,19 @@ export class Redactor {
     const redacted = await this.#thread.redact(texts, signal);
     const results = new Map(redacted.map((one, index) => [texts[index] as string, one]));
     for (const [text, one] of results) this.#keep(text, one);
-    for (const message of messages) {
-      const { message: clean } = redactInput(message, (text) => results.get(text) ?? this.#redactText(text));
-      this.#prepared.set(message, clean);
-    }
+    const redactText = (text: string) => results.get(text) ?? this.#redactText(text);
+    for (const message of messages) this.#prepared.set(message, this.#redactMessage(message, redactText));
   }
 
   /** Ends the worker. */
   close(): Promise<void> {
     return this.#thread.close();
+  }
+
+  #redactMessage(message: MessageInput, redactText: (text: string) => RedactedText): MessageInput {
+    const { message: clean, found } = redactInput(message, redactText);
+    for (const kind of found) this.#options.onFound(kind);
+    return clean;
   }
 
   #redactText(text: string): RedactedText {
@@ -77,7 +80,6 @@ export class Redactor {
   }
 
   #keep(text: string, { text: clean, found }: RedactedText): void {
-    for (const kind of found) this.#options.onFound(kind);
     if (text.length < MIN_KEPT_CHARACTERS) return;
     const isClean = found.length === 0;
     this.#kept.set(

@@ -1,4 +1,4 @@
-import type { TextCodes } from "./text-codes.ts";
+import type { TextCodes } from "../text-codes.ts";
 
 /** Longest rest of a name behind the word that speaks of a secret. */
 export const MAX_NAME = 40;

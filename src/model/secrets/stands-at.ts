@@ -1,4 +1,4 @@
-import type { TextCodes } from "./text-codes.ts";
+import type { TextCodes } from "../text-codes.ts";
 
 /** Whether a word in small letters stands at a place of a text, in any case. A pattern would take several times as long. */
 export function standsAt(codes: TextCodes, at: number, word: string): boolean {

@@ -1,4 +1,4 @@
-import { codesOf, type TextCodes } from "./text-codes.ts";
+import { codesOf, type TextCodes } from "../text-codes.ts";
 
 /** Five bits for a character: each letter has its own, without its case; signs that often begin something share few. */
 const BITS = new Uint8Array(128);
