@@ -17,7 +17,7 @@ for (const [characters, bit] of [
   for (const character of characters) BEGINNINGS[character.charCodeAt(0)] = bitsAt(character, 0) | bit;
 const BULLET = 0x2022;
 /** Nothing ends within a line without one of these. */
-const MAY_END = /[.!?…。！？；][^]/;
+const MAY_END = /[.!?…。！？；][\s\S]/;
 let segmenter: Intl.Segmenter | undefined;
 
 /** The sentences of a text, line by line, without marks of lists and headings; blocks of code are left out. */
