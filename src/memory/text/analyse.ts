@@ -56,8 +56,11 @@ export function freshTermsOfWord(word: string): readonly string[] {
   return [...new Set([stem(whole), ...kept])];
 }
 
+const IS_ASCII = /^[A-Za-z0-9_']*$/;
+
 /** Folding may bring in spaces and signs, which no term may hold. */
 function bareFold(word: string): string {
+  if (IS_ASCII.test(word)) return word.toLowerCase();
   return fold(word)
     .replaceAll("’", "'")
     .replace(/[^\p{L}\p{N}\p{M}_']/gu, "");
