@@ -33,9 +33,13 @@ export function termsOfWord(word: string): readonly string[] {
 /** What most words are: nothing to fold, nothing to take apart. */
 const PLAIN = /^[a-z]{1,64}$/;
 
+/** What most others are. */
+const BARE_ASCII = /^[A-Za-z0-9_]{1,64}$/;
+
 /** The same without remembering it, for whole vocabularies. */
 export function freshTermsOfWord(word: string): readonly string[] {
   if (PLAIN.test(word)) return STOP_WORDS.has(word) ? NONE : [stem(word)];
+  if (BARE_ASCII.test(word)) return termsOfAscii(word);
   if (EAST_ASIAN.test(word)) {
     return splitByScript(word).flatMap(({ text, isEastAsian }) =>
       isEastAsian ? eastAsianTokens(bareFold(text)) : freshTermsOfWord(text),
@@ -54,6 +58,23 @@ export function freshTermsOfWord(word: string): readonly string[] {
   const whole = bare.replace(/[_']/g, "");
   const kept = parts.filter((part) => part.length > 1 && !STOP_WORDS.has(part)).map(stem);
   return [...new Set([stem(whole), ...kept])];
+}
+
+/** The terms of words that need no folding and have no apostrophes. */
+function termsOfAscii(word: string): readonly string[] {
+  const plain = word.toLowerCase();
+  if (STOP_WORDS.has(plain)) return NONE;
+  const parts = identifierParts(word);
+  if (parts.length < 2) return [stem(plain)];
+  const terms = [stem(plain.includes("_") ? plain.replaceAll("_", "") : plain)];
+  for (const part of parts) {
+    if (part.length < 2) continue;
+    const own = part.toLowerCase();
+    if (STOP_WORDS.has(own)) continue;
+    const term = stem(own);
+    if (!terms.includes(term)) terms.push(term);
+  }
+  return terms;
 }
 
 const IS_ASCII = /^[A-Za-z0-9_']*$/;
