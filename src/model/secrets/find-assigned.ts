@@ -87,8 +87,8 @@ function nameFrom(text: string, nameAt: number, wordEnd: number): string {
 }
 
 function kindOf(name: string, value: string): string {
-  if (/aws|secret_?access_?key/i.test(name) && value.length === 40) return "aws-secret-key";
-  if (/account_?key/i.test(name) && value.endsWith("==")) return "azure-storage-key";
+  if (value.length === 40 && /aws|secret_?access_?key/i.test(name)) return "aws-secret-key";
+  if (value.endsWith("==") && /account_?key/i.test(name)) return "azure-storage-key";
   if (/pass|pwd/i.test(name)) return "password";
   if (/^[A-Z][A-Z0-9_]+$/.test(name)) return "env-secret";
   return /key/i.test(name) ? "api-key" : "secret";

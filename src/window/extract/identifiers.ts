@@ -67,12 +67,14 @@ function pathOf(path: string, isWide: boolean, tell: TellIdentifier): void {
   if (path.length < 5 || !/[A-Za-z]{2}/.test(path)) return;
   tell(path, true);
   if (!isWide) return;
-  const pieces = path.split("/").filter(Boolean);
+  const pieces = path.includes("//") ? path.split("/").filter(Boolean) : path.split("/");
   for (let from = 1; from < pieces.length - 1; from++) tell(pieces.slice(from).join("/"), false);
   for (const piece of pieces) dottedOf(piece, false, true, tell);
 }
 
 function dottedOf(piece: string, isWhole: boolean, isWide: boolean, tell: TellIdentifier): void {
+  // No name is shorter.
+  if (piece.length < MIN_RUN) return;
   const name = piece.startsWith(".") || piece.endsWith(".") ? piece.replace(/^\.+|\.+$/g, "") : piece;
   if (isName(name)) tell(name, isWhole);
   if (!isWide || !name.includes(".")) return;
