@@ -25,8 +25,8 @@ const ESCAPES: (string | null | undefined)[] = new Array(0x10000).fill(undefined
 export function escapeText(text: string): string {
   if (!MAY_CHANGE.test(text)) return text;
   const codes = codesOf(text);
-  const written = new Uint16Array(Math.min(PIECE, text.length) * MAX_GROWTH + MAX_GROWTH * 2);
-  const bytes = Buffer.from(written.buffer);
+  const output = new Uint16Array(Math.min(PIECE, text.length) * MAX_GROWTH + MAX_GROWTH * 2);
+  const bytes = Buffer.from(output.buffer);
   let printed = "";
   for (let from = 0; from < text.length; ) {
     let length = 0;
@@ -35,11 +35,11 @@ export function escapeText(text: string): string {
       const code = codes[at] as number;
       const next = codes[at + 1] as number;
       const isPair = code >= 0xd800 && code <= 0xdbff && next >= 0xdc00 && next <= 0xdfff;
-      const escape = isPair ? pairEscape(code, next) : escapeOf(code, next);
-      if (escape === null) {
-        written[length++] = code;
-        if (isPair) written[length++] = next;
-      } else for (let index = 0; index < escape.length; index++) written[length++] = escape.charCodeAt(index);
+      const shown = isPair ? pairEscape(code, next) : escapeOf(code, next);
+      if (shown === null) {
+        output[length++] = code;
+        if (isPair) output[length++] = next;
+      } else for (let index = 0; index < shown.length; index++) output[length++] = shown.charCodeAt(index);
       at += isPair ? 2 : 1;
     }
     printed += bytes.toString("utf16le", 0, length * 2);
@@ -54,9 +54,9 @@ function escapeOf(code: number, next: number): string | null {
   if (code === RETURN && next === LINE_FEED) return "";
   const known = ESCAPES[code];
   if (known !== undefined) return known;
-  const escape = newEscape(code);
-  ESCAPES[code] = escape;
-  return escape;
+  const made = newEscape(code);
+  ESCAPES[code] = made;
+  return made;
 }
 
 function newEscape(code: number): string | null {

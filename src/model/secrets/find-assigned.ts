@@ -1,8 +1,8 @@
+import { codesOf, type TextCodes } from "../text-codes.ts";
 import type { FoundSecret } from "./found-secret.ts";
 import { isNameCode, MAX_NAME, type Style, scanAssignment } from "./scan-assignment.ts";
 import { isSecretValue } from "./secret-value.ts";
 import { endOfSecretWord, nextSecretWord } from "./secret-word.ts";
-import { codesOf, type TextCodes } from "../text-codes.ts";
 
 /** Words for passwords begin with it, and no others do but "private". */
 const LETTER_P = 0x70;

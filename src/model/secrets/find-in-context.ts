@@ -1,7 +1,7 @@
+import type { TextCodes } from "../text-codes.ts";
 import { CONTEXT_SECRETS, type ContextSecret } from "./context-secrets.ts";
 import { type FoundSecret, MARK } from "./found-secret.ts";
 import { standsAt } from "./stands-at.ts";
-import type { TextCodes } from "../text-codes.ts";
 import { Triples, tripleOf } from "./triples.ts";
 
 /** Kinds whose anchors begin with the same three characters; the number of a group is its place here and one. */

@@ -1,6 +1,6 @@
+import type { TextCodes } from "../text-codes.ts";
 import type { FoundSecret } from "./found-secret.ts";
 import { PREFIXED_SECRETS } from "./prefixed-secrets.ts";
-import type { TextCodes } from "../text-codes.ts";
 
 /** Only words of this length can be secrets; everything else of a text is passed over. */
 const MIN_WORD = 16;

@@ -1,9 +1,9 @@
+import { codesOf } from "../text-codes.ts";
 import { findAssigned } from "./find-assigned.ts";
 import { findInContext } from "./find-in-context.ts";
 import { findPrefixed } from "./find-prefixed.ts";
 import { findPrivateKeys } from "./find-private-keys.ts";
 import { type FoundSecret, joinOverlapping, MARK } from "./found-secret.ts";
-import { codesOf } from "../text-codes.ts";
 
 /** A text without its secrets. */
 export interface RedactedText {

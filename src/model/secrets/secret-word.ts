@@ -1,5 +1,5 @@
-import { standsAt } from "./stands-at.ts";
 import type { TextCodes } from "../text-codes.ts";
+import { standsAt } from "./stands-at.ts";
 import { Triples } from "./triples.ts";
 
 /** Words that names of secrets hold, and words that do with "key" after them. */
