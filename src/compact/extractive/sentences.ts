@@ -1,10 +1,11 @@
+import { skipMarks } from "./skip-marks.ts";
+
 const END = /(?<=[.!?…]["')\]]?)\s+(?=\S)|(?<=[。！？；])\s*(?=\S)/u;
 const LONG = 300;
 /** Code, tables and rules say nothing as sentences. */
 const NO_PROSE =
   /^\s*(?:```|\||[-=*_]{3,}|[{}()[\];,]+\s*$|(?:import|export|const|let|var|function|class|def|return|if|for|while)\b.*[{;(=:]\s*$)/;
 const FENCE = /^(?:```|~~~)/;
-const MARKS = /(?:#{1,6}\s+|>\s*|[-*•]\s+(?:\[[ xX]\]\s*)?|\d{1,3}[.)、]\s+)+/y;
 /** What a line begins with decides which of these patterns can match it: most lines are spared all of them. */
 const [MAY_BE_FENCE, MAY_BE_NO_PROSE, MAY_BE_MARKED, MAY_BE_RULE] = [1, 2, 4, 8] as const;
 const BEGINNINGS = new Uint8Array(128);
@@ -24,35 +25,35 @@ let segmenter: Intl.Segmenter | undefined;
 export function sentencesOf(text: string): readonly string[] {
   const sentences: string[] = [];
   let isCode = false;
-  for (let from = 0; from <= text.length; ) {
-    const end = text.indexOf("\n", from);
-    const whole = text.slice(from, end < 0 ? text.length : end);
+  for (let from = 0, end = 0; from < text.length; from = end + 1) {
+    const next = text.indexOf("\n", from);
+    end = next < 0 ? text.length : next;
+    if (end === from) continue;
+    const whole = text.slice(from, end);
     const line = isPrinted(whole.charCodeAt(0)) ? whole : whole.trimStart();
-    from = end < 0 ? text.length + 1 : end + 1;
     if (line === "") continue;
     const bits = bitsAt(line, 0);
     if ((bits & MAY_BE_FENCE) !== 0 && FENCE.test(line)) isCode = !isCode;
     if (isCode || (mayBeNoProse(line, bits) && NO_PROSE.test(line))) continue;
-    const plain = trimmed((bits & MAY_BE_MARKED) === 0 ? line : withoutMarks(line));
+    const plain = trimmed((bits & MAY_BE_MARKED) === 0 ? line : line.slice(skipMarks(line)));
     if (plain !== "") addSentences(sentences, plain);
   }
   return sentences;
 }
 
+/** Adds the sentences of a line that is trimmed. */
 function addSentences(sentences: string[], line: string): void {
-  const pieces = line.length > 1 && MAY_END.test(line) ? line.split(END) : [line];
-  for (const piece of pieces) {
-    if (piece.length > LONG && /[^\x20-\x7e]/.test(piece)) segmented(piece).forEach(add);
-    else add(piece);
-  }
-  function add(sentence: string): void {
-    const bare = trimmed(sentence);
-    if (bare !== "") sentences.push(bare);
-  }
+  if (line.length <= LONG && (line.length === 1 || !MAY_END.test(line))) sentences.push(line);
+  else
+    for (const piece of line.split(END)) {
+      const own = piece.length > LONG && /[^\x20-\x7e]/.test(piece) ? segmented(piece) : [piece];
+      for (const sentence of own.map(trimmed)) if (sentence !== "") sentences.push(sentence);
+    }
 }
 
 /** As `trim` does, which takes long where there is nothing to trim. */
 function trimmed(text: string): string {
+  if (text === "") return text;
   const isBare = isPrinted(text.charCodeAt(0)) && isPrinted(text.charCodeAt(text.length - 1));
   return isBare ? text : text.trim();
 }
@@ -65,11 +66,6 @@ function mayBeNoProse(line: string, bits: number): boolean {
   if ((bits & MAY_BE_NO_PROSE) !== 0) return true;
   // A rule is made of more than one sign, the mark of a list of one.
   return (bits & bitsAt(line, 1) & MAY_BE_RULE) !== 0;
-}
-
-function withoutMarks(line: string): string {
-  MARKS.lastIndex = 0;
-  return MARKS.test(line) ? line.slice(MARKS.lastIndex) : line;
 }
 
 function bitsAt(line: string, at: number): number {

@@ -1,4 +1,5 @@
 import { codesOf, type TextCodes } from "../../model/text-codes.ts";
+import { isWhiteSpace } from "../../model/white-space.ts";
 
 /** A range of a text, in UTF-16 units: `to` is the first place behind it. */
 export interface Chunk {
@@ -19,17 +20,6 @@ export const PROSE_CHUNK: ChunkSize = { target: 400, most: 600 };
 export const CODE_CHUNK: ChunkSize = { target: 1_500, most: 2_200 };
 
 const [TAB, LINE_FEED, SPACE] = [0x09, 0x0a, 0x20] as const;
-
-/** The same characters as \s of a pattern. */
-function isSpace(code: number): boolean {
-  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-  return code >= 0xa0 && OTHER_SPACES.has(code);
-}
-
-const OTHER_SPACES: ReadonlySet<number> = new Set([
-  0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a,
-  0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
-]);
 
 /** Cuts a text into chunks that cover it without gap or overlap, at the best break near the target size. */
 export function chunks(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
@@ -61,7 +51,7 @@ function cutBefore(codes: TextCodes, from: number, { target: length, most }: Chu
     const code = codes[at] as number;
     // Letters are most of a text.
     if (code > 0x3f && code < 0xa0) continue;
-    if (isSpace(code)) {
+    if (isWhiteSpace(code)) {
       space = nearer(space, at + 1);
       if (code !== LINE_FEED) continue;
       line = nearer(line, at + 1);
@@ -93,7 +83,7 @@ function endOfSentence(codes: TextCodes, at: number, windowEnd: number): number 
   if (code !== 0x2e && code !== 0x21 && code !== 0x3f) return -1;
   let end = at + 1;
   while (end < windowEnd && isClosing(codes[end] as number)) end++;
-  return end < windowEnd && isSpace(codes[end] as number) ? end + 1 : -1;
+  return end < windowEnd && isWhiteSpace(codes[end] as number) ? end + 1 : -1;
 }
 
 /** A quote, an apostrophe or a bracket. */

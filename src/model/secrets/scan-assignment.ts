@@ -1,4 +1,5 @@
 import type { TextCodes } from "../text-codes.ts";
+import { isWhiteSpace } from "../white-space.ts";
 
 /** Longest rest of a name behind the word that speaks of a secret. */
 export const MAX_NAME = 40;
@@ -125,11 +126,6 @@ function isQuote(code: number): boolean {
 
 const VALUE_ENDS = tableOf("\0 \t\r\n\v\f\"'`,;\\)}]");
 const QUERY_ENDS = tableOf("&#<>");
-const OTHER_SPACES: ReadonlySet<number> = new Set([
-  0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a,
-  0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
-]);
-
 function tableOf(characters: string): Uint8Array {
   const table = new Uint8Array(128);
   for (const character of characters) table[character.charCodeAt(0)] = 1;
@@ -137,7 +133,7 @@ function tableOf(characters: string): Uint8Array {
 }
 
 function isValueEnd(code: number): boolean {
-  return code < 128 ? VALUE_ENDS[code] === 1 : code >= 0xa0 && OTHER_SPACES.has(code);
+  return code < 128 ? VALUE_ENDS[code] === 1 : isWhiteSpace(code);
 }
 
 function isQueryEnd(code: number): boolean {
