@@ -1,3 +1,5 @@
+import { codesOf } from "../model/text-codes.ts";
+
 /**
  * Characters that control a terminal or hide text: C0 and C1 controls, bidirectional controls, zero-width spaces, tags
  * and the supplementary variation selectors. Line breaks, tabs and the joiners that emoji and scripts need are
@@ -6,15 +8,70 @@
 const OBEYED =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
-const ISOLATED_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+/** A text without any of these is printed as it is. Some are in vain: halves of characters that are whole. */
+const MAY_CHANGE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is made visible here
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb]/;
+const [TAB, LINE_FEED, RETURN, REPLACEMENT] = [0x09, 0x0a, 0x0d, 0xfffd] as const;
+/** Codes that one code can become: `\u202e`, and four spaces for a tab; two become `\u{e0041}` at most. */
+const MAX_GROWTH = 6;
+/** Characters that are written at once, so that what they may grow to stays small. */
+const PIECE = 65_536;
+
+/** Each code of the first plane that is written as an escape, as that; built as they come. */
+const ESCAPES: (string | null | undefined)[] = new Array(0x10000).fill(undefined);
 
 /** Makes text safe to print: controls become \x1b or \u202e, tabs become spaces; line breaks stay. */
 export function escapeText(text: string): string {
-  return text
-    .replaceAll("\r\n", "\n")
-    .replaceAll("\t", "    ")
-    .replace(OBEYED, written)
-    .replace(ISOLATED_SURROGATES, "\ufffd");
+  if (!MAY_CHANGE.test(text)) return text;
+  const codes = codesOf(text);
+  const output = new Uint16Array(Math.min(PIECE, text.length) * MAX_GROWTH + MAX_GROWTH * 2);
+  const bytes = Buffer.from(output.buffer);
+  let printed = "";
+  for (let from = 0; from < text.length; ) {
+    let length = 0;
+    let at = from;
+    for (const to = Math.min(text.length, from + PIECE); at < to; ) {
+      const code = codes[at] as number;
+      const next = codes[at + 1] as number;
+      const isPair = code >= 0xd800 && code <= 0xdbff && next >= 0xdc00 && next <= 0xdfff;
+      const shown = isPair ? pairEscape(code, next) : escapeOf(code, next);
+      if (shown === null) {
+        output[length++] = code;
+        if (isPair) output[length++] = next;
+      } else for (let index = 0; index < shown.length; index++) output[length++] = shown.charCodeAt(index);
+      at += isPair ? 2 : 1;
+    }
+    printed += bytes.toString("utf16le", 0, length * 2);
+    from = at;
+  }
+  return printed;
+}
+
+/** What stands for a code of the first plane; null if it is printed as it is. */
+function escapeOf(code: number, next: number): string | null {
+  // The line feed after it stays.
+  if (code === RETURN && next === LINE_FEED) return "";
+  const known = ESCAPES[code];
+  if (known !== undefined) return known;
+  const made = newEscape(code);
+  ESCAPES[code] = made;
+  return made;
+}
+
+function newEscape(code: number): string | null {
+  if (code === TAB) return "    ";
+  if (code >= 0xd800 && code <= 0xdfff) return String.fromCharCode(REPLACEMENT);
+  const character = String.fromCharCode(code);
+  OBEYED.lastIndex = 0;
+  return OBEYED.test(character) ? written(character) : null;
+}
+
+/** Of characters beyond the first plane only tags and variation selectors hide text. */
+function pairEscape(high: number, low: number): string | null {
+  if (high < 0xdb40 || high > 0xdb43) return null;
+  const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000;
+  return code <= 0xe0fff ? `\\u{${code.toString(16)}}` : null;
 }
 
 /** Makes text safe to print on one line: runs of white space become one space. */

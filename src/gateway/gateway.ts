@@ -23,7 +23,7 @@ import { openSpans } from "./observe/spans.ts";
 import { Pages } from "./pages/pages.ts";
 import type { GatewayStatus } from "./pages/status.ts";
 import { Reception } from "./reception.ts";
-import { redactInput } from "./redact/redact-input.ts";
+import { Redactor } from "./redact/redactor.ts";
 import { withKey } from "./thread/stored.ts";
 import { Threads } from "./thread/threads.ts";
 import { closeAgents, openAgents } from "./upstream/agents.ts";
@@ -64,15 +64,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     form: logForm,
     ...(options.log && { stream: { write: options.log } }),
   });
-  const stored = (message: MessageInput, key: string) => {
-    if (!config().redact) return withKey(message, key);
-    const { message: clean, found } = redactInput(message);
-    for (const kind of found) metrics.redacted.add({ kind });
-    return withKey(clean, key);
-  };
+  const redactor = new Redactor({
+    isOn: () => config().redact,
+    onFound: (kind) => metrics.redacted.add({ kind }),
+  });
+  const stored = (message: MessageInput, key: string) => withKey(redactor.redact(message), key);
+  const prepareStored = (messages: readonly MessageInput[], signal?: AbortSignal) =>
+    redactor.prepare(messages, signal);
   const rooms = new Rooms(kernel, () => config().models);
   const names = () => nameBounds(config().limits);
-  const threads = new Threads({ kernel, stored }, () => {
+  const threads = new Threads({ kernel, stored, prepareStored }, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
     return { maxThreads, maxThreadBytes: maxThreadBytes * (1 - BODIES_SHARE), leftThreads };
@@ -119,6 +120,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       agents,
       spans,
       stored,
+      prepareStored,
       onStoreTrouble: onError,
       isGatewayToken: (secret) =>
         matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
@@ -143,6 +145,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await pages.close();
     await threads.close();
     closeAgents(agents);
+    await redactor.close();
     await spans.close();
   };
   const closeOnce = () => {

@@ -2,7 +2,9 @@ import { escapeLine, escapeText } from "../../../src/cli/escape.ts";
 import { excerptLines } from "../../../src/cli/transcript/excerpt.ts";
 import { fitTo } from "../../../src/cli/width.ts";
 import { sentencesOf } from "../../../src/compact/extractive/sentences.ts";
+import { Redactor } from "../../../src/gateway/redact/redactor.ts";
 import { titleOf } from "../../../src/gateway/thread/title.ts";
+import { chunksOfTurn } from "../../../src/memory/index/make-chunks.ts";
 import { analyse } from "../../../src/memory/text/analyse.ts";
 import { CODE_CHUNK, chunks } from "../../../src/memory/text/chunks.ts";
 import { definitionsOf } from "../../../src/memory/text/definitions.ts";
@@ -12,13 +14,25 @@ import { identifiersOf } from "../../../src/window/extract/identifiers.ts";
 import { overflowOf } from "../../../src/window/limits/overflow.ts";
 import { estimateText } from "../../../src/window/tokens/estimate-text.ts";
 
-/** Functions that run on the main thread, by name. */
+const redactor = new Redactor({ isOn: () => true, onFound: () => {} });
+let round = 0;
+
+/** Work on a text, by name. A promise may give others their turn, or have the work done by another thread. */
 export const SUBJECTS: Readonly<Record<string, (text: string) => unknown>> = {
-  redaction: redactSecrets,
+  // As a request is redacted: where it is large, in a worker. A text that comes again would not be searched again.
+  redaction: async (text) => {
+    const message = { role: "user", text: `${text} ${round++}` } as const;
+    await redactor.prepare([message]);
+    redactor.redact(message);
+  },
+  "redaction, in place": redactSecrets,
   tokens: estimateText,
   identifiers: (text) => identifiersOf(text, true, () => {}),
   titles: (text) => titleOf([{ role: "user", text }]),
   extraction: sentencesOf,
+  // As a message is indexed: chunks with their terms, traits and digests.
+  "recall, indexing": (text) =>
+    chunksOfTurn({ seq: 1, turn: 1, at: 0, texts: [{ part: 0, text, author: "user" }] }),
   "recall, chunks": (text) => chunks(text),
   "recall, terms": analyse,
   // Traits are computed per chunk; code has the longest chunks.

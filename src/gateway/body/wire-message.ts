@@ -17,6 +17,8 @@ export interface KnownMessage {
 
 /** A message of a request. */
 export interface WireMessage extends KnownMessage, Given {
+  /** The message before redaction; absent if the body was not read for it. */
+  readonly raw?: MessageInput;
   /** Elements to send in place of those of the body. */
   readonly written?: readonly JsonObject[];
   /** True for a message that the client did not repeat; it is sent from the log. */
@@ -85,6 +87,7 @@ export function wireMessages(
   for (const { input, from, to } of api.decode(elementsOf(cut, start, cut.elements.length, parsedLead))) {
     const key = canonicalKey(input);
     messages.push({
+      raw: input,
       input: () => stored(input, key),
       key,
       role: input.role,

@@ -35,6 +35,8 @@ export async function exchange(admitted: Admitted, parts: ExchangeParts): Promis
   const { principal, trace } = admitted;
   const read = await readUnlessOdd(api, admitted, parts);
   if (!read) return passAsItCame(admitted, parts);
+  const fresh = read.said.messages.flatMap(({ raw }) => raw ?? []);
+  await parts.prepareStored(fresh, admitted.signal);
   const { fields, facts } = read;
   trace.isStreamed = fields.isStreamed;
   const destination = destinationOf(api.name, nameOf(read), parts, admitted);

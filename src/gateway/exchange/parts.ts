@@ -30,6 +30,8 @@ export interface ExchangeParts {
   readonly spans: Spans;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Redacts large messages in a worker, so that `stored` finds them ready. */
+  readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
   /** Called when a request continues although the store fails. */
   readonly onStoreTrouble: (error: unknown) => void;
   /** True for a token of the gateway itself. */

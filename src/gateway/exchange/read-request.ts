@@ -113,5 +113,5 @@ async function plainInput(reading: Reading, cut: CutBody, turns: Turns): Promise
     return { cut, lead: 0, messages: [{ ...place, ...fields }] };
   }
   const key = canonicalKey(input);
-  return { cut, lead: 0, messages: [{ ...place, input: () => reading.stored(input, key), key }] };
+  return { cut, lead: 0, messages: [{ ...place, raw: input, input: () => reading.stored(input, key), key }] };
 }

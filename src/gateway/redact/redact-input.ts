@@ -1,7 +1,7 @@
 import type { Json, MessageInput, PartInput } from "../../index.ts";
 import { findAssigned } from "../../model/secrets/find-assigned.ts";
 import { MARK } from "../../model/secrets/found-secret.ts";
-import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
+import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
 /** A message without its secrets. */
 export interface RedactedInput {
@@ -15,11 +15,16 @@ export interface RedactedInput {
  * of media and signatures of providers stay unchanged; a message without secrets is returned as the same object. A
  * secret that is split across two parts is not found.
  */
-export function redactInput(message: MessageInput): RedactedInput {
+export function redactInput(
+  message: MessageInput,
+  redactText: (text: string) => RedactedText = redactSecrets,
+): RedactedInput {
   const found: string[] = [];
+  let isChanged = false;
   const text = (value: string): string => {
-    const redacted = redactSecrets(value);
+    const redacted = redactText(value);
     for (const kind of redacted.found) found.push(kind);
+    if (redacted.text !== value) isChanged = true;
     return redacted.text;
   };
   const clean: MessageInput = {
@@ -28,7 +33,7 @@ export function redactInput(message: MessageInput): RedactedInput {
     ...(message.parts === undefined ? {} : { parts: message.parts.map((part) => redactPart(part, text)) }),
     ...(message.meta === undefined ? {} : { meta: redactFields(message.meta, text) }),
   };
-  return found.length === 0 ? { message, found } : { message: clean, found };
+  return { message: isChanged ? clean : message, found };
 }
 
 type RedactText = (value: string) => string;

@@ -226,6 +226,7 @@ export class Call {
   /** A recorder that stores the reply while it is relayed. */
   recorder(reader: ReplyReader = this.asked.api.makeReader(), name?: NameReply): Recorder {
     return new Recorder(this.thread.session, reader, {
+      prepare: (message) => this.thread.prepareStored(message),
       stored: (message) => this.thread.stored(message, canonicalKey(message)),
       append: (append, reader) => this.#append(append, reader, name),
       report: (reader) => this.#report(reader),

@@ -20,6 +20,7 @@ import { titleOf } from "./title.ts";
 export interface FamilyParts {
   readonly kernel: Kernel;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Called when a client has summarized a conversation; `of` is missing if the conversation is unknown. */
   readonly onSummary: (summary: Pick<ClientSummary, "text"> & Partial<ClientSummary>) => void;
   /** Finds the conversation of another family that a text quotes. */
@@ -290,7 +291,7 @@ export class Family {
   }
 
   #add(session: Session, mark: SessionMark, of?: Thread): Thread {
-    const { kernel, stored } = this.#parts;
+    const { kernel, stored, prepareStored } = this.#parts;
     const onReply = (text: string) => this.#replied(mark.kind, text, of);
     const thread = new Thread({
       session,
@@ -298,6 +299,7 @@ export class Family {
       home: homeOf(this.#caller, this.#firstKey),
       blobs: kernel.blobs,
       stored,
+      prepareStored,
       onReply,
     });
     // Most recently used first.

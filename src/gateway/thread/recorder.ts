@@ -20,6 +20,8 @@ export interface ReplyPlace {
   append(append: AppendReply, reader: ReplyReader): Promise<void>;
   /** Stores the usage; the final step of a reply. */
   report(reader: ReplyReader): Promise<void>;
+  /** Redacts a large message in a worker, so that `stored` finds it ready. */
+  prepare(message: MessageInput): Promise<void>;
   /** The message in its stored form. */
   stored(message: MessageInput): MessageInput;
 }
@@ -33,6 +35,7 @@ export class Recorder {
   readonly #place: ReplyPlace;
   #draft: Draft | undefined;
   #draftedMs = performance.now();
+  #isDrafting = false;
   #appended: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
@@ -78,7 +81,7 @@ export class Recorder {
   }
 
   async #write(session: Session): Promise<Entry | undefined> {
-    const message = this.#message();
+    const message = await this.#message();
     if (!message) await this.#draft?.discard();
     else if (this.reader.isComplete && !this.reader.failure)
       return this.#draft ? this.#draft.finish(message) : session.append(message);
@@ -92,16 +95,28 @@ export class Recorder {
 
   #drafted(): void {
     const now = performance.now();
-    if (this.#appended || now - this.#draftedMs < DRAFT_MS) return;
+    if (this.#appended || this.#isDrafting || now - this.#draftedMs < DRAFT_MS) return;
     this.#draftedMs = now;
-    const message = this.#message();
-    if (!message) return;
-    if (this.#draft) this.#draft.update(message);
-    else this.#draft = this.#session.draft(message);
+    this.#isDrafting = true;
+    // A draft that fails is made up for by the reply itself, whose failure is told.
+    this.#updateDraft().catch(() => undefined);
   }
 
-  #message(): MessageInput | undefined {
+  async #updateDraft(): Promise<void> {
+    try {
+      const message = await this.#message();
+      if (!message || this.#appended) return;
+      if (this.#draft) this.#draft.update(message);
+      else this.#draft = this.#session.draft(message);
+    } finally {
+      this.#isDrafting = false;
+    }
+  }
+
+  async #message(): Promise<MessageInput | undefined> {
     const message = this.reader.message();
-    return message && this.#place.stored(message);
+    if (!message) return undefined;
+    await this.#place.prepare(message);
+    return this.#place.stored(message);
   }
 }

@@ -38,6 +38,8 @@ export interface ThreadParts {
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreReadable">;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Redacts large messages in a worker, so that `stored` finds them ready. */
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Called with the text of each complete reply. */
   readonly onReply: (text: string) => Promise<void>;
 }
@@ -258,6 +260,10 @@ export class Thread {
   /** Records the kept body of its last request. */
   kept(body: CutBody | undefined): void {
     this.#body = body;
+  }
+
+  prepareStored(message: MessageInput): Promise<void> {
+    return this.#parts.prepareStored([message]);
   }
 
   stored(message: MessageInput, key: string): MessageInput {

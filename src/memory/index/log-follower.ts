@@ -232,7 +232,7 @@ export class LogFollower {
       const entry = toEntry(session, stored);
       const speaker = speakerOf(entry);
       const texts = await textsOfEntry(entry, restore);
-      return chunksOfTurn({
+      return await chunksOfTurn({
         seq: entry.seq,
         turn,
         at: entry.at,

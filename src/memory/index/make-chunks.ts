@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { ChunkAuthor, NewChunk } from "../../store/memory-store.ts";
 import { analyse } from "../text/analyse.ts";
 import { chunks } from "../text/chunks.ts";
@@ -7,7 +8,10 @@ import { traitsOf } from "../text/traits.ts";
 /** Size of the hash that identifies a text in the embedding cache. */
 const HASH_BYTES = 16;
 
-/** A turn of a source, to be split into chunks. */
+/** Characters after which others have their turn: words that nobody has said before take up to half a microsecond each letter. */
+const MAX_HELD_CHARACTERS = 16_384;
+
+/** A turn of a source, ready to be cut. */
 export interface Turn {
   readonly seq: number;
   readonly turn: number;
@@ -16,12 +20,18 @@ export interface Turn {
   readonly texts: readonly { readonly part: number; readonly text: string; readonly author: ChunkAuthor }[];
 }
 
-/** The chunks of a turn; omits stretches without terms. */
-export function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): NewChunk[] {
+/** The chunks of a turn; none of a stretch without a word. */
+export async function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): Promise<NewChunk[]> {
   const found: Omit<NewChunk, "turnLength">[] = [];
   let turnLength = 0;
+  let held = 0;
   for (const { part, text, author } of texts) {
     for (const { from, to } of chunks(text)) {
+      held += to - from;
+      if (held > MAX_HELD_CHARACTERS) {
+        await setImmediate();
+        held = 0;
+      }
       const own = text.slice(from, to);
       const terms = analyse(own);
       if (terms.length === 0) continue;

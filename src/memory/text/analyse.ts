@@ -33,9 +33,13 @@ export function termsOfWord(word: string): readonly string[] {
 /** Matches most words: nothing to fold, nothing to split. */
 const PLAIN = /^[a-z]{1,64}$/;
 
-/** The terms of one word, bypassing the cache; for whole vocabularies. */
+/** What most others are. */
+const BARE_ASCII = /^[A-Za-z0-9_]{1,64}$/;
+
+/** The same without remembering it, for whole vocabularies. */
 export function freshTermsOfWord(word: string): readonly string[] {
   if (PLAIN.test(word)) return STOP_WORDS.has(word) ? NONE : [stem(word)];
+  if (BARE_ASCII.test(word)) return termsOfAscii(word);
   if (EAST_ASIAN.test(word)) {
     return splitByScript(word).flatMap(({ text, isEastAsian }) =>
       isEastAsian ? eastAsianTokens(bareFold(text)) : freshTermsOfWord(text),
@@ -56,8 +60,28 @@ export function freshTermsOfWord(word: string): readonly string[] {
   return [...new Set([stem(whole), ...kept])];
 }
 
-/** Folding may introduce spaces and signs, which terms must not contain. */
+/** The terms of words that need no folding and have no apostrophes. */
+function termsOfAscii(word: string): readonly string[] {
+  const plain = word.toLowerCase();
+  if (STOP_WORDS.has(plain)) return NONE;
+  const parts = identifierParts(word);
+  if (parts.length < 2) return [stem(plain)];
+  const terms = [stem(plain.includes("_") ? plain.replaceAll("_", "") : plain)];
+  for (const part of parts) {
+    if (part.length < 2) continue;
+    const own = part.toLowerCase();
+    if (STOP_WORDS.has(own)) continue;
+    const term = stem(own);
+    if (!terms.includes(term)) terms.push(term);
+  }
+  return terms;
+}
+
+const IS_ASCII = /^[A-Za-z0-9_']*$/;
+
+/** Folding may bring in spaces and signs, which no term may hold. */
 function bareFold(word: string): string {
+  if (IS_ASCII.test(word)) return word.toLowerCase();
   return fold(word)
     .replaceAll("’", "'")
     .replace(/[^\p{L}\p{N}\p{M}_']/gu, "");

@@ -1,4 +1,7 @@
-/** A range of a text, in UTF-16 units; `to` is exclusive. */
+import { codesOf, type TextCodes } from "../../model/text-codes.ts";
+import { isWhiteSpace } from "../../model/white-space.ts";
+
+/** A range of a text, in UTF-16 units: `to` is the first place behind it. */
 export interface Chunk {
   readonly from: number;
   readonly to: number;
@@ -16,30 +19,15 @@ export const PROSE_CHUNK: ChunkSize = { target: 400, most: 600 };
 /** About forty lines of code: a function with its surroundings. */
 export const CODE_CHUNK: ChunkSize = { target: 1_500, most: 2_200 };
 
-/** Places where a text may be split, best first: a blank line, a line end, a sentence end, a space. */
-const BREAKS = [/\n[ \t]*\n+/g, isLineEnd, /[.!?]["')\]]*\s|[。！？；]/g, isSpace] as const;
-
-function isLineEnd(code: number): boolean {
-  return code === 0x0a;
-}
-
-/** True for the characters that \s matches in a regular expression. */
-function isSpace(code: number): boolean {
-  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-  return code >= 0xa0 && OTHER_SPACES.has(code);
-}
-
-const OTHER_SPACES: ReadonlySet<number> = new Set([
-  0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a,
-  0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
-]);
+const [TAB, LINE_FEED, SPACE] = [0x09, 0x0a, 0x20] as const;
 
 /** Splits a text into chunks that cover it without gap or overlap, at the best break near the target size. */
 export function chunks(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
   const found: Chunk[] = [];
+  const codes = text.length > size.most ? codesOf(text) : NO_CODES;
   let from = 0;
   while (text.length - from > size.most) {
-    const to = cutBefore(text, from, size);
+    const to = cutBefore(codes, from, size);
     found.push({ from, to });
     from = to;
   }
@@ -47,49 +35,64 @@ export function chunks(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
   return found;
 }
 
-function cutBefore(text: string, from: number, { target, most }: ChunkSize): number {
-  const window = text.slice(from, from + most);
-  const least = Math.floor(target / 2);
-  for (const pattern of BREAKS) {
-    const best =
-      typeof pattern === "object"
-        ? nearestMatch(window, pattern, target, least)
-        : nearestCharacter(window, pattern, target, least);
-    if (best >= least) return from + best;
+const NO_CODES: TextCodes = new Uint16Array();
+
+/**
+ * The cut nearest to the target, the earlier of two, and none in the first half before it: at a blank line, else at a line's end,
+ * else at a sentence's end, else at a space. Looks at each code once: a text may hold nothing but beginnings of breaks.
+ */
+function cutBefore(codes: TextCodes, from: number, { target: length, most }: ChunkSize): number {
+  const [least, target, end] = [from + Math.floor(length / 2), from + length, from + most];
+  let [blank, line, sentence, space] = [0, 0, 0, 0];
+  const nearer = (best: number, at: number) =>
+    at >= least && (best === 0 || Math.abs(at - target) < Math.abs(best - target)) ? at : best;
+  let blankEnd = from;
+  for (let at = from; at < end; at++) {
+    const code = codes[at] as number;
+    // Letters are most of a text.
+    if (code > 0x3f && code < 0xa0) continue;
+    if (isWhiteSpace(code)) {
+      space = nearer(space, at + 1);
+      if (code !== LINE_FEED) continue;
+      line = nearer(line, at + 1);
+      const next = at < blankEnd ? -1 : endOfBlankLine(codes, at, end);
+      if (next < 0) continue;
+      blank = nearer(blank, next);
+      blankEnd = next;
+    } else {
+      const next = endOfSentence(codes, at, end);
+      if (next >= 0) sentence = nearer(sentence, next);
+    }
   }
-  return from + wholeCharacter(window, target);
+  return blank || line || sentence || space || wholeCharacter(codes, target);
 }
 
-/** The end of the match nearest to the target, the earlier of two; 0 if there is none from `least` on. */
-function nearestMatch(window: string, pattern: RegExp, target: number, least: number): number {
-  let best = 0;
-  for (const match of window.matchAll(pattern)) {
-    const end = match.index + match[0].length;
-    if (end >= least && Math.abs(end - target) < Math.abs(best - target)) best = end;
-  }
-  return best;
+/** A line's end, and another with nothing but spaces between them, and all that follow. */
+function endOfBlankLine(codes: TextCodes, at: number, windowEnd: number): number {
+  let end = at + 1;
+  while (end < windowEnd && (codes[end] === SPACE || codes[end] === TAB)) end++;
+  if (end >= windowEnd || codes[end] !== LINE_FEED) return -1;
+  while (end < windowEnd && codes[end] === LINE_FEED) end++;
+  return end;
 }
 
-/** The same for a single character. Searches from the target outwards, because a text may consist of nothing else. */
-function nearestCharacter(
-  window: string,
-  isWanted: (code: number) => boolean,
-  target: number,
-  least: number,
-): number {
-  const isBreak = (end: number) => {
-    if (end < least || end > window.length || end < 1) return false;
-    return isWanted(window.charCodeAt(end - 1));
-  };
-  for (let away = 0; away <= Math.max(target, window.length - target); away++) {
-    if (isBreak(target - away)) return target - away;
-    if (isBreak(target + away)) return target + away;
-  }
-  return 0;
+/** A sign that ends a sentence, with what closes it and a space; those of East Asian scripts need neither. */
+function endOfSentence(codes: TextCodes, at: number, windowEnd: number): number {
+  const code = codes[at] as number;
+  if (code === 0x3002 || code === 0xff01 || code === 0xff1f || code === 0xff1b) return at + 1;
+  if (code !== 0x2e && code !== 0x21 && code !== 0x3f) return -1;
+  let end = at + 1;
+  while (end < windowEnd && isClosing(codes[end] as number)) end++;
+  return end < windowEnd && isWhiteSpace(codes[end] as number) ? end + 1 : -1;
 }
 
-/** Avoids a split inside a surrogate pair. */
-function wholeCharacter(text: string, at: number): number {
-  const code = text.charCodeAt(at);
+/** A quote, an apostrophe or a bracket. */
+function isClosing(code: number): boolean {
+  return code === 0x22 || code === 0x27 || code === 0x29 || code === 0x5d;
+}
+
+/** Never between the halves of a surrogate pair. */
+function wholeCharacter(codes: TextCodes, at: number): number {
+  const code = codes[at] as number;
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }

@@ -6,13 +6,13 @@ const RUNS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han
  * Every character and every pair of neighbors, so that words of one or two characters are found without a dictionary.
  */
 export function eastAsianTokens(run: string): string[] {
-  const characters = [...run];
   const tokens: string[] = [];
-  for (const [index, character] of characters.entries()) {
-    tokens.push(character);
-    const next = characters[index + 1];
-    if (next !== undefined) tokens.push(character + next);
+  let before = "";
+  for (const character of run) {
+    if (before !== "") tokens.push(before, before + character);
+    before = character;
   }
+  if (before !== "") tokens.push(before);
   return tokens;
 }
 

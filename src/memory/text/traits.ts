@@ -26,12 +26,23 @@ const PAST =
   "told|heard|felt|knew|thought|left|kept|built|taught|sold|sent|drove|flew|fell|grew|caught|brought|chose|broke|became";
 const ADVERB = "just|recently|finally|actually|also|already|even|only|really|once|always|never|both|still";
 
-const PATTERNS: readonly (readonly [Trait, RegExp])[] = [
-  ["number", new RegExp(`\\d|\\b(?:${COUNT_WORD})\\b|[一二三四五六七八九十百千万]`, "i")],
-  ["money", /[$€£¥]\s?\d|\d\s?(?:dollars|euros|pounds|bucks|usd|eur|元|円)/i],
+/** Kinds of characters, as bits. */
+const HAS = { letter: 1, digit: 2, gap: 4, space: 8, code: 16, wide: 32, question: 64 } as const;
+const { letter, digit, gap, space, code, wide, question } = HAS;
+
+/** A trait, its pattern, and kinds of characters: a text that has none of them, or none of the others, does not match. */
+const PATTERNS: readonly (readonly [Trait, RegExp, kinds: number, others?: number])[] = [
+  [
+    "number",
+    new RegExp(`\\d|\\b(?:${COUNT_WORD})\\b|[一二三四五六七八九十百千万]`, "i"),
+    letter | digit | wide,
+  ],
+  ["money", /[$€£¥]\s?\d|\d\s?(?:dollars|euros|pounds|bucks|usd|eur|元|円)/i, digit],
   [
     "duration",
     new RegExp(`(?:\\d|\\b(?:an?|${COUNT_WORD}|few|couple of|several|half))[ -](?:${UNIT})\\b`, "i"),
+    gap,
+    letter,
   ],
   [
     "time",
@@ -40,27 +51,63 @@ const PATTERNS: readonly (readonly [Trait, RegExp])[] = [
         `${WEEKDAY}|${MONTH}|may \\d|\\d:\\d\\d|(?:19|20)\\d\\d|since|recently|[ap]m)\\b`,
       "i",
     ),
+    letter | digit,
   ],
-  ["name", /[\p{Ll},] (?!I\b)\p{Lu}\p{Ll}+/u],
-  ["personal", /\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|our|we're|we've)\b|我|俺|私|僕|나는|내가|저는/i],
-  ["event", new RegExp(`\\b(?:I|we|I've|we've|I'd)\\b (?:(?:${ADVERB}) )*(?:been|${PAST})\\b`, "i")],
+  ["name", /[\p{Ll},] (?!I\b)\p{Lu}\p{Ll}+/u, space, letter | wide],
+  [
+    "personal",
+    /\b(?:I|I'm|I've|I'd|I'll|my|me|mine|we|our|we're|we've)\b|我|俺|私|僕|나는|내가|저는/i,
+    letter | wide,
+  ],
+  [
+    "event",
+    new RegExp(`\\b(?:I|we|I've|we've|I'd)\\b (?:(?:${ADVERB}) )*(?:been|${PAST})\\b`, "i"),
+    space,
+    letter,
+  ],
   [
     "rule",
     /(?:^|[.!?\n]\s{0,8})(?:please )?(?:always|never|from now on|remember to|make sure (?:to|you)|don't ever)\b|\bwhen(?:ever)? I ask\b|\bfrom now on\b|以后|请记住|今後は/i,
+    letter | wide,
   ],
   [
     "preference",
     /\bI (?:really |also |usually |generally |would |do |don't |much )*(?:prefer|like|love|enjoy|hate|dislike|tend to)\b|\bI'd (?:rather|prefer|love)\b|\bmy (?:favou?rite|preference)|\bI'm (?:a fan|into|not a)|喜欢|偏好|好き/i,
+    space | wide,
+    letter | wide,
   ],
-  ["question", /[?？]/],
-  ["code", /```|^(?: {4}|\t)\S|[{};][ \t]{0,8}$|\w\(\w*\)/m],
+  ["question", /[?？]/, question | wide],
+  ["code", /```|^(?: {4}|\t)\S|[{};][ \t]{0,8}$|\w\(\w*\)/m, code | space],
 ];
 const SENTENCE_END = /(?<=[.!?。！？])\s+|\n+/;
 
-/** The traits of a text, as bits of `TRAIT`. */
+const KINDS = new Uint8Array(128);
+for (const [kind, characters] of [
+  [letter, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"],
+  [digit, "0123456789"],
+  [gap, "-"],
+  [space | gap, " "],
+  [code, "`\t{};("],
+  [question, "?"],
+] as const)
+  for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
+
+/** The kinds of characters that a text has. */
+function kindsIn(text: string): number {
+  let kinds = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    kinds |= unit < 128 ? (KINDS[unit] as number) : wide;
+  }
+  return kinds;
+}
+
+/** The traits of a text. */
 export function traitsOf(text: string): number {
+  const kinds = kindsIn(text);
   let bits = 0;
-  for (const [trait, pattern] of PATTERNS) if (pattern.test(text)) bits |= TRAIT[trait];
+  for (const [trait, pattern, some, others = some] of PATTERNS)
+    if ((kinds & some) !== 0 && (kinds & others) !== 0 && pattern.test(text)) bits |= TRAIT[trait];
   const hasStatement =
     (bits & TRAIT.question) === 0 ||
     text

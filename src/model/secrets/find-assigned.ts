@@ -1,10 +1,12 @@
+import { codesOf, type TextCodes } from "../text-codes.ts";
 import type { FoundSecret } from "./found-secret.ts";
 import { isNameCode, MAX_NAME, type Style, scanAssignment } from "./scan-assignment.ts";
 import { isSecretValue } from "./secret-value.ts";
+import { endOfSecretWord, nextSecretWord } from "./secret-word.ts";
 
-/** Words in names of secrets. */
-const WORD =
-  /passw(?:or)?d|passphrase|passwd|pwd|secret|token|(?:api|access|private|auth|encryption|signing|account|master|service|app|deploy|client|license|subscription)[_-]?key|credential|(?<=_)pass(?![a-z])/gi;
+/** Words for passwords begin with it, and no others do but "private". */
+const LETTER_P = 0x70;
+const [AMPERSAND, HYPHEN, QUESTION_MARK] = [0x26, 0x2d, 0x3f] as const;
 const NAME_BEFORE = 40;
 /** Values checked within one unbroken run of characters; more assignments than this are not secrets. */
 const MAX_TRIES = 3;
@@ -13,73 +15,80 @@ const MIN_VALUE = 12;
 /** Values up to this length cost no more to check than their names. */
 const SHORT_VALUE = 32;
 
-/** Finds values assigned to secret-like names in environment files, headers, JSON, code, URLs and flags. */
-export function findAssigned(text: string): readonly FoundSecret[] {
+/** Finds what is assigned to names that speak of secrets: in environment files, headers, JSON, code, addresses and flags. */
+export function findAssigned(text: string, codes = codesOf(text)): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   /** End of the run of the last long value, and the number of values checked in it. */
   let longEnd = 0;
   let tries = 0;
   /** End of the name that contains the last word. */
   let nameEnd = 0;
-  WORD.lastIndex = 0;
-  for (let word = WORD.exec(text); word; word = WORD.exec(text)) {
-    const [wordAt, wordEnd] = [word.index, WORD.lastIndex];
+  let next = 0;
+  for (
+    let wordAt = nextSecretWord(codes, text.length, 0);
+    wordAt >= 0;
+    wordAt = nextSecretWord(codes, text.length, next)
+  ) {
+    const wordEnd = endOfSecretWord(codes, wordAt);
+    next = wordEnd < 0 ? wordAt + 1 : wordEnd;
+    if (wordEnd < 0) continue;
     if (wordAt >= longEnd) tries = 0;
     if (tries >= MAX_TRIES) continue;
-    if (nameEnd < wordEnd) nameEnd = endOfName(text, wordEnd);
+    if (nameEnd < wordEnd) nameEnd = endOfName(codes, wordEnd);
     if (nameEnd - wordEnd > MAX_NAME) continue;
-    const nameAt = startOfName(text, wordAt);
-    const assigned = scanAssignment(text, wordEnd, styleAt(text, nameAt));
+    const nameAt = startOfName(codes, wordAt);
+    const assigned = scanAssignment(text, codes, wordEnd, styleAt(codes, nameAt));
     if (!assigned) continue;
     const { value, from, isQuoted } = assigned;
-    if (value.length < MIN_VALUE && !/^p/i.test(word[0])) continue;
+    if (value.length < MIN_VALUE && ((codes[wordAt] as number) | 0x20) !== LETTER_P) continue;
     const name = nameFrom(text, nameAt, wordEnd) + assigned.rest;
     if (isSecretValue({ name, value, isQuoted })) {
       found.push({ kind: kindOf(name, value), from, to: from + value.length, isCertain: false });
-      WORD.lastIndex = from + value.length;
+      next = from + value.length;
     } else if (value.length > SHORT_VALUE) {
-      longEnd = endOfRun(text, Math.max(longEnd, from + value.length));
+      longEnd = endOfRun(codes, Math.max(longEnd, from + value.length));
       tries++;
     }
   }
   return found;
 }
 
-function endOfName(text: string, from: number): number {
+function endOfName(codes: TextCodes, from: number): number {
   let end = from;
-  while (isNameCode(text.charCodeAt(end))) end++;
+  while (isNameCode(codes[end] as number)) end++;
   return end;
 }
 
-function endOfRun(text: string, from: number): number {
+function endOfRun(codes: TextCodes, from: number): number {
   let end = from;
-  while (end < text.length && text.charCodeAt(end) > 0x20) end++;
+  while ((codes[end] as number) > 0x20) end++;
   return end;
 }
 
-function startOfName(text: string, wordAt: number): number {
+function startOfName(codes: TextCodes, wordAt: number): number {
   let from = wordAt;
-  while (from > 0 && wordAt - from < NAME_BEFORE && isNameCode(text.charCodeAt(from - 1))) from--;
+  while (from > 0 && wordAt - from < NAME_BEFORE && isNameCode(codes[from - 1] as number)) from--;
   return from;
 }
 
-/** The notation of the value whose name starts here. */
-function styleAt(text: string, nameAt: number): Style {
-  if (text.startsWith("--", nameAt)) return "flag";
-  const before = text.charAt(nameAt - 1);
-  return before === "?" || before === "&" ? "query" : "plain";
+/** How the value of a name that begins here is written. */
+function styleAt(codes: TextCodes, nameAt: number): Style {
+  if ((codes[nameAt] as number) === HYPHEN && (codes[nameAt + 1] as number) === HYPHEN) return "flag";
+  const before = nameAt === 0 ? 0 : (codes[nameAt - 1] as number);
+  return before === QUESTION_MARK || before === AMPERSAND ? "query" : "plain";
 }
 
 /** The name up to the end of its word, without a flag's hyphens or the letter of a preceding escape. */
 function nameFrom(text: string, nameAt: number, wordEnd: number): string {
   const name = text.slice(nameAt, wordEnd);
   const isEscape = text.charAt(nameAt - 1) === "\\" && /^[nrt]/.test(name);
-  return (isEscape ? name.slice(1) : name).replace(/^-+/, "");
+  const bare = isEscape ? name.slice(1) : name;
+  return bare.startsWith("-") ? bare.replace(/^-+/, "") : bare;
 }
 
 function kindOf(name: string, value: string): string {
-  if (/aws|secret_?access_?key/i.test(name) && value.length === 40) return "aws-secret-key";
-  if (/account_?key/i.test(name) && value.endsWith("==")) return "azure-storage-key";
+  if (value.length === 40 && /aws|secret_?access_?key/i.test(name)) return "aws-secret-key";
+  if (value.endsWith("==") && /account_?key/i.test(name)) return "azure-storage-key";
   if (/pass|pwd/i.test(name)) return "password";
   if (/^[A-Z][A-Z0-9_]+$/.test(name)) return "env-secret";
   return /key/i.test(name) ? "api-key" : "secret";

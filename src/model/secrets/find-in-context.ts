@@ -1,18 +1,47 @@
-import { CONTEXT_SECRETS } from "./context-secrets.ts";
+import type { TextCodes } from "../text-codes.ts";
+import { CONTEXT_SECRETS, type ContextSecret } from "./context-secrets.ts";
 import { type FoundSecret, MARK } from "./found-secret.ts";
+import { standsAt } from "./stands-at.ts";
+import { Triples, tripleOf } from "./triples.ts";
 
-/** Finds secrets by their context. */
-export function findInContext(text: string): readonly FoundSecret[] {
+/** Kinds whose anchors begin with the same three characters; the number of a group is its place here and one. */
+const GROUPS = [
+  ...Map.groupBy(
+    CONTEXT_SECRETS.flatMap((secret, kind) =>
+      secret.anchors.map((anchor) => ({ anchor: anchor.toLowerCase(), secret, kind })),
+    ),
+    ({ anchor }) => tripleOf(anchor),
+  ).values(),
+];
+const ANCHORS = new Triples(
+  GROUPS.flatMap((group, index) => group.map(({ anchor }) => [anchor, index + 1] as const)),
+);
+
+/** Finds secrets by what stands around them, in time linear in the text. */
+export function findInContext(text: string, codes: TextCodes): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
-  for (const { kind, hints, pattern, isSecret } of CONTEXT_SECRETS) {
-    if (!hints.some((hint) => text.includes(hint))) continue;
-    for (const match of text.matchAll(pattern)) {
-      const secret = match.groups?.secret;
-      if (!secret || match[0].includes(MARK) || (isSecret && !isSecret(secret))) continue;
-      // The `d` flag would run the pattern a second time.
-      const from = match.index + match[0].lastIndexOf(secret);
-      found.push({ kind, from, to: from + secret.length, isCertain: false });
+  /** Where the last match of each kind ends: matches of one kind do not overlap. */
+  const ends = new Int32Array(CONTEXT_SECRETS.length);
+  for (let at = ANCHORS.next(codes, text.length, 0); at >= 0; at = ANCHORS.next(codes, text.length, at + 1)) {
+    for (const { anchor, secret, kind } of GROUPS[ANCHORS.numberAt(codes, at) - 1] ?? []) {
+      if (at < (ends[kind] as number) || !standsAt(codes, at, anchor)) continue;
+      secret.pattern.lastIndex = at;
+      const match = secret.pattern.exec(text);
+      if (!match) continue;
+      ends[kind] = secret.pattern.lastIndex;
+      const one = secretIn(match, secret);
+      if (one) found.push(one);
     }
   }
   return found;
+}
+
+function secretIn(match: RegExpExecArray, { kind, isSecret }: ContextSecret): FoundSecret | undefined {
+  const rest = match.at(-1) ?? "";
+  const head = match.length > 2 ? (match[1] ?? "") : "";
+  const secret = head + rest;
+  if (match[0].includes(MARK) || (isSecret && !isSecret(secret))) return undefined;
+  // Asking the pattern for places would run it a second time.
+  const from = match.index + match[0].lastIndexOf(rest) - head.length;
+  return { kind, from, to: from + secret.length, isCertain: false };
 }

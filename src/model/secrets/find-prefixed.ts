@@ -1,3 +1,4 @@
+import type { TextCodes } from "../text-codes.ts";
 import type { FoundSecret } from "./found-secret.ts";
 import { PREFIXED_SECRETS } from "./prefixed-secrets.ts";
 
@@ -13,17 +14,21 @@ const IS_WORD = new Uint8Array(128);
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~-")
   IS_WORD[character.charCodeAt(0)] = 1;
 
-/** Finds secrets by prefix, in time linear in the text. */
-export function findPrefixed(text: string): readonly FoundSecret[] {
+function isWordCode(code: number): boolean {
+  return code < 128 && IS_WORD[code] === 1;
+}
+
+/** Finds secrets by how they begin, in time linear in the text. */
+export function findPrefixed(text: string, codes: TextCodes): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   for (let at = 0; at < text.length; ) {
     const from = at;
-    while (at < text.length && IS_WORD[text.charCodeAt(at)] === 1) at++;
+    while (isWordCode(codes[at] as number)) at++;
     if (at - from < MIN_WORD) {
       if (at === from) at++;
       continue;
     }
-    const secret = secretIn(text, from, at);
+    const secret = secretIn(text, codes, from, at);
     if (!secret) continue;
     found.push(secret);
     at = Math.max(at, secret.to);
@@ -31,14 +36,14 @@ export function findPrefixed(text: string): readonly FoundSecret[] {
   return found;
 }
 
-function secretIn(text: string, from: number, to: number): FoundSecret | undefined {
-  const first = secretAt(text, from + escapeBefore(text, from));
+function secretIn(text: string, codes: TextCodes, from: number, to: number): FoundSecret | undefined {
+  const first = secretAt(text, codes, from + escapeBefore(text, from));
   if (typeof first === "object" || to - from > MAX_INNER_CHARACTERS)
     return typeof first === "object" ? first : undefined;
   let tries = 0;
   for (let at = from + 1; at < to && tries < MAX_TRIES; at++) {
-    if (!isSeparator(text.charCodeAt(at - 1))) continue;
-    const inner = secretAt(text, at);
+    if (!isSeparator(codes[at - 1] as number)) continue;
+    const inner = secretAt(text, codes, at);
     if (typeof inner === "object") return inner;
     if (inner === "begins") tries++;
   }
@@ -56,11 +61,11 @@ function isSeparator(code: number): boolean {
   return code === 0x2d || code === 0x2e || code === 0x5f || code === 0x7e;
 }
 
-/** The secret at a position; "begins" if only its prefix matches. */
-function secretAt(text: string, at: number): FoundSecret | "begins" | undefined {
+/** A secret at a place; "begins" if something only begins like one. */
+function secretAt(text: string, codes: TextCodes, at: number): FoundSecret | "begins" | undefined {
   let begins: "begins" | undefined;
-  for (const { kind, start, rest } of PREFIXED_SECRETS.get(text.charAt(at)) ?? []) {
-    if (!text.startsWith(start, at)) continue;
+  for (const { kind, start, second, rest } of PREFIXED_SECRETS[codes[at] as number] ?? []) {
+    if ((second !== undefined && codes[at + 1] !== second) || !text.startsWith(start, at)) continue;
     rest.lastIndex = at + start.length;
     if (rest.test(text)) return { kind, from: at, to: rest.lastIndex, isCertain: true };
     // Every other word starts with a one-letter prefix, and its pattern fails quickly.

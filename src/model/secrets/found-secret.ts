@@ -12,7 +12,12 @@ export const MARK = "[redacted:";
 
 /** Merges overlapping secrets, keeping the kind of the certain one, else of the longest; returns them in text order. */
 export function joinOverlapping(found: readonly FoundSecret[]): readonly FoundSecret[] {
-  const ordered = [...found].sort((one, other) => one.from - other.from || other.to - one.to);
+  const isOrdered = found.every(
+    ({ from }, index) => index === 0 || from > (found[index - 1] as FoundSecret).from,
+  );
+  const ordered = isOrdered
+    ? found
+    : found.toSorted((one, other) => one.from - other.from || other.to - one.to);
   const joined: FoundSecret[] = [];
   for (const secret of ordered) {
     const last = joined.at(-1);

@@ -3,7 +3,9 @@ export interface PrefixedSecret {
   /** Appears in the placeholder: "[redacted:github-token]". */
   readonly kind: string;
   readonly start: string;
-  /** Sticky pattern of the characters after the prefix. */
+  /** The code of the second character of the start, which most words do not have. */
+  readonly second: number | undefined;
+  /** What follows the start, as a sticky pattern. */
   readonly rest: RegExp;
 }
 
@@ -99,10 +101,20 @@ const TABLE: readonly (readonly [kind: string, starts: readonly string[], rest: 
   ],
 ];
 
-/** Kinds by the first character of their prefix, longer prefixes first. */
-export const PREFIXED_SECRETS: ReadonlyMap<string, readonly PrefixedSecret[]> = Map.groupBy(
-  TABLE.flatMap(([kind, starts, rest]) =>
-    starts.map((start) => ({ kind, start, rest: new RegExp(`(?:${rest})(?![A-Za-z0-9])`, "y") })),
-  ).sort((one, other) => other.start.length - one.start.length),
-  ({ start }) => start.charAt(0),
+const ALL: readonly PrefixedSecret[] = TABLE.flatMap(([kind, starts, rest]) =>
+  starts.map((start) => ({
+    kind,
+    start,
+    second: start.length > 1 ? start.charCodeAt(1) : undefined,
+    rest: new RegExp(`(?:${rest})(?![A-Za-z0-9])`, "y"),
+  })),
+);
+
+/** Kinds by the code of the first character of how they begin, longer beginnings first. */
+export const PREFIXED_SECRETS: readonly (readonly PrefixedSecret[])[] = Array.from(
+  { length: 128 },
+  (_, code) =>
+    ALL.filter(({ start }) => start.charCodeAt(0) === code).sort(
+      (one, other) => other.start.length - one.start.length,
+    ),
 );

@@ -1,3 +1,4 @@
+import { codesOf } from "../text-codes.ts";
 import { findAssigned } from "./find-assigned.ts";
 import { findInContext } from "./find-in-context.ts";
 import { findPrefixed } from "./find-prefixed.ts";
@@ -13,19 +14,22 @@ export interface RedactedText {
 
 /** Redaction may uncover an adjacent secret; no text needs more rounds. */
 const MAX_ROUNDS = 4;
+/** A text with more secrets than this is made to be slow, and is gone through once. */
+const MAX_FOUND_BEFORE_ROUND = 1_000;
 
 /**
- * Replaces each secret of a known kind by "[redacted:kind]". Runs in linear time and is idempotent. Keeps hashes, ids,
- * pictures and code; also keeps secrets of unknown formats that no name reveals.
+ * Puts "[redacted:kind]" in the place of each secret of a known kind. Takes time linear in the text, and changes nothing in a
+ * text that it has been through, unless that held more than 1,000. Hashes, ids, pictures and code stay as they are; so does a secret of an unknown form that no
+ * name gives away.
  */
 export function redactSecrets(text: string): RedactedText {
   let redacted: RedactedText = { text, found: [] };
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS && redacted.found.length <= MAX_FOUND_BEFORE_ROUND; round++) {
     const found = findSecrets(redacted.text);
     if (found.length === 0) break;
     redacted = {
       text: replaced(redacted.text, found),
-      found: [...redacted.found, ...found.map(({ kind }) => kind)],
+      found: redacted.found.concat(found.map(({ kind }) => kind)),
     };
   }
   return redacted;
@@ -34,12 +38,14 @@ export function redactSecrets(text: string): RedactedText {
 /** The secrets of a text in order, without overlaps. */
 export function findSecrets(text: string): readonly FoundSecret[] {
   if (text.length < 12) return [];
-  return joinOverlapping([
-    ...findPrefixed(text),
-    ...findPrivateKeys(text),
-    ...findInContext(text),
-    ...findAssigned(text),
-  ]);
+  const codes = codesOf(text);
+  return joinOverlapping(
+    findPrefixed(text, codes).concat(
+      findPrivateKeys(text),
+      findInContext(text, codes),
+      findAssigned(text, codes),
+    ),
+  );
 }
 
 function replaced(text: string, found: readonly FoundSecret[]): string {

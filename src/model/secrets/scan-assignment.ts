@@ -1,4 +1,7 @@
-/** Maximum length of a name after its secret-like word. */
+import type { TextCodes } from "../text-codes.ts";
+import { isWhiteSpace } from "../white-space.ts";
+
+/** Longest rest of a name behind the word that speaks of a secret. */
 export const MAX_NAME = 40;
 const MAX_VALUE = 512;
 const MAX_SPACES = 4;
@@ -20,72 +23,94 @@ export type Style = "plain" | "flag" | "query";
  * Scans the value assigned to a name: `_NAME="value"`, `'name': value`, `name => value`, `--name value`,
  * `?name=value&`. Reads each character once, because backtracking patterns are slow on adversarial texts.
  */
-export function scanAssignment(text: string, wordEnd: number, style: Style): ScannedAssignment | undefined {
-  let at = wordEnd;
-  while (at - wordEnd < MAX_NAME && isNameCode(text.charCodeAt(at))) at++;
-  const rest = text.slice(wordEnd, at);
-  if (style === "query")
-    return text.charAt(at) === "=" ? unquoted(text, at + 1, rest, isQueryEnd) : undefined;
-  const value = skipSeparator(text, at);
-  const assigned = value === undefined ? undefined : valueAt(text, value, rest);
-  if (assigned || style !== "flag") return assigned;
-  const flagged = skipSpaces(text, at);
-  if (flagged === at || text.charAt(flagged) === "-") return undefined;
-  return quoted(text, flagged, rest, 0) ?? unquoted(text, flagged, rest, isValueEnd);
-}
-
-/** Skips the separator between name and value: "=", ":", ":=" or "=>", with a preceding quote and spaces. */
-function skipSeparator(text: string, from: number): number | undefined {
-  let at = from;
-  for (let count = 0; count < 2 && text.charAt(at) === "\\"; count++) at++;
-  if (isQuote(text.charAt(at))) at++;
-  if (text.charAt(at) === "]") at++;
-  at = skipSpaces(text, at);
-  const two = text.slice(at, at + 2);
-  if (two === "=>" || two === ":=") return skipSpaces(text, at + 2);
-  const isOne = (two[0] === "=" || two[0] === ":") && two[1] !== "=" && two[1] !== ":";
-  return isOne ? skipSpaces(text, at + 1) : undefined;
-}
-
-function valueAt(text: string, from: number, rest: string): ScannedAssignment | undefined {
-  let at = from;
-  for (let count = 0; count < 2 && text.charAt(at) === "\\"; count++) at++;
-  return (
-    quoted(text, at, rest, at - from) ?? (at === from ? unquoted(text, from, rest, isValueEnd) : undefined)
-  );
-}
-
-/** A quoted value; the closing quote may be missing in a truncated text. */
-function quoted(text: string, at: number, rest: string, escapes: number): ScannedAssignment | undefined {
-  if (!isQuote(text.charAt(at))) return undefined;
-  let end = at + 1;
-  while (end - at <= MAX_VALUE) {
-    const character = text.charAt(end);
-    if (character === "" || character === "\r" || character === "\n" || isQuote(character)) break;
-    if (character === "\\" && isQuote(text.charAt(end + 1))) break;
-    end++;
-  }
-  // Inside a string literal the closing quote has the same escapes as the opening one.
-  while (escapes > 0 && end > at + 1 && text.charAt(end - 1) === "\\") end--;
-  if (end === at + 1) return undefined;
-  return { rest, value: text.slice(at + 1, end), from: at + 1, isQuoted: true };
-}
-
-function unquoted(
+export function scanAssignment(
   text: string,
-  from: number,
-  rest: string,
-  isEnd: (code: number) => boolean,
+  codes: TextCodes,
+  wordEnd: number,
+  style: Style,
 ): ScannedAssignment | undefined {
-  let end = from;
-  const most = Math.min(text.length, from + MAX_VALUE);
-  while (end < most && !isEnd(text.charCodeAt(end))) end++;
-  return end === from ? undefined : { rest, value: text.slice(from, end), from, isQuoted: false };
+  let at = wordEnd;
+  while (at - wordEnd < MAX_NAME && isNameCode(codes[at] as number)) at++;
+  const range = rangeAfter(codes, at, style);
+  if (!range) return undefined;
+  const { from, to, isQuoted } = range;
+  return { rest: text.slice(wordEnd, at), value: text.slice(from, to), from, isQuoted };
 }
 
-function skipSpaces(text: string, from: number): number {
+/** Where a value stands, without its quotes. */
+interface ValueRange {
+  readonly from: number;
+  readonly to: number;
+  readonly isQuoted: boolean;
+}
+
+function rangeAfter(codes: TextCodes, nameEnd: number, style: Style): ValueRange | undefined {
+  if (style === "query")
+    return (codes[nameEnd] as number) === EQUALS ? unquoted(codes, nameEnd + 1, isQueryEnd) : undefined;
+  const value = skipSeparator(codes, nameEnd);
+  const assigned = value < 0 ? undefined : valueAt(codes, value);
+  if (assigned || style !== "flag") return assigned;
+  const flagged = skipSpaces(codes, nameEnd);
+  if (flagged === nameEnd || (codes[flagged] as number) === HYPHEN) return undefined;
+  return quoted(codes, flagged, 0) ?? unquoted(codes, flagged, isValueEnd);
+}
+
+const [TAB, SPACE, HYPHEN, COLON] = [0x09, 0x20, 0x2d, 0x3a] as const;
+const [EQUALS, GREATER, BACKSLASH, BRACKET] = [0x3d, 0x3e, 0x5c, 0x5d] as const;
+
+/**
+ * Where the value of a name begins, after "=", ":", ":=" or "=>" with a quote and spaces before it; -1 if nothing is assigned.
+ */
+function skipSeparator(codes: TextCodes, from: number): number {
+  let at = skipBackslashes(codes, from);
+  if (isQuote(codes[at] as number)) at++;
+  if ((codes[at] as number) === BRACKET) at++;
+  at = skipSpaces(codes, at);
+  const [first, second] = [codes[at] as number, codes[at + 1] as number];
+  if (first !== EQUALS && first !== COLON) return -1;
+  if (second === (first === EQUALS ? GREATER : EQUALS)) return skipSpaces(codes, at + 2);
+  return second === EQUALS || second === COLON ? -1 : skipSpaces(codes, at + 1);
+}
+
+function valueAt(codes: TextCodes, from: number): ValueRange | undefined {
+  const at = skipBackslashes(codes, from);
+  return quoted(codes, at, at - from) ?? (at === from ? unquoted(codes, from, isValueEnd) : undefined);
+}
+
+/** A quoted value; its end need not be there, for texts are cut off. */
+function quoted(codes: TextCodes, at: number, escapes: number): ValueRange | undefined {
+  if (!isQuote(codes[at] as number)) return undefined;
+  const last = Math.min(codes.length - 1, at + MAX_VALUE + 1);
+  let end = at + 1;
+  for (; end < last; end++) {
+    const code = codes[end] as number;
+    if (code === 0 || code === 0x0d || code === 0x0a || isQuote(code)) break;
+    if (code === BACKSLASH && isQuote(codes[end + 1] as number)) break;
+  }
+  // Inside a string of a program the closing quote has the escapes of the opening one.
+  while (escapes > 0 && end > at + 1 && (codes[end - 1] as number) === BACKSLASH) end--;
+  return end === at + 1 ? undefined : { from: at + 1, to: end, isQuoted: true };
+}
+
+function unquoted(codes: TextCodes, from: number, isEnd: (code: number) => boolean): ValueRange | undefined {
+  let to = from;
+  const last = Math.min(codes.length - 1, from + MAX_VALUE);
+  while (to < last && !isEnd(codes[to] as number)) to++;
+  return to === from ? undefined : { from, to, isQuoted: false };
+}
+
+function skipBackslashes(codes: TextCodes, from: number): number {
   let at = from;
-  while (at - from < MAX_SPACES && (text.charAt(at) === " " || text.charAt(at) === "\t")) at++;
+  while (at - from < 2 && (codes[at] as number) === BACKSLASH) at++;
+  return at;
+}
+
+function skipSpaces(codes: TextCodes, from: number): number {
+  let at = from;
+  for (; at - from < MAX_SPACES; at++) {
+    const code = codes[at] as number;
+    if (code !== SPACE && code !== TAB) break;
+  }
   return at;
 }
 
@@ -95,17 +120,12 @@ export function isNameCode(code: number): boolean {
   return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f || code === 0x2d;
 }
 
-function isQuote(character: string): boolean {
-  return character === '"' || character === "'" || character === "`";
+function isQuote(code: number): boolean {
+  return code === 0x22 || code === 0x27 || code === 0x60;
 }
 
-const VALUE_ENDS = tableOf(" \t\r\n\v\f\"'`,;\\)}]");
+const VALUE_ENDS = tableOf("\0 \t\r\n\v\f\"'`,;\\)}]");
 const QUERY_ENDS = tableOf("&#<>");
-const OTHER_SPACES: ReadonlySet<number> = new Set([
-  0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a,
-  0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff,
-]);
-
 function tableOf(characters: string): Uint8Array {
   const table = new Uint8Array(128);
   for (const character of characters) table[character.charCodeAt(0)] = 1;
@@ -113,9 +133,9 @@ function tableOf(characters: string): Uint8Array {
 }
 
 function isValueEnd(code: number): boolean {
-  return code < 128 ? VALUE_ENDS[code] === 1 : code >= 0xa0 && OTHER_SPACES.has(code);
+  return code < 128 ? VALUE_ENDS[code] === 1 : isWhiteSpace(code);
 }
 
 function isQueryEnd(code: number): boolean {
-  return QUERY_ENDS[code] === 1 || isValueEnd(code);
+  return (code < 128 && QUERY_ENDS[code] === 1) || isValueEnd(code);
 }

@@ -2,17 +2,21 @@ import { MARK } from "./found-secret.ts";
 
 /** Names with a secret-like word that denote something else: an identifier, a location, a lifetime. */
 const OTHER_NAMES =
-  /(?:names?|[_-]ids?|Ids?|url|uri|path|file|dir|types?|host|length|limits?|counts?|ttl|expiry|expires|expiration|expiresat|arn|header|prefix|suffix|version|field|label|placeholder|pattern|regex|policy|hash|sha256|digest|fingerprint|budget|usage|size|index|[_-]env|hint|error|message|cost|price|details|required|enabled|status|algorithm|storage|provider|scopes?|tokens|secrets|keys|passwords|credentials)$/i;
+  /(?<=names?|[_-]ids?|Ids?|url|uri|path|file|dir|types?|host|length|limits?|counts?|ttl|expiry|expires|expiration|expiresat|arn|header|prefix|suffix|version|field|label|placeholder|pattern|regex|policy|hash|sha256|digest|fingerprint|budget|usage|size|index|[_-]env|hint|error|message|cost|price|details|required|enabled|status|algorithm|storage|provider|scopes?|tokens|secrets|keys|passwords|credentials)$/iy;
 const OTHER_BEGINNINGS =
   /^(?:(?:max|min|num|total|input|output|prompt|completion|cached?|reasoning|next|prev|page|pagination|continuation|cancel|cancellation|sync|start|end|stop|eos|bos|pad|unk|special|delta|sub)[_-]?(?:page[_-]?)?tokens?|public|keyboard)/i;
-/** Templates and redacted values. */
+/** Values of these characters alone are no template, but for "xxxx", and code only as a word of it. */
+const PLAIN = /^[\w+/=-]*$/;
+/** What is filled in later, and what was taken out. */
 const TEMPLATE = /\*\*\*|\.\.\.|…|•|<|>|\$\{|\$\(|\{\{|%\(|%s|\{[a-z_]*\}|xxxx/i;
 /** Words of placeholder values; a long random value may contain one by chance, or because a manual shows it. */
 const SHOWN_ONLY = /your|example|placeholder|change[_-]?me|dummy|redacted|insert|replace|todo|undefined/i;
 const LONG = 32;
+const SEEN = new Uint8Array(128);
+const CODE_WORD =
+  /^(?:process|os|env|self|this|config|settings|options|props|args|ctx|req|secrets?|import|new|await|null|none|true|false|string|str|bytes|any)\b/i;
 /** Calls, references, templates and other code. */
-const CODE =
-  /[(){}[\]$|*&!?`]|^(?:process|os|env|self|this|config|settings|options|props|args|ctx|req|secrets?|import|new|await|null|none|true|false|string|str|bytes|any)\b|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|=>|::|->/i;
+const CODE_SIGN = /[(){}[\]$|*&!?`]|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|=>|::|->/;
 const LOCATION = /^(?:\.{0,2}\/|~\/|[A-Za-z]:\\|[a-z][a-z0-9+.-]*:\/\/|@)/;
 
 /** An assignment in a text. */
@@ -31,18 +35,27 @@ export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
   const isPassword = /pass|pwd/i.test(name);
   if (!isPassword && (value.length < (isEnvironment ? 12 : 16) || !looksRandom(value))) return false;
   if (isPassword && !(isEnvironment ? isNoNumber(value) : looksChosen(value))) return false;
-  if (OTHER_NAMES.test(name) || OTHER_BEGINNINGS.test(name)) return false;
-  if (value.includes(MARK) || TEMPLATE.test(value) || LOCATION.test(value)) return false;
+  if (isOtherName(name)) return false;
+  const isPlain = PLAIN.test(value);
+  if (isPlain ? /xxxx/i.test(value) || LOCATION.test(value) : isTemplate(value)) return false;
   if (SHOWN_ONLY.test(value) && !(value.length >= LONG && looksRandom(value))) return false;
-  if (/\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value))) return false;
-  if (!CODE.test(value)) return true;
+  if (!isPlain && /\s/.test(value) && !(isEnvironment && isPassword && isQuoted && /^\S/.test(value)))
+    return false;
+  if (!CODE_WORD.test(value) && (isPlain || !CODE_SIGN.test(value))) return true;
   return isPassword && looksChosen(value) && (isQuoted || looksTyped(value));
 }
 
-/**
- * Whether a value with punctuation is a password and not code: letters and digits, without calls,
- * references or comparisons.
- */
+function isOtherName(name: string): boolean {
+  // Only its end counts, so nothing is tried before it.
+  OTHER_NAMES.lastIndex = name.length;
+  return OTHER_NAMES.test(name) || OTHER_BEGINNINGS.test(name);
+}
+
+function isTemplate(value: string): boolean {
+  return value.includes(MARK) || TEMPLATE.test(value) || LOCATION.test(value);
+}
+
+/** A password with punctuation that is no code: letters and figures, and nothing that calls, refers or compares. */
 function looksTyped(value: string): boolean {
   const isCode =
     /^[^A-Za-z0-9]|\w\(|[{}[\]|`]|\$[A-Za-z_{(]|&&|=>|::|->|[=!]=|\?\.|^[A-Za-z_]\w*(?:[!?]?\.[A-Za-z_]\w*)+[!?]*$/.test(
@@ -68,7 +81,20 @@ export function looksRandom(value: string): boolean {
     else if (code >= 0x61 && code <= 0x7a) small++;
   }
   if (figures < (value.length >= LONG ? 1 : 2) || capitals + small === 0) return false;
-  return (figures + capitals) / value.length >= 0.15 && new Set(value).size >= Math.min(10, value.length / 2);
+  return (figures + capitals) / value.length >= 0.15 && hasDistinct(value, Math.min(10, value.length / 2));
+}
+
+/** Whether a value has so many different characters. */
+function hasDistinct(value: string, least: number): boolean {
+  SEEN.fill(0);
+  let count = 0;
+  for (let at = 0; at < value.length && count < least; at++) {
+    const code = value.charCodeAt(at);
+    if (code >= 128) return new Set(value).size >= least;
+    if (SEEN[code] === 0) count++;
+    SEEN[code] = 1;
+  }
+  return count >= least;
 }
 
 function isNoNumber(value: string): boolean {

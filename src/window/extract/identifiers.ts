@@ -6,12 +6,7 @@ for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZ") KINDS[character.charCodeAt
 for (const character of "0123456789_/") KINDS[character.charCodeAt(0)] = TELLING;
 for (const character of "$@~+-") KINDS[character.charCodeAt(0)] = OTHER;
 KINDS[".".charCodeAt(0)] = DOT;
-const DIGITS = /^\d+$/;
-const HASH = /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/;
-/**
- * Features that names in code have and words of a language seldom do: an underscore, a digit, camel case, an inner dot.
- */
-const SHAPED = /_|\d|[a-z][A-Z]|\w\.\w/;
+const SLASH = 0x2f;
 const JOINTS = /[-+@~]+/;
 const MIN_RUN = 4;
 const MAX_RUN = 300;
@@ -61,7 +56,7 @@ function inRun(run: string, isWide: boolean, tell: TellIdentifier): void {
 
 /** True for characters that no name begins or ends with; few runs begin or end with one. */
 const isEdge = (code: number) =>
-  code < 128 && (KINDS[code] === DOT || KINDS[code] === OTHER || code === 0x2f);
+  code < 128 && (KINDS[code] === DOT || KINDS[code] === OTHER || code === SLASH);
 
 function trimmed(run: string): string {
   const start = isEdge(run.charCodeAt(0)) ? run.replace(/^(?:\.\/|[.+\-@~])+/, "") : run;
@@ -72,12 +67,14 @@ function pathOf(path: string, isWide: boolean, tell: TellIdentifier): void {
   if (path.length < 5 || !/[A-Za-z]{2}/.test(path)) return;
   tell(path, true);
   if (!isWide) return;
-  const pieces = path.split("/").filter(Boolean);
+  const pieces = path.includes("//") ? path.split("/").filter(Boolean) : path.split("/");
   for (let from = 1; from < pieces.length - 1; from++) tell(pieces.slice(from).join("/"), false);
   for (const piece of pieces) dottedOf(piece, false, true, tell);
 }
 
 function dottedOf(piece: string, isWhole: boolean, isWide: boolean, tell: TellIdentifier): void {
+  // No name is shorter.
+  if (piece.length < MIN_RUN) return;
   const name = piece.startsWith(".") || piece.endsWith(".") ? piece.replace(/^\.+|\.+$/g, "") : piece;
   if (isName(name)) tell(name, isWhole);
   if (!isWide || !name.includes(".")) return;
@@ -90,7 +87,31 @@ function dottedOf(piece: string, isWhole: boolean, isWide: boolean, tell: TellId
   }
 }
 
+/**
+ * A number of at least four digits, a hash, or a word with what words of a language seldom have and names in code do: an
+ * underscore, a digit, a hump, a dot inside. Looks at each character once.
+ */
 function isName(word: string): boolean {
-  if (DIGITS.test(word)) return word.length >= 4;
-  return (word.length >= 5 && /[A-Za-z]/.test(word) && SHAPED.test(word)) || HASH.test(word);
+  let digits = 0;
+  let letters = 0;
+  let hexLetters = 0;
+  let isShaped = false;
+  let before = 0;
+  let twoBefore = 0;
+  for (let at = 0; at < word.length; at++) {
+    const code = word.charCodeAt(at);
+    const kind = code < 128 ? (KINDS[code] as number) : 0;
+    if (code >= 0x30 && code <= 0x39) digits++;
+    else if (kind === LOWER || kind === UPPER) letters++;
+    if (code >= 0x61 && code <= 0x66) hexLetters++;
+    const isTelling = kind === TELLING && code !== SLASH;
+    const isHump = kind === UPPER && before === LOWER;
+    if (isTelling || isHump || (before === DOT && isOfWord(twoBefore) && isOfWord(kind))) isShaped = true;
+    twoBefore = before;
+    before = code === SLASH ? OTHER : kind;
+  }
+  if (digits === word.length) return digits >= 4;
+  if (word.length >= 5 && letters > 0 && isShaped) return true;
+  const isHex = digits + hexLetters === word.length && digits > 0 && hexLetters > 0;
+  return isHex && word.length >= 7 && word.length <= 64;
 }

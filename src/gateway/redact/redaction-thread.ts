@@ -1,0 +1,89 @@
+import { setImmediate } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { moduleFile } from "../../base/package-files.ts";
+import { throwIfAborted } from "../../model/errors.ts";
+import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
+import { Turnstile } from "../door/turnstile.ts";
+import type { WorkerReply, WorkerRequest } from "./redact-worker.ts";
+
+/** A worker without work ends after this long. */
+const IDLE_MS = 5_000;
+
+/** Redacts texts in a worker thread, one list after the other. The worker starts with the first list. */
+export class RedactionThread {
+  readonly #turnstile = new Turnstile(1);
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  /** The redacted texts, in their order. Where the worker dies, the texts are redacted here. Throws if `signal` fires. */
+  async redact(texts: readonly string[], signal?: AbortSignal): Promise<readonly RedactedText[]> {
+    const place = this.#turnstile.place();
+    try {
+      await place.take();
+      throwIfAborted(signal);
+      const reply = await this.#ask(texts, signal);
+      throwIfAborted(signal);
+      return reply ? fromReply(texts, reply) : redactHere(texts, signal);
+    } finally {
+      place.give();
+    }
+  }
+
+  /** Ends the worker. A later call starts another. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  /** The reply of the worker; undefined if it died or was ended. */
+  async #ask(texts: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerReply | undefined> {
+    clearTimeout(this.#idle);
+    this.#worker ??= startWorker();
+    const worker = this.#worker;
+    const listening = new AbortController();
+    // A worker cannot be interrupted in a text that nobody waits for any more, only ended.
+    signal?.addEventListener("abort", () => void this.close(), { signal: listening.signal });
+    const reply = await new Promise<WorkerReply | undefined>((resolve) => {
+      const onReply = (reply: WorkerReply) => resolve(reply);
+      const onEnd = () => {
+        if (this.#worker === worker) this.#worker = undefined;
+        resolve(undefined);
+      };
+      worker.on("message", onReply).on("error", onEnd).on("exit", onEnd);
+      listening.signal.addEventListener("abort", () => worker.off("message", onReply));
+      // The worker keeps the process alive only while someone waits for it.
+      worker.ref();
+      worker.postMessage(texts);
+    });
+    listening.abort();
+    worker.unref();
+    this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
+    return reply;
+  }
+}
+
+function startWorker(): Worker {
+  return new Worker(moduleFile("gateway/redact/redact-worker"));
+}
+
+function fromReply(texts: readonly string[], reply: WorkerReply): readonly RedactedText[] {
+  const redacted: RedactedText[] = texts.map((text) => ({ text, found: [] }));
+  for (const [index, one] of reply) redacted[index] = one;
+  return redacted;
+}
+
+/** The same without a worker; others have their turn after each text. */
+async function redactHere(
+  texts: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<readonly RedactedText[]> {
+  const redacted: RedactedText[] = [];
+  for (const text of texts) {
+    redacted.push(redactSecrets(text));
+    await setImmediate();
+    throwIfAborted(signal);
+  }
+  return redacted;
+}

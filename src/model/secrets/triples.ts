@@ -1,0 +1,55 @@
+import { codesOf, type TextCodes } from "../text-codes.ts";
+
+/** Five bits for a character: each letter has its own, without its case; signs that often begin something share few. */
+const BITS = new Uint8Array(128);
+for (const [index, signs] of [
+  ..."abcdefghijklmnopqrstuvwxyz",
+  "0123456789",
+  " \t\r\n",
+  "-",
+  ":",
+  "/$.",
+].entries())
+  for (const sign of signs + signs.toUpperCase()) BITS[sign.charCodeAt(0)] = index + 1;
+const ALL = 32 ** 3;
+
+/** Places of a text that begin with one of some beginnings, judged by three characters whose case does not count. */
+export class Triples {
+  readonly #values: Uint8Array;
+
+  /** A beginning and its number, from 1 on, which beginnings may share. */
+  constructor(beginnings: readonly (readonly [beginning: string, number: number])[]) {
+    this.#values = new Uint8Array(ALL);
+    for (const [beginning, number] of beginnings) this.#values[tripleOf(beginning)] = number;
+  }
+
+  /** The next place from `from` on; -1 if there is none. May name places of other characters, never leaves one out. */
+  next(codes: TextCodes, length: number, from: number): number {
+    const values = this.#values;
+    let triple = from + 1 < length ? (bitsAt(codes, from) << 5) | bitsAt(codes, from + 1) : 0;
+    for (let at = from + 2; at < length; at++) {
+      triple = ((triple << 5) | bitsAt(codes, at)) & (ALL - 1);
+      if (values[triple] !== 0) return at - 2;
+    }
+    return -1;
+  }
+
+  /** The number of the beginning at a place that `next` gave. */
+  numberAt(codes: TextCodes, at: number): number {
+    return this.#values[tripleAt(codes, at)] as number;
+  }
+}
+
+/** The same number for texts that begin alike. */
+export function tripleOf(text: string): number {
+  return tripleAt(codesOf(text), 0);
+}
+
+function tripleAt(codes: TextCodes, at: number): number {
+  return (bitsAt(codes, at) << 10) | (bitsAt(codes, at + 1) << 5) | bitsAt(codes, at + 2);
+}
+
+function bitsAt(codes: TextCodes, at: number): number {
+  const code = codes[at] as number;
+  return code < 128 ? (BITS[code] as number) : 0;
+}

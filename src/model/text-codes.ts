@@ -1,0 +1,14 @@
+/** The codes of a text, with zeros after its end, so that looking a little ahead needs no check. */
+export type TextCodes = Uint16Array;
+
+/** Zeros after the end; no scanner looks further ahead than this. */
+const AHEAD = 64;
+
+/**
+ * The codes of a text. Scanners read them several times as fast as the text itself, whose characters may lie in many pieces.
+ */
+export function codesOf(text: string): TextCodes {
+  const codes = new Uint16Array(text.length + AHEAD);
+  Buffer.from(codes.buffer).write(text, "utf16le");
+  return codes;
+}
