@@ -15,7 +15,9 @@ const MOST_COLUMNS = 400;
 
 /** Returns the first lines of a text, escaped, with a count of the omitted lines. */
 export function excerptLines(text: string, { lines: most, columns }: Room): readonly string[] {
-  const lines = escapeText(text.replace(/\n+$/, "")).split("\n");
+  let end = text.length;
+  while (end > 0 && text[end - 1] === "\n") end--;
+  const lines = escapeText(text.slice(0, end)).split("\n");
   if (most === undefined) return lines;
   const width = Math.min(columns, MOST_COLUMNS);
   const shown = lines.slice(0, most).map((line) => fitTo(line, width));

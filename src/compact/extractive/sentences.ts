@@ -1,3 +1,4 @@
+import { isWhiteSpace } from "../../model/white-space.ts";
 import { skipMarks } from "./skip-marks.ts";
 
 const END = /(?<=[.!?…]["')\]]?)\s+(?=\S)|(?<=[。！？；])\s*(?=\S)/u;
@@ -28,10 +29,9 @@ export function sentencesOf(text: string): readonly string[] {
   for (let from = 0, end = 0; from < text.length; from = end + 1) {
     const next = text.indexOf("\n", from);
     end = next < 0 ? text.length : next;
-    if (end === from) continue;
-    const whole = text.slice(from, end);
-    const line = isPrinted(whole.charCodeAt(0)) ? whole : whole.trimStart();
-    if (line === "") continue;
+    while (from < end && isWhiteSpace(text.charCodeAt(from))) from++;
+    if (from === end) continue;
+    const line = text.slice(from, end);
     const bits = bitsAt(line, 0);
     if ((bits & MAY_BE_FENCE) !== 0 && FENCE.test(line)) isCode = !isCode;
     if (isCode || (mayBeNoProse(line, bits) && NO_PROSE.test(line))) continue;
