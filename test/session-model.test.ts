@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type Entry, type Kernel, openKernel, type Session } from "../src/index.ts";
 import { testFolder } from "./support/folder.ts";
 import { textOf } from "./support/kernel.ts";
+import { proofRounds } from "./support/proof.ts";
 
 /** The simplest model of a session: an array of all messages, and an array of the current line. */
 class Napkin {
@@ -131,7 +132,7 @@ test("a session does what an array would do, through any series of calls, restar
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: proofRounds(150) },
   );
 });
 

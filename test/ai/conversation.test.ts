@@ -4,6 +4,7 @@ import { conversationOf, givenMessages } from "../../src/ai/conversation.ts";
 import type { SdkMessage } from "../../src/ai/sdk-message.ts";
 import { testKernel } from "../support/kernel.ts";
 import { lineOf, logOf } from "./speaking.ts";
+import { proofRounds } from "../support/proof.ts";
 
 /** Changes a caller makes to its history between two calls. */
 const steps = fc.array(
@@ -49,7 +50,7 @@ describe("a caller's history in the log", () => {
           messages = count;
         }
       }),
-      { numRuns: 40 },
+      { numRuns: proofRounds(40) },
     );
   });
 

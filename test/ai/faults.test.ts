@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { withLonghaul } from "../../src/ai/index.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { lineOf, logOf, reply, speaking } from "./speaking.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const answer = { text: "one two three four five", reasoning: "let me count" };
 const behaviours: fc.Arbitrary<Behaviour> = fc.oneof(
@@ -63,7 +64,7 @@ describe("whatever a provider does", () => {
           expect(whole).toHaveLength(answers);
           await session.close();
         }),
-        { numRuns: 25 },
+        { numRuns: proofRounds(25) },
       );
     },
     60_000,

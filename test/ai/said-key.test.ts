@@ -5,6 +5,7 @@ import { plainMessage } from "../../src/ai/plain-message.ts";
 import { saidKey } from "../../src/ai/said-key.ts";
 import type { SdkMessage, SdkPart } from "../../src/ai/sdk-message.ts";
 import { testKernel } from "../support/kernel.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -66,7 +67,7 @@ describe("the key of what was said", () => {
         expect(stored?.kind === "message" && saidKey(stored.message)).toBe(saidKey(given));
         expect(message.parts).toHaveLength(given.parts.length);
       }),
-      { numRuns: 60 },
+      { numRuns: proofRounds(60) },
     );
   });
 

@@ -11,6 +11,7 @@ import {
 import type { Provider } from "../../src/provider/provider.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const WORDS = "alpha beta gamma delta ";
 const PRICES = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
@@ -232,7 +233,7 @@ describe("whatever the window, the policy and what is protected", () => {
         const said = 24 * 2 * (course.said + 12 / course.window) * 1.5;
         expect(attempts).toBeLessThanOrEqual(1 + Math.ceil(said / 0.05));
       }),
-      { numRuns: 40 },
+      { numRuns: proofRounds(40) },
     );
   });
 });

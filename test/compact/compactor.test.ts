@@ -10,6 +10,7 @@ import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
 import { SMALL, step, work } from "../window/live/history.ts";
 import { type Behaviour, scriptedProvider } from "./scripted-provider.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const shown = async (session: Session) => JSON.stringify((await session.window(SMALL).look()).messages);
 
@@ -235,7 +236,7 @@ describe("a provider that fails in every possible way", () => {
         expect(climbed.text).not.toContain("evil.example");
         expect(model.calls.length + fallback.calls.length).toBeLessThanOrEqual(40);
       }),
-      { numRuns: 1_000 },
+      { numRuns: proofRounds(1_000) },
     );
   }, 180_000);
 
@@ -256,7 +257,7 @@ describe("a provider that fails in every possible way", () => {
           const sources = await all(session.expand(compacted?.overlay as number));
           expect(sources.length).toBeGreaterThan(15);
         }),
-        { numRuns: 60 },
+        { numRuns: proofRounds(60) },
       );
     } finally {
       await kernel.close();

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type Fitted, type Message, openKernel, type Session } from "../../src/index.ts";
 import { answeredBy, callIdsOf } from "../../src/model/calls.ts";
 import { step } from "../window/live/history.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const MODEL = {
   model: "claude-sonnet-4-5",
@@ -73,7 +74,7 @@ test("compacted, cut, reverted, rewound and forked in any order: windows fit, ar
         await kernel.close();
       }
     }),
-    { numRuns: 30 },
+    { numRuns: proofRounds(30) },
   );
 }, 240_000);
 

@@ -21,6 +21,7 @@ import {
   text,
   textOfLines,
 } from "./claude-code/sample.ts";
+import { proofRounds } from "../support/proof.ts";
 
 async function itemsOf(lines: readonly Line[]): Promise<readonly Item[]> {
   return (await readAll([sessionFile(lines)], [claudeCode]))[0]?.items ?? [];
@@ -715,7 +716,7 @@ describe("a file that grows", () => {
         const path = join(testFolder(), `${SESSION}.jsonl`);
         expect(lastVersions(await readGrowing(path, whole, cuts, claudeCode))).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: proofRounds(60) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { testFolder } from "../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../support/growing.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
 import { testKernel, texts } from "../support/kernel.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const THREAD = "0198aaaa-0000-7000-8000-000000000001";
 const NAME = `rollout-2026-08-01T10-00-00-${THREAD}.jsonl`;
@@ -566,7 +567,7 @@ describe("a Codex rollout that grows", () => {
         );
         expect(new Map([...lastVersions(grown)].sort())).toEqual(new Map([...whole].sort()));
       }),
-      { numRuns: 40 },
+      { numRuns: proofRounds(40) },
     );
   });
 
@@ -638,6 +639,6 @@ test("no line of a Codex rollout makes reading fail, whatever its fields hold", 
         recordsIn(items).length,
       );
     }),
-    { numRuns: 150 },
+    { numRuns: proofRounds(150) },
   );
 });

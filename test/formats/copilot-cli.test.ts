@@ -9,6 +9,7 @@ import { testFolder } from "../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../support/growing.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
 import { testKernel, texts } from "../support/kernel.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const SESSION = "5e551011-0000-4000-8000-000000000001";
 const PIXEL =
@@ -402,6 +403,6 @@ test("no event of Copilot CLI makes reading fail, whatever its fields hold", asy
       const records = list.map(([type, fields, more]) => [type, fields as object, more] as const);
       expect(await itemsOf(chain(start, ...records))).not.toEqual([]);
     }),
-    { numRuns: 100 },
+    { numRuns: proofRounds(100) },
   );
 });

@@ -9,6 +9,7 @@ import { testFolder } from "../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../support/growing.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
 import { testKernel, texts } from "../support/kernel.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const SESSION = "9e311111-0000-4000-8000-000000000001";
 const NAME = "session-2026-08-01T10-00-9e311111.jsonl";
@@ -418,6 +419,6 @@ test("no line of a Gemini chat makes reading fail, whatever its fields hold", as
       const [read] = await readAll([chat([head, ...lines])], [geminiCli]);
       expect(read?.items).toBeDefined();
     }),
-    { numRuns: 60 },
+    { numRuns: proofRounds(60) },
   );
 });

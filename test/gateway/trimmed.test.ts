@@ -8,6 +8,7 @@ import { output, startLimitedUpstream } from "./limited.ts";
 import { lineOfThread, onlyLine } from "./only-line.ts";
 import { textsIn } from "./said.ts";
 import { type Trimming, TrimmingAgent } from "./trimming-agent.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 const LISTS = { anthropic: "messages", "openai-chat": "messages", "openai-responses": "input" } as const;
@@ -75,7 +76,7 @@ describe("a client that trims its own history", () => {
         await gateway.close();
         await upstream.close();
       }),
-      { numRuns: 60 },
+      { numRuns: proofRounds(60) },
     );
   });
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodePayload, encodePayload } from "../../src/log/codec.ts";
 import { PRIMER } from "../../src/log/primer.ts";
+import { proofRounds } from "../support/proof.ts";
 
 describe("payloads", () => {
   test("hold any text of any length", () => {
@@ -19,7 +20,7 @@ describe("payloads", () => {
         (json) =>
           decodePayload(encodePayload(json.toWellFormed(), "message"), "message") === json.toWellFormed(),
       ),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 

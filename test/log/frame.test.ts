@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { frameMessage, unframeMessage } from "../../src/log/frame.ts";
 import type { Message } from "../../src/model/message.ts";
 import type { BlobPart, Part, RawPart, TextPart } from "../../src/model/part.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 200 }),
@@ -57,7 +58,7 @@ describe("a message written down", () => {
       fc.property(message, (said) => {
         expect(unframeMessage(frameMessage(said))).toEqual(JSON.parse(JSON.stringify(said)));
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lz4 } from "../../src/log/lz4.ts";
 import { PRIMER } from "../../src/log/primer.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const MAX_BYTES = 60_000;
 const primed = new Lz4(PRIMER, MAX_BYTES);
@@ -53,7 +54,7 @@ describe("LZ4 blocks", () => {
     );
     fc.assert(
       fc.property(input, (bytes) => comesBack(lz4, bytes)),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 
@@ -102,7 +103,7 @@ describe("LZ4 blocks", () => {
         expect(unpacked === undefined || unpacked.length === input.length).toBe(true);
         expect(Buffer.from(primed.input.buffer, 0, PRIMER.length).equals(PRIMER)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
     expect(primed.unpack(Uint8Array.of(0), 0, MAX_BYTES + 1)).toBeUndefined();
   });

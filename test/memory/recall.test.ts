@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { packagedMeaning } from "../../src/memory/embed/packaged.ts";
 import { testFolder } from "../support/folder.ts";
 import { testMemory } from "./test-memory.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const textsOf = (recall: { readonly hits: readonly { readonly text: string }[] }) =>
   recall.hits.map(({ text }) => text);
@@ -158,7 +159,7 @@ test("no question is an error, whatever it is made of", async () => {
       const { hits } = await memory.recall(question);
       expect(Array.isArray(hits)).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: proofRounds(150) },
   );
   expect((await memory.recall("NEAR(columns*")).hits).toHaveLength(1);
 });

@@ -11,6 +11,7 @@ import {
   substitute,
   without,
 } from "../../src/model/line.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const S = "s";
 const at = (seq: number) => ({ session: S, seq });
@@ -89,7 +90,7 @@ describe("a line", () => {
           for (const held of model) expect(rangeIndexOf(line, S, held)).toBeGreaterThanOrEqual(0);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const MB = 1e6;
 const isLinux = process.platform === "linux";
@@ -194,7 +195,7 @@ describe("a body", () => {
           expect(taken.equals(whole)).toBe(true);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: proofRounds(100) },
     );
   });
 });
@@ -229,7 +230,7 @@ describe("the budget of bytes", () => {
         await Promise.all(ended);
         expect(budget.heldBytes).toBe(0);
       }),
-      { numRuns: 50 },
+      { numRuns: proofRounds(50) },
     );
   });
 });

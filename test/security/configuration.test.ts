@@ -15,6 +15,7 @@ import { watchConfig } from "../../src/gateway/config/watch-config.ts";
 import { isLonghaulError } from "../../src/index.ts";
 import { runJson, runProgram, startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofRounds } from "../support/proof.ts";
 
 const KEY = "sk-ant-REAL-KEY-of-the-user-0123456789";
 
@@ -125,7 +126,7 @@ describe("a configuration planted in the working folder", () => {
         const { policy, threshold, dryRun } = isTrusted ? loaded : usual;
         expect(loaded).toEqual({ ...usual, policy, threshold, dryRun });
       }),
-      { numRuns: 200 },
+      { numRuns: proofRounds(200) },
     );
   });
 

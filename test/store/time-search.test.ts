@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { searchByTime } from "../../src/store/sqlite/time-search.ts";
+import { proofRounds } from "../support/proof.ts";
 
 describe("the search by time", () => {
   test("finds what a walk through all times would find", () => {
@@ -18,7 +19,7 @@ describe("the search by time", () => {
           times.findLastIndex((time) => time <= at) + 1,
         );
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 

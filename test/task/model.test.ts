@@ -5,8 +5,9 @@ import { FakeTime } from "./model/fake-time.ts";
 import { checkRecovered, checkRest } from "./model/invariants.ts";
 import { schedules } from "./model/operations.ts";
 import { World } from "./model/world.ts";
+import { proofRounds } from "../support/proof.ts";
 
-const SCHEDULES = Number(process.env.LONGHAUL_SCHEDULES ?? 5_000);
+const SCHEDULES = Number(process.env.LONGHAUL_SCHEDULES ?? proofRounds(5_000));
 /** Independent schedules that share a store. */
 const PER_STORE = 250;
 

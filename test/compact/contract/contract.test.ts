@@ -8,6 +8,7 @@ import { sanitiseSummary } from "../../../src/compact/contract/sanitise.ts";
 import { SECTION_KEYS, SECTIONS } from "../../../src/compact/contract/sections.ts";
 import { type SummaryItem, sectionsFrom } from "../../../src/compact/contract/summary.ts";
 import { cart, research, said, user } from "../conversations.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const word = fc.constantFrom(
   "alpha",
@@ -51,7 +52,7 @@ describe("a summary", () => {
         expect(parsed.sections.files.length).toBe(plain.length + quoted.length);
         expect(renderSummary(parsed.sections)).toBe(text);
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 

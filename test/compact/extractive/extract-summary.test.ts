@@ -8,6 +8,7 @@ import type { Message } from "../../../src/model/message.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { histories } from "../../window/policies/histories.ts";
 import { assistant, called, cart, login, queue, research, said, suppliers, user } from "../conversations.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 /** Sections of a summary as texts, with ample budget. */
 function sectionsOf(messages: readonly Message[], options: Partial<ExtractOptions> = {}) {
@@ -216,7 +217,7 @@ describe("an extractive summary", () => {
         expect([...parseSummary(text).present]).toEqual(SECTION_KEYS);
         expect(extractSummary(source, { budgetTokens }).text).toBe(text);
       }),
-      { numRuns: 50 },
+      { numRuns: proofRounds(50) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { isRoleMarker, sanitiseSummary } from "../../../src/compact/contract/san
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
 import { research } from "../conversations.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const pieces = fc.constantFrom(
   ...[
@@ -47,7 +48,7 @@ describe("whatever a model returns", () => {
         expect(verdict.ok).toBe(false);
         expect(typeof repairSummary(summary, verdict.missing)).toBe("string");
       }),
-      { numRuns: 200 },
+      { numRuns: proofRounds(200) },
     );
   });
 
@@ -58,7 +59,7 @@ describe("whatever a model returns", () => {
         expect(safe.split("\n").filter(isRoleMarker)).toEqual([]);
         expect(parseSummary(safe).sections).toEqual(parseSummary(sanitiseSummary(safe)).sections);
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lineage } from "../../../src/formats/importing/lineage.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const flat = (stretches: readonly (readonly [number, number])[] | undefined) =>
   stretches?.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
@@ -119,7 +120,7 @@ describe("the lineage of a source", () => {
         const all = Array.from({ length: next - 1 }, (_, index) => index + 1);
         expect(flat(lineage.stretches()) ?? all).toEqual(path);
       }),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 });

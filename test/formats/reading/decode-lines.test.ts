@@ -8,6 +8,7 @@ import { Input, type InputOptions } from "../../../src/formats/reading/input.ts"
 import type { Json } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { collect } from "./chunked.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 /** A decoder that turns every record into a notice and joins records with `more` with the next one. */
 function joiner(state: Json | undefined): LineDecoder {
@@ -103,7 +104,7 @@ describe("a JSONL file that is decoded", () => {
         const rest = texts(await decode(last ? { resume: last.state } : {}));
         expect([...before, ...rest]).toEqual(expected);
       }),
-      { numRuns: 100 },
+      { numRuns: proofRounds(100) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonElement, readJsonElements } from "../../../src/formats/reading/json-elements.ts";
 import { chunkedBytes, chunksOf, collect, reusing } from "./chunked.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const read = (chunks: readonly Buffer[], arrays: readonly string[] = [], maxRecordBytes = 100_000) =>
   collect(readJsonElements(reusing(chunks), { arrays, maxRecordBytes }));
@@ -64,7 +65,7 @@ describe("the elements of a JSON file", () => {
           expect(sorted(plain(elements))).toEqual(sorted(expected(value, arrays)));
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: proofRounds(1_000) },
     );
   });
 
@@ -77,7 +78,7 @@ describe("the elements of a JSON file", () => {
         expect(cut.at(-1)).toMatchObject({ isCut: true });
         expect(plain(cut.slice(0, -1))).toEqual(whole.slice(0, cut.length - 1));
       }),
-      { numRuns: 1_000 },
+      { numRuns: proofRounds(1_000) },
     );
   });
 
@@ -154,7 +155,7 @@ describe("the elements of a JSON file", () => {
         expect(elements.length).toBeLessThanOrEqual(bytes.length + 1);
         expect(elements).toEqual(await read([bytes], ["a"], 20));
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 });

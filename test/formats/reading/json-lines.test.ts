@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonLine, readJsonLines } from "../../../src/formats/reading/json-lines.ts";
 import { chunkedBytes, collect, reusing } from "./chunked.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const read = async (chunks: readonly (Buffer | string)[], maxRecordBytes = 1_000): Promise<JsonLine[]> =>
   (
@@ -35,7 +36,7 @@ describe("the records of a JSONL file", () => {
         );
         expect(lines.filter(({ problem }) => problem !== undefined)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 
@@ -122,7 +123,7 @@ describe("the records of a JSONL file", () => {
             expect(line.record !== undefined || line.problem !== undefined).toBe(true);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutLines, type TextLine } from "../../../src/formats/reading/lines.ts";
 import { chunkedBytes, chunksOf, reusing } from "./chunked.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 /** Cuts chunks into lines; copies their bytes before the next batch. */
 async function cut(chunks: readonly Buffer[], maxBytes = 1_000, start?: { offset: number; lines: number }) {
@@ -31,7 +32,7 @@ describe("lines", () => {
         );
         expect(lines.at(-1)?.end ?? 0).toBe(bytes.length);
       }),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 
@@ -44,7 +45,7 @@ describe("lines", () => {
           whole.map((line) => (line.sizeBytes <= limit ? line : { ...line, text: undefined })),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 

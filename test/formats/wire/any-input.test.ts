@@ -10,6 +10,7 @@ import { openaiResponses } from "../../../src/formats/openai-responses.ts";
 import { Input } from "../../../src/formats/reading/input.ts";
 import { sweAgent } from "../../../src/formats/swe-agent.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 /** Values that resemble messages, requests and their parts, with arbitrary content in the relevant fields. */
 const field = fc.constantFrom(
@@ -71,7 +72,7 @@ describe("whatever a file holds", () => {
             if (item.type === "record") expect(typeof item.id).toBe("string");
           }
         }),
-        { numRuns: 100 },
+        { numRuns: proofRounds(100) },
       );
       expect(({} as Record<string, unknown>).type).toBeUndefined();
     },

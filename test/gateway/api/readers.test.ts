@@ -4,6 +4,7 @@ import type { ReplyReader } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
 import { readerOf, SPEAKERS, spoken, spokenWhole } from "./spoken.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const REPLY: Reply = {
   reasoning: "I look for the file first.",
@@ -135,7 +136,7 @@ describe.each(APIS.map((api) => [api.name, api] as const))("a reader of %s", (na
         const facts = { usage, failure, stopReason, responseId, model, isComplete, hasBegun };
         expect(() => JSON.stringify([reader.message(), facts])).not.toThrow();
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BodyError, type CutBody, cutBody, parsed } from "../../../src/gateway/body/cut.ts";
 import { splice } from "../../../src/gateway/body/splice.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const message = fc.record({ role: fc.constantFrom("user", "assistant"), content: fc.jsonValue() });
 const rest = fc.dictionary(
@@ -28,7 +29,7 @@ describe("cutting a body", () => {
         const bytes = bodyOf(before, messages, after, space);
         expect(values(cutBody(bytes, "messages"))).toEqual(JSON.parse(bytes.toString()));
       }),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 
@@ -48,7 +49,7 @@ describe("cutting a body", () => {
           expect(cut.same).toBeGreaterThanOrEqual(common.length);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 

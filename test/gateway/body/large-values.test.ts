@@ -4,6 +4,7 @@ import { BodyError } from "../../../src/gateway/body/cut.ts";
 import { base64Slices, textSlices } from "../../../src/gateway/body/json-text.ts";
 import { findLargeValues } from "../../../src/gateway/body/large-values.ts";
 import { finish } from "../../../src/gateway/body/turns.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const whole = (bytes: Buffer) => ({ from: 0, to: bytes.length });
 
@@ -51,7 +52,7 @@ describe("large values of a body", () => {
         if (isJson(changed)) expect(read).not.toThrow();
         else expect(read).toThrow(BodyError);
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 
@@ -81,7 +82,7 @@ describe("large values of a body", () => {
         expect(slices.map((slice) => slice.text).join("") === JSON.parse(json)).toBe(true);
         expect(Buffer.concat(slices.map((slice) => slice.bytes)).equals(Buffer.from(text))).toBe(true);
       }),
-      { numRuns: 40 },
+      { numRuns: proofRounds(40) },
     );
   });
 

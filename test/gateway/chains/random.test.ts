@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
 import { ChainedClient, startKeepingUpstream, wordsIn } from "./chained.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 /**
  * A step with chains over two gateways on one store: concurrent messages after earlier replies,
@@ -80,7 +81,7 @@ describe("chains of responses, whatever becomes of them", () => {
         }
         await Promise.all(gateways.map((gateway) => gateway.close()));
       }),
-      { numRuns: 20 },
+      { numRuns: proofRounds(20) },
     );
   }, 120_000);
 });

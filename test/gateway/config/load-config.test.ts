@@ -7,6 +7,7 @@ import { type ConfigRequest, loadConfig } from "../../../src/gateway/config/load
 import { newToken } from "../../../src/gateway/config/token.ts";
 import { isLonghaulError } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 function load(file?: unknown, request: Partial<ConfigRequest> = {}) {
   const store = testFolder();
@@ -153,7 +154,7 @@ describe("a configuration", () => {
       fc.property(valid, (file) => {
         expect(load(file).config).toMatchObject(file);
       }),
-      { numRuns: 30 },
+      { numRuns: proofRounds(30) },
     );
   });
 
@@ -175,7 +176,7 @@ describe("a configuration", () => {
           expect(String(error)).not.toContain("Invalid input");
         }
       }),
-      { numRuns: 150 },
+      { numRuns: proofRounds(150) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { admit } from "../../../src/gateway/door/admit.ts";
 import { environment, statusOf, TOKEN, withToken } from "./admission.ts";
 import { doorConfig, messageRequest } from "./door-config.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 describe("the host", () => {
   test.each([
@@ -199,6 +200,6 @@ test("no request at all makes the door throw, or lets a strange host or origin i
       expect(["127.0.0.1", "localhost", "[::1]"]).toContain(host.toLowerCase().replace(/\.?:4747$/, ""));
       expect(origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase()).toBe(true);
     }),
-    { numRuns: 200 },
+    { numRuns: proofRounds(200) },
   );
 });

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { doorConfig } from "./door-config.ts";
 import { type DoorServer, openSocket, startDoorServer } from "./door-server.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const MOST = 300_000;
 let server: DoorServer;
@@ -36,7 +37,7 @@ describe("a body", () => {
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 4_000 }), async (bytes) => {
         expect(await post(bytes)).toMatchObject({ status: 200, answer: { bytes: bytes.length } });
       }),
-      { numRuns: 20 },
+      { numRuns: proofRounds(20) },
     );
   });
 

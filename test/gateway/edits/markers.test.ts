@@ -11,6 +11,7 @@ import {
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";
 import { readRequests } from "./recordings.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const mark = { type: "ephemeral" };
 const hour = { type: "ephemeral", ttl: "1h" };
@@ -175,7 +176,7 @@ describe("markers", () => {
         const latest = survivors.findLast(({ element }) => element.role === "assistant");
         if (latest && !latest.isEdited) expect(after).toContain(latest);
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 

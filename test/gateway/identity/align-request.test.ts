@@ -8,6 +8,7 @@ import {
   reminderMark,
 } from "../../../src/gateway/identity/reminder.ts";
 import type { Role } from "../../../src/index.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const ROLES: Readonly<Record<string, Role>> = {
   u: "user",
@@ -75,7 +76,7 @@ describe("a line is brought to say what a request says", () => {
         const result = carriedOut(line.keys, request.keys, alignment);
         expect(result).toEqual(request.keys.slice(0, result.length));
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 

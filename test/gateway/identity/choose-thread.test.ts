@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MessageInput, PartInput } from "../../../src/index.ts";
 import { type Asked, Registry, type Thread } from "./registry.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const LEAD =
   "You are an agent that writes code. Read before you write, and say what you did when you are done.";
@@ -265,7 +266,7 @@ describe("whatever clients do", () => {
         for (const one of steps) client.take(one);
         expect(client.threads.size).toBe(1);
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 
@@ -280,7 +281,7 @@ describe("whatever clients do", () => {
         expect(first.threads.size).toBeLessThanOrEqual(1);
         expect([...first.threads].filter((thread) => second.threads.has(thread))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 
@@ -295,7 +296,7 @@ describe("whatever clients do", () => {
         const used = new Set(steps.map(([who]) => who));
         expect(registry.threads).toHaveLength(used.size);
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { redactSecrets } from "../../../src/model/secrets/redact-secrets.ts";
 import { BARE, NAMED } from "./secrets.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 describe("a secret that is known by its form", () => {
   test.each(BARE)("%s is taken out wherever it stands", (kind, secret) => {
@@ -111,7 +112,7 @@ test("what was redacted once is not changed again", () => {
       const once = redactSecrets(pieces.join("")).text;
       expect(redactSecrets(once)).toEqual({ text: once, found: [] });
     }),
-    { numRuns: 500 },
+    { numRuns: proofRounds(500) },
   );
 });
 
@@ -168,7 +169,7 @@ describe("adversarial texts of 100,000 characters are soon done with", () => {
         const piece = some.join("");
         expect(redactSecrets(piece.repeat(Math.ceil(LENGTH / piece.length))).text).not.toBe("");
       }),
-      { numRuns: 20 },
+      { numRuns: proofRounds(20) },
     );
   });
 });

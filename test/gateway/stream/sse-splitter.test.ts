@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SseSplitter } from "../../../src/gateway/stream/sse-splitter.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 interface Seen {
   readonly raw: string;
@@ -134,7 +135,7 @@ describe("SseSplitter", () => {
         expect(split(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
         expect(whole.events.map(({ raw }) => raw).join("")).toBe(bytes.toString("latin1"));
       }),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 
@@ -148,7 +149,7 @@ describe("SseSplitter", () => {
           .map(({ event, data }) => [event, data]);
         expect(dispatched).toEqual(naive(bytes));
       }),
-      { numRuns: 1_000 },
+      { numRuns: proofRounds(1_000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSafePath } from "../../../src/gateway/upstream/safe-target.ts";
 import { upstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const href = (baseUrl: string, path: string, query = "") => {
   const { protocol, host, path: full } = upstreamUrl({ baseUrl }, path, query);
@@ -93,7 +94,7 @@ describe("upstreamUrl", () => {
         expect(url.host).toBe("x.example");
         expect(url.pathname.startsWith("/api/v1")).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: proofRounds(2_000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts
 import { packWeights, unpackWeights } from "../../../src/memory/embed/static/weights.ts";
 import { isLonghaulError } from "../../../src/model/errors.ts";
 import { smallWeights } from "./small-weights.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "longhaul-weights-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -47,7 +48,7 @@ describe("a weights file", () => {
           expect(isLonghaulError(errorOf(path), "EMBEDDER_DAMAGED")).toBe(true);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: proofRounds(60) },
     );
   });
 

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from "../../../src/memory/files/ignore-rules.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const NAMES = ["a", "b", "ab", "a.b", "foo", "foo.txt", "bar", "x y", "[z]", "#k", "!n", "-", "é"];
 const PIECES = [
@@ -80,7 +81,7 @@ test("files are left out exactly where git leaves them out", () => {
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: proofRounds(150) },
   );
 });
 

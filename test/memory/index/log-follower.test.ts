@@ -6,6 +6,7 @@ import type { Embedder } from "../../../src/memory/embed/embedder.ts";
 import type { Closable } from "../../../src/model/scope.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testMemory } from "../test-memory.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 function embedderOf(id: string, texts: string[] = []): Embedder {
   return {
@@ -159,6 +160,6 @@ test("whatever is said, redacted and deleted, recall finds exactly what is left"
       }
       expect((await store.memory.totals()).chunks).toBe(said.size);
     }),
-    { numRuns: 40 },
+    { numRuns: proofRounds(40) },
   );
 });

@@ -4,6 +4,7 @@ import { pinSection } from "../../../src/memory/memories/pin-section.ts";
 import type { Remembered } from "../../../src/memory/memories/remembered.ts";
 import { INJECTIONS } from "../../compact/extractive/injections.ts";
 import { hostileText } from "../retrieval/hostile-text.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const pin = (text: string, by: Remembered["by"] = "user"): Remembered => ({
   id: "memory:a#1",
@@ -47,7 +48,7 @@ describe("the section of pins", () => {
         expect(section.match(/<\s*\/?\s*memories/gi)).toHaveLength(2);
         for (const line of lines.slice(2, -1)) expect(line).toMatch(/^agent\|/);
       }),
-      { numRuns: 300 },
+      { numRuns: proofRounds(300) },
     );
   });
 });

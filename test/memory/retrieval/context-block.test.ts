@@ -7,6 +7,7 @@ import { harmless } from "../../../src/memory/retrieval/harmless.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { INJECTIONS, traceOf } from "../../compact/extractive/injections.ts";
 import { hostileText } from "./hostile-text.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const tokensOf = estimateText;
 const scored = { at: Date.UTC(2026, 2, 4, 10, 12), score: 1, parts: {}, similarity: null };
@@ -139,7 +140,7 @@ describe("a block of context", () => {
           expect(block.tokens).toBeLessThanOrEqual(budget);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: proofRounds(500) },
     );
   });
 

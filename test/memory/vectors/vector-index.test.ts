@@ -5,6 +5,7 @@ import { Scanner } from "../../../src/memory/vectors/scanner.ts";
 import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
 import { type MemoryStore, SEGMENT_CHUNKS } from "../../../src/store/memory-store.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const byte = fc.integer({ min: -127, max: 127 });
 
@@ -28,7 +29,7 @@ test("the scan gives the very sums that plain arithmetic gives, for any number o
         expect([...scanner.scan(address, count)]).toEqual(expected);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: proofRounds(60) },
   );
 });
 

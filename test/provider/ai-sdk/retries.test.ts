@@ -7,6 +7,7 @@ import { type RetryOptions, withRetries } from "../../../src/provider/with-retri
 import { wireApis, wireOptions } from "../../support/wire-models.ts";
 import type { Behaviour, ErrorKind } from "../../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../../support/wire-server/wire-server.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 let server: WireServer;
 let waits: number[];
@@ -144,7 +145,7 @@ describe("retries over the wire", () => {
         else expect(["", reply.text]).toContain((outcome as Generation).text);
         expect(own.requests.length).toBeLessThanOrEqual(3);
       }),
-      { numRuns: 60 },
+      { numRuns: proofRounds(60) },
     );
   });
 });

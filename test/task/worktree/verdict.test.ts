@@ -6,6 +6,7 @@ import { createWorktree } from "../../../src/task/worktree/create.ts";
 import { parseStatus } from "../../../src/task/worktree/status.ts";
 import { verdict } from "../../../src/task/worktree/verdict.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const changed = (...changes: string[]) => ({ state: "changed", changes });
 
@@ -256,7 +257,7 @@ describe("any sequence of work", () => {
         repository.git("stash", "clear");
         expect(state).toBe(model.isChanged ? "changed" : "unchanged");
       }),
-      { numRuns: 20 },
+      { numRuns: proofRounds(20) },
     );
   });
 });

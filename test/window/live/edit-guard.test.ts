@@ -6,6 +6,7 @@ import { isPageOverlay } from "../../../src/window/live/pager.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { step } from "./history.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const WORDS = "alpha beta gamma delta ";
 
@@ -159,7 +160,7 @@ describe("whatever the window, the policy and the cache", () => {
           expect(isProgress || isByCount || before > limits.most).toBe(true);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: proofRounds(60) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { editsOf } from "../../../src/window/live/edits-of.ts";
 import { hiddenBy } from "../../../src/window/live/place-edit.ts";
 import type { Slot } from "../../../src/window/slot.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const words = (text: string, role: Message["role"] = "user"): Message => ({
   role,
@@ -48,7 +49,7 @@ test("the edits of a window make the same window of the log", () => {
       expect(made.map(({ message }) => message)).toEqual(window.map(({ message }) => message));
       expect(made.map(({ isNote = false }) => isNote)).toEqual(window.map(({ isNote = false }) => isNote));
     }),
-    { numRuns: 2_000 },
+    { numRuns: proofRounds(2_000) },
   );
 });
 
@@ -61,6 +62,6 @@ test("what edits hide need not be read to make the same window", () => {
       const made = applyEdits(read, edits, tokensOf);
       expect(made.map(({ message }) => message)).toEqual(window.map(({ message }) => message));
     }),
-    { numRuns: 1_000 },
+    { numRuns: proofRounds(1_000) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { gapsBetween, LinePlaces } from "../../../src/window/live/line-places.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const OPEN = Number.POSITIVE_INFINITY;
 
@@ -63,7 +64,7 @@ test("places and entries name each other, and stretches survive the way there an
       );
       expect(covered).toEqual(Array.from({ length: to - from + 1 }, (_, at) => from + at));
     }),
-    { numRuns: 500 },
+    { numRuns: proofRounds(500) },
   );
 });
 

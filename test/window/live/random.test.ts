@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type Fitted, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
 import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
 import { step } from "./history.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const MODEL = { model: "claude-sonnet-4-5", models: { "claude-*": { window: 8_000 } }, system: 300 };
 const POLICY_NAMES = POLICIES.map(({ name }) => name).filter((name) => name !== "none");
@@ -67,7 +68,7 @@ test("whatever is said, edited, rewound and pinned: windows fit, are whole, the 
         }
       },
     ),
-    { numRuns: 50 },
+    { numRuns: proofRounds(50) },
   );
 }, 240_000);
 

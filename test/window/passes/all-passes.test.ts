@@ -16,6 +16,7 @@ import { truncate } from "../../../src/window/passes/truncate.ts";
 import { protectedSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { context, tokensOf, windows } from "./windows.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const REPLACING: Readonly<Record<string, Pass>> = {
   "stale images": staleImages({ maxBytes: 150, maxCount: 3 }),
@@ -82,7 +83,7 @@ describe.each(Object.entries({ ...REPLACING, ...PARTIAL, ...HIDING }))("%s", (_n
           window.flatMap(({ message }) => message.parts.filter(({ type }) => type === "reasoning"));
         for (const reasoning of reasoningOf(after)) expect(reasoningOf(slots)).toContain(reasoning);
       }),
-      { numRuns: 400 },
+      { numRuns: proofRounds(400) },
     );
   });
 });
@@ -95,7 +96,7 @@ describe.each(Object.entries(REPLACING))("%s", (_name, pass) => {
         const after = applyEdits(slots, editsOf(pass(slots, told)), tokensOf);
         expect(pass(after, told)).toEqual([]);
       }),
-      { numRuns: 400 },
+      { numRuns: proofRounds(400) },
     );
   });
 });
@@ -116,7 +117,7 @@ describe.each(Object.entries(HIDING))("%s", (_name, pass) => {
 
 test("the random windows give every pass something to do", () => {
   const passes = Object.values({ ...REPLACING, ...PARTIAL, ...HIDING });
-  const samples = fc.sample(windows, { numRuns: 500, seed: 1 });
+  const samples = fc.sample(windows, { numRuns: proofRounds(500), seed: 1 });
   for (const pass of passes) {
     const busy = samples.filter(({ slots }) => pass(slots, context).length > 0);
     expect(busy.length).toBeGreaterThan(25);

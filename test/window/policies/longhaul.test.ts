@@ -10,6 +10,7 @@ import { protectedSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { fitAll, histories, says, slotsOf } from "./histories.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const budget = { tokens: 40_000, window: 40_000, system: 1_000 };
 const policy = longhaul();
@@ -79,7 +80,7 @@ describe("what is protected", () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: proofRounds(60) },
     );
   });
 
@@ -116,7 +117,7 @@ test("reasoning is sent byte by byte as it was, or not at all", () => {
       const notes = window.filter(({ isNote }) => isNote);
       for (const note of notes) expect(textOf(note)).not.toContain("thinking about");
     }),
-    { numRuns: 40 },
+    { numRuns: proofRounds(40) },
   );
 });
 
@@ -182,7 +183,7 @@ test("a limit on the number of messages is kept like the one on tokens", () => {
         expect(run.fit({ isHot: true }).length).toBeLessThanOrEqual(messages);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: proofRounds(40) },
   );
 });
 

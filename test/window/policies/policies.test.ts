@@ -4,8 +4,9 @@ import { POLICIES } from "../../../src/window/policies/index.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { charactersAsTokens, fitAll, histories, says, slotsOf, windowsOf } from "./histories.ts";
+import { proofRounds } from "../../support/proof.ts";
 
-const RUNS = { numRuns: 50 };
+const RUNS = { numRuns: proofRounds(50) };
 const budgets = fc
   .record({
     window: fc.integer({ min: 2_500, max: 20_000 }),

@@ -6,6 +6,7 @@ import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import { sizeOf } from "../../../src/window/size.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
+import { proofRounds } from "../../support/proof.ts";
 
 const turn = fc.record({
   asked: fc.integer({ min: 10, max: 400 }),
@@ -73,7 +74,7 @@ test("every sentence stays in the window while the conversation never had to be 
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: proofRounds(300) },
   );
   expect(rebuilds).toBeGreaterThan(100);
 });
