@@ -1,4 +1,5 @@
 export { aiSdkEmbedder } from "../memory/embed/ai-sdk.ts";
+export { type AiSdkModel, type AiSdkOptions, aiSdkProvider } from "../provider/ai-sdk/index.ts";
 export { aiSdkAgent } from "./agent/ai-sdk-agent.ts";
 export type { AiSdkAgentOptions, AiSdkAgentResult, CallSettings } from "./agent/options.ts";
 export { fitMessages } from "./fit-messages.ts";

@@ -38,8 +38,8 @@ const HEIGHT: Readonly<Record<string, number>> = {
 
 /** Implementations of ports, which only open-kernel and their own files may import. */
 const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
-/** Adapters that parse the AI SDK's usage and errors like the provider on the AI SDK. */
-const ADAPTERS = ["ai/call.ts", "memory/embed/ai-sdk.ts"];
+/** The entry that exports the provider on the AI SDK, and adapters that parse usage and errors like it. */
+const ADAPTERS = ["ai/index.ts", "ai/call.ts", "memory/embed/ai-sdk.ts"];
 
 interface Import {
   readonly from: string;
