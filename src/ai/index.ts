@@ -6,6 +6,6 @@ export { fitMessages } from "./fit-messages.ts";
 export type { LonghaulModelOptions } from "./options.ts";
 export { prepareStep } from "./prepare-step.ts";
 export type { RetrievalOptions } from "./retrieval.ts";
-export { type MemoryToolsOptions, memoryTools } from "./tools/memory-tools.ts";
-export { type ChildAgent, type TaskToolsOptions, taskTools } from "./tools/task-tools.ts";
+export { type MemoryTools, type MemoryToolsOptions, memoryTools } from "./tools/memory-tools.ts";
+export { type ChildAgent, type TaskTools, type TaskToolsOptions, taskTools } from "./tools/task-tools.ts";
 export { withLonghaul } from "./with-longhaul.ts";

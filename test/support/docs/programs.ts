@@ -1,0 +1,47 @@
+import type { DocPage } from "./pages.ts";
+
+/** A TypeScript program that a page shows, in one block or several. */
+export interface DocProgram {
+  /** The page and the number of the program on it, as in "docs/window.md 1". */
+  readonly name: string;
+  readonly page: DocPage;
+  readonly code: string;
+  /** Number of blocks. */
+  readonly blocks: number;
+}
+
+const BLOCK = /^( *)```ts\n([\s\S]*?)^\1```/gm;
+const OWN_IMPORT = /from "longhaul(?:\/\w+)?"/;
+
+/** The TypeScript blocks of a page, without their indentation. */
+function blocksOf({ text }: DocPage): readonly string[] {
+  return [...text.matchAll(BLOCK)].map(([, indent = "", code = ""]) =>
+    code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
+  );
+}
+
+/** The programs of a page: a block that imports longhaul begins one, other blocks continue it. */
+export function programsOf(page: DocPage): readonly DocProgram[] {
+  const programs: { code: string; blocks: number }[] = [];
+  for (const block of blocksOf(page)) {
+    const last = programs.at(-1);
+    if (last === undefined || OWN_IMPORT.test(block)) programs.push({ code: block, blocks: 1 });
+    else {
+      last.code += `\n${block}`;
+      last.blocks++;
+    }
+  }
+  return programs.map((program, index) => ({ name: `${page.path} ${index + 1}`, page, ...program }));
+}
+
+/** Optional packages that a program imports; `longhaul/ai` needs `ai`. */
+export function peersOf({ code }: DocProgram): readonly string[] {
+  const packages = [...code.matchAll(/from "((?:@ai-sdk\/)?[\w-]+)[/"]/g)].map(([, name = ""]) => name);
+  if (/from "longhaul\/ai"/.test(code)) packages.push("ai");
+  return [...new Set(packages)].filter((name) => name === "ai" || name.startsWith("@ai-sdk/"));
+}
+
+/** A file name for a program. */
+export function fileOf({ name }: DocProgram): string {
+  return `${name.replaceAll(/\W+/g, "-")}.ts`;
+}
