@@ -114,8 +114,13 @@ export {
   type TaskState,
 } from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
-export { type KernelOptions, openKernel, type Repaired, repairStore } from "./open-kernel.ts";
-export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
+export {
+  type KernelOptions,
+  openKernel,
+  type ProviderSettings,
+  type Repaired,
+  repairStore,
+} from "./open-kernel.ts";
 export type {
   FinishReason,
   GenerateRequest,

@@ -19,6 +19,7 @@ import { modelCatalogue } from "./window/models/model-catalogue.ts";
 import type { Catalogue } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
+export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
 export type { Repaired } from "./store/sqlite/index.ts";
 
 /** Options of a kernel; all have defaults. */

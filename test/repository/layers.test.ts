@@ -80,6 +80,13 @@ describe("the layers", () => {
     expect(sources.filter(({ text }) => zstdByName.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
+  test("no SQL numbers its parameters: node:sqlite before Node 22.20 takes those for names", () => {
+    const sources = files.filter((path) => path.startsWith("store/sqlite/"));
+    expect(sources.filter((path) => /[\s(=<>]\?[1-9]/.test(readFileSync(join(src, path), "utf8")))).toEqual(
+      [],
+    );
+  });
+
   test("no arrow turns back", () => {
     const turning = imports.filter(
       ({ from, to }) => (HEIGHT[layerOf(to)] ?? 99) > (HEIGHT[layerOf(from)] ?? -2),
