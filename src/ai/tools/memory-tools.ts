@@ -1,6 +1,7 @@
 import { type Tool, tool } from "ai";
 import { z } from "zod";
 import { AgentMemory, type AgentMemoryParts, type Kernel, type SessionId } from "../../index.ts";
+import { checkFields } from "../../model/arguments.ts";
 
 /** Options of the memory tools: the memory to use and the content to show. */
 export interface MemoryToolsOptions extends Pick<AgentMemoryParts, "scope" | "mayForgetUsers"> {
@@ -27,6 +28,8 @@ const REFERENCE = z.string().describe("a reference that recall or save_memory ha
  * are short text; stored content is fenced, and memories that the agent saves are marked as its own.
  */
 export function memoryTools(options: MemoryToolsOptions): MemoryTools {
+  checkFields("options", options, { kernel: "object", agent: "name?", scope: "object?" });
+  checkFields("kernel", options.kernel, { memory: "object", memories: "function" });
   const memory = agentMemory(options);
   return {
     recall: tool({

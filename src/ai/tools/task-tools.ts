@@ -1,6 +1,7 @@
 import { type Tool, tool } from "ai";
 import { z } from "zod";
 import type { Agent, AgentContext, Json, Kernel, Session, StartOptions, TaskStatus } from "../../index.ts";
+import { checkFields, checkList } from "../../model/arguments.ts";
 import { noticeText } from "../agent/notice-text.ts";
 import { tellBy } from "../agent/told-notices.ts";
 import { childOutput } from "./child-output.ts";
@@ -39,7 +40,11 @@ const MOST_WAIT_SECONDS = 600;
  * background and end with the agent's task at the latest; their output is fenced. Only children of the task can be
  * named.
  */
-export function taskTools(context: AgentContext<Session>, { kernel, agents }: TaskToolsOptions): TaskTools {
+export function taskTools(context: AgentContext<Session>, options: TaskToolsOptions): TaskTools {
+  checkFields("context", context, { children: "function", start: "function" });
+  checkFields("options", options, { kernel: "object", agents: "array" });
+  const { kernel, agents } = options;
+  checkList("agents", agents, { description: "text" });
   const byName = new Map(agents.map((child) => [nameOf(child), child]));
   const names = [...byName.keys()];
   const list = names.map((name) => `${name}: ${byName.get(name)?.description}`).join("\n");

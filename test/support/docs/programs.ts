@@ -1,3 +1,4 @@
+import { fencesOf } from "./fences.ts";
 import type { DocPage } from "./pages.ts";
 
 /** A TypeScript program that a page shows, in one block or several. */
@@ -10,20 +11,13 @@ export interface DocProgram {
   readonly blocks: number;
 }
 
-const BLOCK = /^( *)```ts\n([\s\S]*?)^\1```/gm;
 const OWN_IMPORT = /from "longhaul(?:\/\w+)?"/;
-
-/** The TypeScript blocks of a page, without their indentation. */
-function blocksOf({ text }: DocPage): readonly string[] {
-  return [...text.matchAll(BLOCK)].map(([, indent = "", code = ""]) =>
-    code.replaceAll(new RegExp(`^${indent}`, "gm"), ""),
-  );
-}
 
 /** The programs of a page: a block that imports longhaul begins one, other blocks continue it. */
 export function programsOf(page: DocPage): readonly DocProgram[] {
   const programs: { code: string; blocks: number }[] = [];
-  for (const block of blocksOf(page)) {
+  for (const { language, code: block } of fencesOf(page)) {
+    if (language !== "ts") continue;
     const last = programs.at(-1);
     if (last === undefined || OWN_IMPORT.test(block)) programs.push({ code: block, blocks: 1 });
     else {
