@@ -33,7 +33,16 @@ const input = Object.fromEntries(
     return [name, join(root, "src", `${name}.ts`)];
   }),
 );
-const bundle = await rolldown({ cwd: root, input, platform: "node", external: /^[^./]/, logLevel: "warn" });
+const bundle = await rolldown({
+  cwd: root,
+  input,
+  platform: "node",
+  // Packages stay imports, except the helper that replaces `using`.
+  external: /^(?!@oxc-project\/runtime)[^./\0]/,
+  logLevel: "warn",
+  // The oldest Node that package.json names has no `using`.
+  transform: { target: "node22.13" },
+});
 await bundle.write({
   dir: "dist",
   format: "esm",

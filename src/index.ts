@@ -1,3 +1,5 @@
+/// <reference types="node" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
 export { type Cleared, clearedIn } from "./compact/cleared.ts";
 export { type ClientEdits, type ClientEditsOptions, clientEdits } from "./compact/client-edits.ts";
 export type { Compacted } from "./compact/compactor.ts";
@@ -113,7 +115,28 @@ export {
   type TaskState,
 } from "./model/task.ts";
 export type { Usage } from "./model/usage.ts";
-export { type KernelOptions, openKernel, type Repaired, repairStore } from "./open-kernel.ts";
+export {
+  type KernelOptions,
+  openKernel,
+  type ProviderSettings,
+  type Repaired,
+  repairStore,
+} from "./open-kernel.ts";
+export type {
+  FinishReason,
+  GenerateRequest,
+  Generation,
+  PromptMessage,
+  Provider,
+} from "./provider/provider.ts";
+export {
+  type FailedCall,
+  type Failure,
+  ProviderError,
+  type ProviderErrorCode,
+} from "./provider/provider-error.ts";
+export type { Timeouts } from "./provider/timeouts.ts";
+export { type Retry, type RetryOptions, withRetries } from "./provider/with-retries.ts";
 export type { DescendantOptions } from "./session/family.ts";
 export type { ChildrenQuery } from "./session/readable-session.ts";
 export type { Session } from "./session/session.ts";
@@ -190,3 +213,4 @@ export {
   type UsageReport,
 } from "./window/usage/ledger.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/totals.ts";
+export { mergeUsage, type ReportingApi, usageOfReport } from "./window/usage/usage-of-report.ts";

@@ -9,7 +9,7 @@ import { checkFields, checkKind } from "./model/arguments.ts";
 import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
 import { invalidArgument } from "./model/errors.ts";
-import type { Configuration } from "./provider/ai-sdk/configuration.ts";
+import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/windows.ts";
 import { openSqliteStore, type Repaired, repairSqliteStore } from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
@@ -19,6 +19,7 @@ import { modelCatalogue } from "./window/models/model-catalogue.ts";
 import type { Catalogue } from "./window/models/model-facts.ts";
 import type { ModelTable } from "./window/models/model-settings.ts";
 
+export type { ProviderSettings } from "./provider/ai-sdk/provider-settings.ts";
 export type { Repaired } from "./store/sqlite/index.ts";
 
 /** Options of a kernel; all have defaults. */

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import * as ai from "../src/ai/index.ts";
 import * as formats from "../src/formats/index.ts";
 import * as api from "../src/index.ts";
 import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/index.ts";
@@ -151,7 +152,7 @@ test("every exported function refuses wrong arguments with a typed error", async
     if (LONGHAUL_HOME === undefined) delete process.env.LONGHAUL_HOME;
     else process.env.LONGHAUL_HOME = LONGHAUL_HOME;
   });
-  for (const [name, exported] of Object.entries({ ...formats, ...api })) {
+  for (const [name, exported] of [ai, formats, api].flatMap((entry) => Object.entries(entry))) {
     if (typeof exported !== "function" || /^[A-Z]/.test(name) || name === "processCleanups") continue;
     for (const bad of badValues())
       for (const args of [[bad], ["nobody", bad], [[], bad], [bad, bad], [{}, bad, bad]])

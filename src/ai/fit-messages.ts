@@ -7,6 +7,7 @@ import {
   textOfMessage,
   type WindowOptions,
 } from "../index.ts";
+import { checkFields, checkList } from "../model/arguments.ts";
 import { alternatePrompt, type OutgoingMessage, type RoleMerging, roleMerging } from "./alternate-prompt.ts";
 import { type DialectName, dialectOf, type ForeignMessage, messageOf } from "./dialect.ts";
 import { withResults } from "./fitted-prompt.ts";
@@ -25,6 +26,8 @@ export async function fitMessages<T extends object>(
   messages: readonly T[],
   options: WindowOptions,
 ): Promise<readonly T[]> {
+  checkList("messages", messages);
+  checkFields("options", options);
   const foreign = messages as unknown as readonly ForeignMessage[];
   const dialect = dialectOf(foreign);
   const media: Media = new Map();

@@ -1,10 +1,11 @@
 export { aiSdkEmbedder } from "../memory/embed/ai-sdk.ts";
+export { type AiSdkModel, type AiSdkOptions, aiSdkProvider } from "../provider/ai-sdk/index.ts";
 export { aiSdkAgent } from "./agent/ai-sdk-agent.ts";
 export type { AiSdkAgentOptions, AiSdkAgentResult, CallSettings } from "./agent/options.ts";
 export { fitMessages } from "./fit-messages.ts";
 export type { LonghaulModelOptions } from "./options.ts";
 export { prepareStep } from "./prepare-step.ts";
 export type { RetrievalOptions } from "./retrieval.ts";
-export { type MemoryToolsOptions, memoryTools } from "./tools/memory-tools.ts";
-export { type ChildAgent, type TaskToolsOptions, taskTools } from "./tools/task-tools.ts";
+export { type MemoryTools, type MemoryToolsOptions, memoryTools } from "./tools/memory-tools.ts";
+export { type ChildAgent, type TaskTools, type TaskToolsOptions, taskTools } from "./tools/task-tools.ts";
 export { withLonghaul } from "./with-longhaul.ts";

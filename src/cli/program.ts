@@ -11,7 +11,7 @@ import { printTo, ReaderGone } from "./printer.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Commands are loaded on demand: those that import all formats take longest. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
+export const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
   import: async () => (await import("./commands/import.ts")).importCommand,
   sessions: async () => (await import("./commands/sessions.ts")).sessionsCommand,
   show: async () => (await import("./commands/show.ts")).showCommand,
@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command | CommandGroup>>> 
 };
 
 /** Arguments that are valid without a command. */
-const PROGRAM = {
+export const PROGRAM = {
   name: "longhaul",
   options: { version: { type: "boolean", short: "V", help: "show the version" } },
   maxOperands: 2,

@@ -4,7 +4,7 @@ import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKe
 import type { CommonValues } from "./command.ts";
 import type { Context } from "./context.ts";
 
-/** File name of the database, as docs/log-format.md defines it. */
+/** File name of the database, as docs/internals/log-format.md defines it. */
 const DATABASE = "log.db";
 
 /** Returns the folder of the store: --store, else LONGHAUL_HOME, else ~/.longhaul. */

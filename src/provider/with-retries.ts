@@ -1,4 +1,5 @@
 import { setTimeout as after } from "node:timers/promises";
+import { checkFields } from "../model/arguments.ts";
 import { throwIfAborted, wholeNumber } from "../model/errors.ts";
 import type { GenerateRequest, Generation, Provider } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
@@ -11,6 +12,7 @@ export interface Retry {
   readonly error: ProviderError;
 }
 
+/** Options for retrying a provider's calls. */
 export interface RetryOptions extends Partial<RetryLimits> {
   /** Called before each wait. */
   readonly onRetry?: (retry: Retry) => void;
@@ -22,6 +24,8 @@ export interface RetryOptions extends Partial<RetryLimits> {
 
 /** Wraps a provider so that retryable failures are retried; throws the last failure. */
 export function withRetries(provider: Provider, options: RetryOptions = {}): Provider {
+  checkFields("provider", provider, { id: "text", generate: "function" });
+  checkFields("options", options, { onRetry: "function?", random: "function?", wait: "function?" });
   const limits = limitsOf(options);
   return { id: provider.id, generate: (request) => generateWithRetries(provider, request, limits, options) };
 }

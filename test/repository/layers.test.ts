@@ -38,8 +38,8 @@ const HEIGHT: Readonly<Record<string, number>> = {
 
 /** Implementations of ports, which only open-kernel and their own files may import. */
 const IMPLEMENTATIONS = ["store/sqlite", "provider/ai-sdk"];
-/** Adapters that parse the AI SDK's usage and errors like the provider on the AI SDK. */
-const ADAPTERS = ["ai/call.ts", "memory/embed/ai-sdk.ts"];
+/** The entry that exports the provider on the AI SDK, and adapters that parse usage and errors like it. */
+const ADAPTERS = ["ai/index.ts", "ai/call.ts", "memory/embed/ai-sdk.ts"];
 
 interface Import {
   readonly from: string;
@@ -78,6 +78,13 @@ describe("the layers", () => {
     const sources = files.map((path) => ({ path, text: readFileSync(join(src, path), "utf8") }));
     const zstdByName = /import \{[^}]*zstd[^}]*\} from "node:zlib"/i;
     expect(sources.filter(({ text }) => zstdByName.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("no SQL numbers its parameters: node:sqlite before Node 22.20 takes those for names", () => {
+    const sources = files.filter((path) => path.startsWith("store/sqlite/"));
+    expect(sources.filter((path) => /[\s(=<>]\?[1-9]/.test(readFileSync(join(src, path), "utf8")))).toEqual(
+      [],
+    );
   });
 
   test("no arrow turns back", () => {

@@ -9,6 +9,7 @@ import {
   type TaskRecord,
   textOfMessage,
 } from "../../index.ts";
+import { checkFields } from "../../model/arguments.ts";
 import { plainMessage } from "../plain-message.ts";
 import { retrieved } from "../retrieval.ts";
 import { modelOf } from "../sending.ts";
@@ -30,6 +31,7 @@ const MAX_STEPS = 200;
  * of ended tasks reach the model once, as messages.
  */
 export function aiSdkAgent(options: AiSdkAgentOptions): Agent<Session> {
+  checkFields("options", options);
   checkOptions(options);
   return {
     name: options.name,

@@ -1,6 +1,7 @@
-import { tool } from "ai";
+import { type Tool, tool } from "ai";
 import { z } from "zod";
 import { AgentMemory, type AgentMemoryParts, type Kernel, type SessionId } from "../../index.ts";
+import { checkFields } from "../../model/arguments.ts";
 
 /** Options of the memory tools: the memory to use and the content to show. */
 export interface MemoryToolsOptions extends Pick<AgentMemoryParts, "scope" | "mayForgetUsers"> {
@@ -9,13 +10,26 @@ export interface MemoryToolsOptions extends Pick<AgentMemoryParts, "scope" | "ma
   readonly agent?: string;
 }
 
+/** Tools by the names under which a model calls them. A type alias, so that it is a ToolSet. */
+export type MemoryTools = {
+  readonly recall: Tool<{ question: string; limit?: number | undefined }, string>;
+  readonly expand: Tool<
+    { reference: string; around?: number | undefined; from?: number | undefined },
+    string
+  >;
+  readonly save_memory: Tool<{ text: string }, string>;
+  readonly forget: Tool<{ reference: string }, string>;
+};
+
 const REFERENCE = z.string().describe("a reference that recall or save_memory has shown, as chat-7#12");
 
 /**
  * Memory tools for `generateText`, `streamText` and agents of the AI SDK: recall, expand, save_memory, forget. Answers
  * are short text; stored content is fenced, and memories that the agent saves are marked as its own.
  */
-export function memoryTools(options: MemoryToolsOptions) {
+export function memoryTools(options: MemoryToolsOptions): MemoryTools {
+  checkFields("options", options, { kernel: "object", agent: "name?", scope: "object?" });
+  checkFields("kernel", options.kernel, { memory: "object", memories: "function" });
   const memory = agentMemory(options);
   return {
     recall: tool({

@@ -1,6 +1,7 @@
-import { tool } from "ai";
+import { type Tool, tool } from "ai";
 import { z } from "zod";
 import type { Agent, AgentContext, Json, Kernel, Session, StartOptions, TaskStatus } from "../../index.ts";
+import { checkFields, checkList } from "../../model/arguments.ts";
 import { noticeText } from "../agent/notice-text.ts";
 import { tellBy } from "../agent/told-notices.ts";
 import { childOutput } from "./child-output.ts";
@@ -23,6 +24,14 @@ export interface TaskToolsOptions {
   readonly agents: readonly ChildAgent[];
 }
 
+/** Tools by the names under which a model calls them. A type alias, so that it is a ToolSet. */
+export type TaskTools = {
+  readonly start_task: Tool<{ agent: string; instructions: string; title?: string | undefined }, string>;
+  readonly task_output: Tool<{ task: string }, string>;
+  readonly wait_task: Tool<{ task: string; seconds?: number | undefined }, string>;
+  readonly kill_task: Tool<{ task: string }, string>;
+};
+
 const TASK = z.string().describe("the id of a task that start_task has returned");
 const MOST_WAIT_SECONDS = 600;
 
@@ -31,7 +40,11 @@ const MOST_WAIT_SECONDS = 600;
  * background and end with the agent's task at the latest; their output is fenced. Only children of the task can be
  * named.
  */
-export function taskTools(context: AgentContext<Session>, { kernel, agents }: TaskToolsOptions) {
+export function taskTools(context: AgentContext<Session>, options: TaskToolsOptions): TaskTools {
+  checkFields("context", context, { children: "function", start: "function" });
+  checkFields("options", options, { kernel: "object", agents: "array" });
+  const { kernel, agents } = options;
+  checkList("agents", agents, { description: "text" });
   const byName = new Map(agents.map((child) => [nameOf(child), child]));
   const names = [...byName.keys()];
   const list = names.map((name) => `${name}: ${byName.get(name)?.description}`).join("\n");

@@ -1,4 +1,5 @@
 import type { EmbeddingModel } from "ai";
+import { checkFields } from "../../model/arguments.ts";
 import { errorOf } from "../../provider/ai-sdk/error-of.ts";
 import { withPackage } from "../../provider/ai-sdk/with-package.ts";
 import type { Embedder } from "./embedder.ts";
@@ -6,6 +7,7 @@ import { learnDimensions } from "./learn-dimensions.ts";
 
 /** An embedder that uses a model of the AI SDK; the package `ai` is loaded on first use. */
 export function aiSdkEmbedder(model: EmbeddingModel): Embedder {
+  if (typeof model !== "string") checkFields("model", model, { provider: "text", modelId: "text" });
   const id = typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
   return learnDimensions(id, async (texts, { signal } = {}) => {
     if (texts.length === 0) return [];

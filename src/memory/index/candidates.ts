@@ -27,7 +27,7 @@ export interface CandidateLimits {
   readonly chunksOfTurn: number;
 }
 
-/** The lowest limits at which results hardly change; see docs/recall.md for the figures. */
+/** The lowest limits at which results hardly change; see docs/internals/ranking.md for the figures. */
 export const candidateLimits: CandidateLimits = {
   byText: 80,
   byVector: 60,

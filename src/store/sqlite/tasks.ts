@@ -36,14 +36,12 @@ export class SqliteTasks implements TaskStore {
         `SELECT state, mode, owner, epoch, resumes, wish, wish_reason, notice, attempts, settled_at, last_seq, notice_seq
          FROM tasks WHERE id = ?`,
       ),
-      list: db.prepare(
-        `${SELECT} AND t.number < ? AND (?2 IS NULL OR instr(?2, t.state) > 0) ${NEWEST_FIRST}`,
-      ),
+      list: db.prepare(`${SELECT} AND t.number < ? AND (? IS NULL OR instr(?, t.state) > 0) ${NEWEST_FIRST}`),
       listOfSession: db.prepare(
-        `${SELECT} AND t.number < ? AND (?2 IS NULL OR instr(?2, t.state) > 0) AND t.session = ?4 ${NEWEST_FIRST.replace("?", "?3")}`,
+        `${SELECT} AND t.number < ? AND (? IS NULL OR instr(?, t.state) > 0) AND t.session = ? ${NEWEST_FIRST}`,
       ),
       listOfParent: db.prepare(
-        `${SELECT} AND t.number < ? AND (?2 IS NULL OR instr(?2, t.state) > 0) AND t.parent = ?4 ${NEWEST_FIRST.replace("?", "?3")}`,
+        `${SELECT} AND t.number < ? AND (? IS NULL OR instr(?, t.state) > 0) AND t.parent = ? ${NEWEST_FIRST}`,
       ),
       owners: db.prepare("SELECT DISTINCT owner FROM tasks WHERE notice IS NOT 'done'"),
       openOf: db.prepare(
@@ -71,10 +69,10 @@ export class SqliteTasks implements TaskStore {
       const start = before === undefined ? END : this.#numberOf(before);
       const wanted = states?.join(" ") ?? null;
       if (parent !== undefined)
-        return this.#statements.listOfParent.all(start, wanted, limit, parent).map(toRecord);
-      if (session === undefined) return this.#statements.list.all(start, wanted, limit).map(toRecord);
+        return this.#statements.listOfParent.all(start, wanted, wanted, parent, limit).map(toRecord);
+      if (session === undefined) return this.#statements.list.all(start, wanted, wanted, limit).map(toRecord);
       const { number } = this.#cache.require(session);
-      return this.#statements.listOfSession.all(start, wanted, limit, number).map(toRecord);
+      return this.#statements.listOfSession.all(start, wanted, wanted, number, limit).map(toRecord);
     });
   }
 

@@ -1,3 +1,5 @@
+import { checkKind } from "../../model/arguments.ts";
+import { invalidArgument } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
 
 /** The supported APIs; many other providers use one of them. */
@@ -20,6 +22,7 @@ const READERS: Readonly<Record<ReportingApi, (report: Fields) => Counts>> = {
  * Undefined if it contains no count.
  */
 export function usageOfReport(api: ReportingApi, report: unknown): Usage | undefined {
+  if (!REPORTING_APIS.includes(api)) throw invalidArgument("api", api, `one of ${REPORTING_APIS.join(", ")}`);
   const counts = READERS[api](fieldsOf(report));
   const told = Object.entries(counts).filter(([, count]) => count !== undefined);
   return told.length > 0 ? Object.fromEntries(told) : undefined;
@@ -30,6 +33,8 @@ export function usageOfReport(api: ReportingApi, report: unknown): Usage | undef
  * where it omits a count or reports 0.
  */
 export function mergeUsage(earlier: Usage | undefined, later: Usage | undefined): Usage | undefined {
+  for (const [option, usage] of Object.entries({ earlier, later }))
+    if (usage !== undefined) checkKind(option, usage, "object");
   if (!earlier || !later) return later ?? earlier;
   return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, count]) => count !== 0)) };
 }

@@ -16,7 +16,7 @@ export class Sources {
       find: db.prepare(`SELECT ${COLUMNS} FROM sources WHERE kind = ? AND name = ?`),
       byNumber: db.prepare(`SELECT ${COLUMNS} FROM sources WHERE number = ?`),
       list: db.prepare(
-        `SELECT ${COLUMNS} FROM sources WHERE number > ? AND (?2 IS NULL OR kind = ?2) AND (?3 IS NULL OR root = ?3) ORDER BY number LIMIT ?4`,
+        `SELECT ${COLUMNS} FROM sources WHERE number > ? AND (? IS NULL OR kind = ?) AND (? IS NULL OR root = ?) ORDER BY number LIMIT ?`,
       ),
       put: db.prepare(
         `INSERT INTO sources (kind, name, version, cursor, root, size_bytes, modified_ms, definitions)
@@ -51,7 +51,8 @@ export class Sources {
 
   list(query: { kind?: SourceKind; root?: string; after?: number; limit: number }): SourceRecord[] {
     const kind = query.kind === undefined ? null : KIND_NUMBERS[query.kind];
-    return this.#statements.list.all(query.after ?? 0, kind, query.root ?? null, query.limit).map(toSource);
+    const root = query.root ?? null;
+    return this.#statements.list.all(query.after ?? 0, kind, kind, root, root, query.limit).map(toSource);
   }
 
   /** Inserts or updates a source and returns its number. */

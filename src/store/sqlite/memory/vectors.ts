@@ -14,15 +14,15 @@ export class Vectors implements VectorStore {
       embedder: db.prepare("SELECT number FROM embedders WHERE id = ?"),
       addEmbedder: db.prepare("INSERT OR IGNORE INTO embedders (id, dimensions) VALUES (?, ?)"),
       missing: db.prepare(
-        `SELECT number, source, seq, part, start, stop, body FROM chunks WHERE number > ?2
-          AND NOT EXISTS (SELECT 1 FROM loose_vectors WHERE embedder = ?1 AND chunk = number)
-          AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ?1 AND segment = chunks.number / ${SEGMENT_CHUNKS})
-         ORDER BY number LIMIT ?3`,
+        `SELECT number, source, seq, part, start, stop, body FROM chunks WHERE number > ?
+          AND NOT EXISTS (SELECT 1 FROM loose_vectors WHERE embedder = ? AND chunk = number)
+          AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ? AND segment = chunks.number / ${SEGMENT_CHUNKS})
+         ORDER BY number LIMIT ?`,
       ),
       write: db.prepare(
         // Only for existing chunks: a chunk may have been forgotten while its text was being embedded.
         `INSERT OR REPLACE INTO loose_vectors (embedder, chunk, vector)
-         SELECT ?1, number, ?3 FROM chunks WHERE number = ?2`,
+         SELECT ?, number, ? FROM chunks WHERE number = ?`,
       ),
       loose: db.prepare(
         "SELECT chunk, vector FROM loose_vectors WHERE embedder = ? AND chunk > ? ORDER BY chunk LIMIT ?",
@@ -32,8 +32,8 @@ export class Vectors implements VectorStore {
       ),
       removeBetween: db.prepare("DELETE FROM loose_vectors WHERE embedder = ? AND chunk BETWEEN ? AND ?"),
       lacking: db.prepare(
-        `SELECT 1 FROM chunks WHERE number BETWEEN ?2 AND ?3
-          AND NOT EXISTS (SELECT 1 FROM loose_vectors WHERE embedder = ?1 AND chunk = number) LIMIT 1`,
+        `SELECT 1 FROM chunks WHERE number BETWEEN ? AND ?
+          AND NOT EXISTS (SELECT 1 FROM loose_vectors WHERE embedder = ? AND chunk = number) LIMIT 1`,
       ),
       insert: db.prepare("INSERT OR IGNORE INTO vectors (embedder, segment, vectors) VALUES (?, ?, ?)"),
       packed: db.prepare("SELECT segment FROM vectors WHERE embedder = ? ORDER BY segment"),
@@ -54,7 +54,7 @@ export class Vectors implements VectorStore {
 
   missing(embedder: number, after: number, limit: number): Promise<readonly Unembedded[]> {
     return this.#db.read(() =>
-      this.#statements.missing.all(embedder, after, limit).map((row) => ({
+      this.#statements.missing.all(after, embedder, embedder, limit).map((row) => ({
         number: row.number as number,
         source: row.source as number,
         seq: row.seq as number,
@@ -68,7 +68,7 @@ export class Vectors implements VectorStore {
 
   async write(embedder: number, vectors: readonly ChunkVector[]): Promise<void> {
     await this.#db.transact(() => {
-      for (const { chunk, vector } of vectors) this.#statements.write.run(embedder, chunk, bytesOf(vector));
+      for (const { chunk, vector } of vectors) this.#statements.write.run(embedder, bytesOf(vector), chunk);
     });
   }
 
@@ -79,7 +79,7 @@ export class Vectors implements VectorStore {
   pack(embedder: number, segment: number): Promise<boolean> {
     const [first, last] = [segment * SEGMENT_CHUNKS, (segment + 1) * SEGMENT_CHUNKS - 1];
     return this.#db.transact(() => {
-      if (this.#statements.lacking.get(embedder, first, last)) return false;
+      if (this.#statements.lacking.get(first, last, embedder)) return false;
       const rows = this.#statements.between.all(embedder, first, last).map(toVector);
       const dimensions = rows[0]?.vector.length ?? 0;
       const vectors = new Int8Array(SEGMENT_CHUNKS * dimensions);

@@ -1,0 +1,110 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readPages } from "../support/docs/pages.ts";
+import { fileOf, peersOf, programsOf } from "../support/docs/programs.ts";
+import { createProject, runFile } from "../support/docs/run-program.ts";
+import { compile, installDeclarations } from "../support/docs/type-check.ts";
+import { testFolder } from "../support/folder.ts";
+
+const programs = readPages().flatMap(programsOf);
+
+/** Programs that are type-checked but not run, with the reason. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  "docs/ai-sdk.md 1": "calls a model",
+  "docs/ai-sdk.md 2": "needs the AI SDK and calls a model",
+  "docs/ai-sdk.md 3": "needs the AI SDK and calls a model",
+  "docs/memory.md 2": "needs the AI SDK and calls a model",
+  "docs/providers.md 2": "calls a model",
+};
+
+/** Compiler options for the programs of the pages: stricter than most projects. */
+const OPTIONS = {
+  target: "es2024",
+  module: "nodenext",
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  noEmit: true,
+  typeRoots: ["./plain/node_modules/@types"],
+  types: ["node"],
+};
+
+describe("the code of the pages", () => {
+  test("is in blocks whose program imports longhaul", () => {
+    expect(programs.length).toBeGreaterThan(10);
+    expect(programs.filter(({ code }) => !/from "longhaul/.test(code)).map(({ name }) => name)).toEqual([]);
+  });
+
+  test("compiles, without optional packages unless the page says to install them", () => {
+    const folder = testFolder();
+    const peers = [...new Set(programs.flatMap(peersOf))];
+    installDeclarations(join(folder, "plain"));
+    installDeclarations(join(folder, "peers"), [...peers, "@ai-sdk/provider"]);
+    for (const program of programs) {
+      const needed = peersOf(program);
+      const unnamed = needed.filter((name) => !program.page.text.includes(name));
+      expect(unnamed, `${program.name} names the packages to install`).toEqual([]);
+      const file = join(folder, needed.length > 0 ? "peers" : "plain", fileOf(program));
+      writeFileSync(file, `${program.code}\nexport {};\n`);
+    }
+    const files = ["plain/*.ts", "peers/*.ts"];
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: OPTIONS, include: files }),
+    );
+    expect(compile(folder, ["-p", "."])).toEqual([]);
+  });
+
+  test("only leaves out of the run what this file gives a reason for", () => {
+    const names = programs.map(({ name }) => name);
+    expect(Object.keys(NOT_RUN).filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  const runnable = programs.filter(({ name }) => NOT_RUN[name] === undefined);
+  test.each(runnable)("$name runs offline", (program) => {
+    const folder = createProject(testFolder());
+    writeFileSync(join(folder, fileOf(program)), program.code);
+    const { exitCode, stderr } = runFile(folder, fileOf(program));
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe("the first example of the README", () => {
+  test("runs on Node 22.13: it is JavaScript, and declares nothing with `using`", () => {
+    expect(programs[0]?.code).not.toMatch(/\busing\b/);
+  });
+
+  test("runs twice on one store, and its undo undoes both times", () => {
+    const folder = createProject(testFolder());
+    writeFileSync(join(folder, "readme.mjs"), programs[0]?.code ?? "");
+    expect(runFile(folder, "readme.mjs")).toMatchObject({
+      stdout: "3 messages, 1 after the rewind, 3 after the undo",
+    });
+    expect(runFile(folder, "readme.mjs")).toMatchObject({
+      stdout: "6 messages, 4 after the rewind, 6 after the undo",
+    });
+  });
+});
+
+describe("the default settings of the compiler", () => {
+  test("accept an import of openKernel without the AI SDK", () => {
+    const code = 'import { openKernel } from "longhaul";\n\nexport const kernel = await openKernel();\n';
+    expect(compileByDefault(code)).toEqual([]);
+  });
+
+  test("accept all other entries but longhaul/ai without the AI SDK", () => {
+    const entries = ["sqlite", "testing", "formats", "gateway", "fit"];
+    const code = entries.map((entry) => `export * as ${entry} from "longhaul/${entry}";\n`);
+    expect(compileByDefault(code.join(""))).toEqual([]);
+  });
+});
+
+/** Errors of a program in a project without a configuration. */
+function compileByDefault(code: string): readonly string[] {
+  const folder = testFolder();
+  installDeclarations(folder);
+  writeFileSync(join(folder, "use.ts"), code);
+  return compile(folder, ["--noEmit", "use.ts"]);
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { COMMON_OPTIONS, type Command, isGroup, type OptionSpecs } from "../../src/cli/command.ts";
+import { COMMANDS, PROGRAM } from "../../src/cli/program.ts";
+import { type CommandLine, commandLinesOf } from "../support/docs/command-lines.ts";
+import { readPages } from "../support/docs/pages.ts";
+
+const lines = readPages().flatMap((page) =>
+  commandLinesOf(page).map((line) => ({ ...line, page: page.path })),
+);
+
+/** The command that a line names; undefined if there is none, "any" if the line names no single command. */
+async function commandOf({ words: [name, second] }: CommandLine): Promise<Command | "any" | undefined> {
+  if (name === undefined || name === "help") return "any";
+  const found = await COMMANDS[name]?.();
+  if (found === undefined || !isGroup(found)) return found;
+  return second === undefined ? "any" : found.commands[second]?.();
+}
+
+/** Flags of a line that its command does not have. */
+function unknownFlags({ flags }: CommandLine, command: Command | "any"): readonly string[] {
+  const own: OptionSpecs = command === "any" ? PROGRAM.options : command.options;
+  const options: OptionSpecs = { ...COMMON_OPTIONS, ...own };
+  const known = Object.entries(options).flatMap(([name, { short }]) => [
+    `--${name}`,
+    ...(short ? [`-${short}`] : []),
+  ]);
+  return flags.filter((flag) => !known.includes(flag));
+}
+
+test("every command and flag that a page shows exists", async () => {
+  expect(lines.length).toBeGreaterThan(80);
+  const unknown: string[] = [];
+  for (const line of lines) {
+    const command = await commandOf(line);
+    if (command === undefined) unknown.push(`${line.page}: ${line.text}`);
+    else unknown.push(...unknownFlags(line, command).map((flag) => `${line.page}: ${line.text}: ${flag}`));
+  }
+  expect(unknown).toEqual([]);
+});
+
+test("the pages show every command", async () => {
+  const shown = new Set(lines.map(({ words: [name] }) => name));
+  expect(Object.keys(COMMANDS).filter((name) => !shown.has(name))).toEqual([]);
+});
