@@ -10,10 +10,12 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
     hookTimeout: 60_000,
-    // A machine that is busy or slow takes longer than the second that would be waited.
+    // Busy or slow machines need longer than the default of one second.
     expect: { poll: { timeout: 20_000 } },
-    // Two cores: more workers would only make the crash and process tests wait for each other.
-    maxWorkers: 2,
+    // By default one worker per core of a small machine: more workers make the crash and process tests wait.
+    maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 2),
+    // Files share the modules of their worker: loading them again for each file takes longer than most tests.
+    isolate: false,
     sequence: { sequencer: LongFirst },
   },
 });

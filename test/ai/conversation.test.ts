@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { conversationOf, givenMessages } from "../../src/ai/conversation.ts";
 import type { SdkMessage } from "../../src/ai/sdk-message.ts";
 import { testKernel } from "../support/kernel.ts";
-import { lineOf, logOf } from "./speaking.ts";
 import { proofRounds } from "../support/proof.ts";
+import { lineOf, logOf } from "./speaking.ts";
 
 /** Changes a caller makes to its history between two calls. */
 const steps = fc.array(

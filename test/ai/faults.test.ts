@@ -2,9 +2,9 @@ import { generateText, type ModelMessage, streamText } from "ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withLonghaul } from "../../src/ai/index.ts";
+import { proofRounds } from "../support/proof.ts";
 import type { Behaviour } from "../support/wire-server/behaviour.ts";
 import { lineOf, logOf, reply, speaking } from "./speaking.ts";
-import { proofRounds } from "../support/proof.ts";
 
 const answer = { text: "one two three four five", reasoning: "let me count" };
 const behaviours: fc.Arbitrary<Behaviour> = fc.oneof(

@@ -8,8 +8,11 @@ import type { Policy } from "../../src/window/policy.ts";
 import type { Slot } from "../../src/window/slot.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 import { Random } from "../formats/fuzz/random.ts";
+import { proofRounds } from "../support/proof.ts";
 import { brokenRule } from "../window/properties/check-run.ts";
 import { randomHistory } from "../window/properties/random-history.ts";
+
+const HISTORIES = proofRounds(2_000);
 
 const ALL: ClientEdits = {
   reasoning: { keepTurns: 1 },
@@ -184,9 +187,9 @@ describe.each([
   },
   { name: "before longhaul", policy: clientEdits(ALL), exempt: { rebuilds: true } as const },
 ])("$name", ({ policy, exempt }) => {
-  test("keep every rule in 2,000 random histories", { timeout: 120_000 }, () => {
+  test(`keep every rule in ${HISTORIES} random histories`, { timeout: 120_000 }, () => {
     const found: string[] = [];
-    for (let seed = 1; seed <= 2_000 && found.length < 5; seed++) {
+    for (let seed = 1; seed <= HISTORIES && found.length < 5; seed++) {
       const random = new Random(seed);
       const messages = randomHistory(random);
       const rule = messages.length === 0 ? undefined : brokenRule(policy, messages, random, exempt);

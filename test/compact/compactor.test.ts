@@ -8,9 +8,9 @@ import { sizeOf } from "../../src/window/size.ts";
 import { estimateMessage, estimateText } from "../../src/window/tokens/estimate.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
+import { proofRounds } from "../support/proof.ts";
 import { SMALL, step, work } from "../window/live/history.ts";
 import { type Behaviour, scriptedProvider } from "./scripted-provider.ts";
-import { proofRounds } from "../support/proof.ts";
 
 const shown = async (session: Session) => JSON.stringify((await session.window(SMALL).look()).messages);
 

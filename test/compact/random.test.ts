@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Fitted, type Message, openKernel, type Session } from "../../src/index.ts";
 import { answeredBy, callIdsOf } from "../../src/model/calls.ts";
-import { step } from "../window/live/history.ts";
 import { proofRounds } from "../support/proof.ts";
+import { step } from "../window/live/history.ts";
 
 const MODEL = {
   model: "claude-sonnet-4-5",

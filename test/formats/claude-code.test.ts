@@ -6,6 +6,7 @@ import type { Item, RecordItem } from "../../src/formats/item.ts";
 import { testFolder } from "../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../support/growing.ts";
 import { readAll, sourcesAt } from "../support/items.ts";
+import { proofRounds } from "../support/proof.ts";
 import {
   call,
   folderWith,
@@ -21,7 +22,6 @@ import {
   text,
   textOfLines,
 } from "./claude-code/sample.ts";
-import { proofRounds } from "../support/proof.ts";
 
 async function itemsOf(lines: readonly Line[]): Promise<readonly Item[]> {
   return (await readAll([sessionFile(lines)], [claudeCode]))[0]?.items ?? [];

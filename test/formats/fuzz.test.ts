@@ -6,6 +6,7 @@ import { FORMATS } from "../../src/formats/formats.ts";
 import { Input } from "../../src/formats/reading/input.ts";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
+import { proofRounds } from "../support/proof.ts";
 import { fuzz, SECRET_WORDS } from "./fuzz/fuzz.ts";
 import { importCase } from "./fuzz/import-case.ts";
 import { Lane } from "./fuzz/lane.ts";
@@ -16,7 +17,12 @@ import { SAMPLES } from "./fuzz/samples/index.ts";
 
 /** Another seed tries other cases: `LONGHAUL_FUZZ_SEED=7 npx vitest run test/formats/fuzz.test.ts`. */
 const SEED = Number(process.env.LONGHAUL_FUZZ_SEED ?? 1) * 1_000_003;
-const SHARES = { samples: 8_500, real: 1_200, imports: 270, disk: 30 };
+const SHARES = {
+  samples: proofRounds(8_500),
+  real: proofRounds(1_200),
+  imports: proofRounds(270),
+  disk: proofRounds(30),
+};
 
 const DESCRIPTORS = "/proc/self/fd";
 

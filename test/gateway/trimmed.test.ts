@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";
 import "../support/seed.ts";
+import { proofRounds } from "../support/proof.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { lineOfThread, onlyLine } from "./only-line.ts";
 import { textsIn } from "./said.ts";
 import { type Trimming, TrimmingAgent } from "./trimming-agent.ts";
-import { proofRounds } from "../support/proof.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 const LISTS = { anthropic: "messages", "openai-chat": "messages", "openai-responses": "input" } as const;

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { packagedMeaning } from "../../src/memory/embed/packaged.ts";
 import { testFolder } from "../support/folder.ts";
-import { testMemory } from "./test-memory.ts";
 import { proofRounds } from "../support/proof.ts";
+import { testMemory } from "./test-memory.ts";
 
 const textsOf = (recall: { readonly hits: readonly { readonly text: string }[] }) =>
   recall.hits.map(({ text }) => text);

@@ -9,8 +9,8 @@ import { ByteBudget } from "../../src/gateway/door/byte-budget.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
-import { startUpstream } from "../support/upstream.ts";
 import { proofRounds } from "../support/proof.ts";
+import { startUpstream } from "../support/upstream.ts";
 
 const MB = 1e6;
 const isLinux = process.platform === "linux";

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { proofRounds } from "../support/proof.ts";
 import { FakeTime } from "./model/fake-time.ts";
 import { checkRecovered, checkRest } from "./model/invariants.ts";
 import { schedules } from "./model/operations.ts";
 import { World } from "./model/world.ts";
-import { proofRounds } from "../support/proof.ts";
 
 const SCHEDULES = Number(process.env.LONGHAUL_SCHEDULES ?? proofRounds(5_000));
 /** Independent schedules that share a store. */

@@ -7,8 +7,8 @@ import { renderSummary } from "../../../src/compact/contract/render-summary.ts";
 import { sanitiseSummary } from "../../../src/compact/contract/sanitise.ts";
 import { SECTION_KEYS, SECTIONS } from "../../../src/compact/contract/sections.ts";
 import { type SummaryItem, sectionsFrom } from "../../../src/compact/contract/summary.ts";
-import { cart, research, said, user } from "../conversations.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { cart, research, said, user } from "../conversations.ts";
 
 const word = fc.constantFrom(
   "alpha",

@@ -6,9 +6,9 @@ import { type ExtractOptions, extractSummary } from "../../../src/compact/extrac
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import type { Message } from "../../../src/model/message.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
+import { proofRounds } from "../../support/proof.ts";
 import { histories } from "../../window/policies/histories.ts";
 import { assistant, called, cart, login, queue, research, said, suppliers, user } from "../conversations.ts";
-import { proofRounds } from "../../support/proof.ts";
 
 /** Sections of a summary as texts, with ample budget. */
 function sectionsOf(messages: readonly Message[], options: Partial<ExtractOptions> = {}) {

@@ -4,8 +4,8 @@ import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
 import { isRoleMarker, sanitiseSummary } from "../../../src/compact/contract/sanitise.ts";
 import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
-import { research } from "../conversations.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { research } from "../conversations.ts";
 
 const pieces = fc.constantFrom(
   ...[

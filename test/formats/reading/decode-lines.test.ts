@@ -7,8 +7,8 @@ import { decodeLines, type LineDecoder } from "../../../src/formats/reading/deco
 import { Input, type InputOptions } from "../../../src/formats/reading/input.ts";
 import type { Json } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
-import { collect } from "./chunked.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { collect } from "./chunked.ts";
 
 /** A decoder that turns every record into a notice and joins records with `more` with the next one. */
 function joiner(state: Json | undefined): LineDecoder {

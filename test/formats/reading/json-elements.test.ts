@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonElement, readJsonElements } from "../../../src/formats/reading/json-elements.ts";
-import { chunkedBytes, chunksOf, collect, reusing } from "./chunked.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { chunkedBytes, chunksOf, collect, reusing } from "./chunked.ts";
 
 const read = (chunks: readonly Buffer[], arrays: readonly string[] = [], maxRecordBytes = 100_000) =>
   collect(readJsonElements(reusing(chunks), { arrays, maxRecordBytes }));

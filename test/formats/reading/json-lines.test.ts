@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonLine, readJsonLines } from "../../../src/formats/reading/json-lines.ts";
-import { chunkedBytes, collect, reusing } from "./chunked.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { chunkedBytes, collect, reusing } from "./chunked.ts";
 
 const read = async (chunks: readonly (Buffer | string)[], maxRecordBytes = 1_000): Promise<JsonLine[]> =>
   (

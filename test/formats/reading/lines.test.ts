@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutLines, type TextLine } from "../../../src/formats/reading/lines.ts";
-import { chunkedBytes, chunksOf, reusing } from "./chunked.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { chunkedBytes, chunksOf, reusing } from "./chunked.ts";
 
 /** Cuts chunks into lines; copies their bytes before the next batch. */
 async function cut(chunks: readonly Buffer[], maxBytes = 1_000, start?: { offset: number; lines: number }) {

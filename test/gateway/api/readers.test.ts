@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ReplyReader } from "../../../src/gateway/api/api.ts";
 import { APIS } from "../../../src/gateway/api/apis.ts";
+import { proofRounds } from "../../support/proof.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
 import { readerOf, SPEAKERS, spoken, spokenWhole } from "./spoken.ts";
-import { proofRounds } from "../../support/proof.ts";
 
 const REPLY: Reply = {
   reasoning: "I look for the file first.",

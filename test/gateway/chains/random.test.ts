@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
-import { ChainedClient, startKeepingUpstream, wordsIn } from "./chained.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { ChainedClient, startKeepingUpstream, wordsIn } from "./chained.ts";
 
 /**
  * A step with chains over two gateways on one store: concurrent messages after earlier replies,

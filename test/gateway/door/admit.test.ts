@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { admit } from "../../../src/gateway/door/admit.ts";
+import { proofRounds } from "../../support/proof.ts";
 import { environment, statusOf, TOKEN, withToken } from "./admission.ts";
 import { doorConfig, messageRequest } from "./door-config.ts";
-import { proofRounds } from "../../support/proof.ts";
 
 describe("the host", () => {
   test.each([

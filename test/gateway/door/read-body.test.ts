@@ -2,9 +2,9 @@ import { request as httpRequest } from "node:http";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { proofRounds } from "../../support/proof.ts";
 import { doorConfig } from "./door-config.ts";
 import { type DoorServer, openSocket, startDoorServer } from "./door-server.ts";
-import { proofRounds } from "../../support/proof.ts";
 
 const MOST = 300_000;
 let server: DoorServer;

@@ -8,10 +8,10 @@ import {
   type Survivor,
   withMovedMarkers,
 } from "../../../src/gateway/edits/markers.ts";
+import { proofRounds } from "../../support/proof.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 import { countMarkers } from "./count-markers.ts";
 import { readRequests } from "./recordings.ts";
-import { proofRounds } from "../../support/proof.ts";
 
 const mark = { type: "ephemeral" };
 const hour = { type: "ephemeral", ttl: "1h" };

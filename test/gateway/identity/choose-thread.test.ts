@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { MessageInput, PartInput } from "../../../src/index.ts";
-import { type Asked, Registry, type Thread } from "./registry.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { type Asked, Registry, type Thread } from "./registry.ts";
 
 const LEAD =
   "You are an agent that writes code. Read before you write, and say what you did when you are done.";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { redactSecrets } from "../../../src/model/secrets/redact-secrets.ts";
-import { BARE, NAMED } from "./secrets.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { BARE, NAMED } from "./secrets.ts";
 
 describe("a secret that is known by its form", () => {
   test.each(BARE)("%s is taken out wherever it stands", (kind, secret) => {

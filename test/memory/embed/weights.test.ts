@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { loadStaticEmbedder } from "../../../src/memory/embed/static/embedder.ts";
 import { packWeights, unpackWeights } from "../../../src/memory/embed/static/weights.ts";
 import { isLonghaulError } from "../../../src/model/errors.ts";
-import { smallWeights } from "./small-weights.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { smallWeights } from "./small-weights.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "longhaul-weights-"));
 afterAll(() => rmSync(folder, { recursive: true }));

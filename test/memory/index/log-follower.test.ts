@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import type { Embedder } from "../../../src/memory/embed/embedder.ts";
 import type { Closable } from "../../../src/model/scope.ts";
 import { testFolder } from "../../support/folder.ts";
-import { testMemory } from "../test-memory.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { testMemory } from "../test-memory.ts";
 
 function embedderOf(id: string, texts: string[] = []): Embedder {
   return {

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { pinSection } from "../../../src/memory/memories/pin-section.ts";
 import type { Remembered } from "../../../src/memory/memories/remembered.ts";
 import { INJECTIONS } from "../../compact/extractive/injections.ts";
-import { hostileText } from "../retrieval/hostile-text.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { hostileText } from "../retrieval/hostile-text.ts";
 
 const pin = (text: string, by: Remembered["by"] = "user"): Remembered => ({
   id: "memory:a#1",

@@ -6,8 +6,8 @@ import { withoutFenced } from "../../../src/memory/retrieval/fence.ts";
 import { harmless } from "../../../src/memory/retrieval/harmless.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
 import { INJECTIONS, traceOf } from "../../compact/extractive/injections.ts";
-import { hostileText } from "./hostile-text.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { hostileText } from "./hostile-text.ts";
 
 const tokensOf = estimateText;
 const scored = { at: Date.UTC(2026, 2, 4, 10, 12), score: 1, parts: {}, similarity: null };

@@ -4,10 +4,10 @@ import { aiSdkProvider } from "../../../src/provider/ai-sdk/index.ts";
 import type { Generation } from "../../../src/provider/provider.ts";
 import { ProviderError } from "../../../src/provider/provider-error.ts";
 import { type RetryOptions, withRetries } from "../../../src/provider/with-retries.ts";
+import { proofRounds } from "../../support/proof.ts";
 import { wireApis, wireOptions } from "../../support/wire-models.ts";
 import type { Behaviour, ErrorKind } from "../../support/wire-server/behaviour.ts";
 import { startWireServer, type WireServer } from "../../support/wire-server/wire-server.ts";
-import { proofRounds } from "../../support/proof.ts";
 
 let server: WireServer;
 let waits: number[];

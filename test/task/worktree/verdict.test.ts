@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { createWorktree } from "../../../src/task/worktree/create.ts";
 import { parseStatus } from "../../../src/task/worktree/status.ts";
 import { verdict } from "../../../src/task/worktree/verdict.ts";
-import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
 const changed = (...changes: string[]) => ({ state: "changed", changes });
 

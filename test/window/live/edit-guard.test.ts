@@ -5,8 +5,8 @@ import { isStuck, isWorthEditing, MIN_FREED_SHARE } from "../../../src/window/li
 import { isPageOverlay } from "../../../src/window/live/pager.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
-import { step } from "./history.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { step } from "./history.ts";
 
 const WORDS = "alpha beta gamma delta ";
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Fitted, type Message, openKernel, POLICIES, type Session } from "../../../src/index.ts";
 import { answeredBy, callIdsOf } from "../../../src/model/calls.ts";
-import { step } from "./history.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { step } from "./history.ts";
 
 const MODEL = { model: "claude-sonnet-4-5", models: { "claude-*": { window: 8_000 } }, system: 300 };
 const POLICY_NAMES = POLICIES.map(({ name }) => name).filter((name) => name !== "none");

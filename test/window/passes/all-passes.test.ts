@@ -15,8 +15,8 @@ import { trimResults } from "../../../src/window/passes/trim-results.ts";
 import { truncate } from "../../../src/window/passes/truncate.ts";
 import { protectedSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
-import { context, tokensOf, windows } from "./windows.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { context, tokensOf, windows } from "./windows.ts";
 
 const REPLACING: Readonly<Record<string, Pass>> = {
   "stale images": staleImages({ maxBytes: 150, maxCount: 3 }),

@@ -9,8 +9,8 @@ import type { Course } from "../../../src/window/policy.ts";
 import { protectedSeqs } from "../../../src/window/protected.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
-import { fitAll, histories, says, slotsOf } from "./histories.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { fitAll, histories, says, slotsOf } from "./histories.ts";
 
 const budget = { tokens: 40_000, window: 40_000, system: 1_000 };
 const policy = longhaul();

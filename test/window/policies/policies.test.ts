@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { POLICIES } from "../../../src/window/policies/index.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
-import { charactersAsTokens, fitAll, histories, says, slotsOf, windowsOf } from "./histories.ts";
 import { proofRounds } from "../../support/proof.ts";
+import { charactersAsTokens, fitAll, histories, says, slotsOf, windowsOf } from "./histories.ts";
 
 const RUNS = { numRuns: proofRounds(50) };
 const budgets = fc

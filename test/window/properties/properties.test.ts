@@ -8,12 +8,13 @@ import { openclaw } from "../../../src/window/policies/openclaw.ts";
 import { roo } from "../../../src/window/policies/roo.ts";
 import type { Policy } from "../../../src/window/policy.ts";
 import { Random } from "../../formats/fuzz/random.ts";
+import { proofRounds } from "../../support/proof.ts";
 import { brokenRule, type Exemptions } from "./check-run.ts";
 import { randomHistory } from "./random-history.ts";
 import { HAS_RECORDINGS, HAS_TRANSCRIPTS, readRecordings, readTranscripts } from "./real-histories.ts";
 
-const RANDOM_HISTORIES = 3_000;
-const REAL_HISTORIES = 250;
+const RANDOM_HISTORIES = proofRounds(3_000);
+const REAL_HISTORIES = proofRounds(250);
 const SLICE = 24;
 
 const POLICIES: readonly { readonly name: string; readonly policy: Policy; readonly exempt: Exemptions }[] = [
