@@ -11,12 +11,12 @@ interface Input {
   readonly rounds: number;
 }
 
-/** Milliseconds for each megabyte of a text in UTF-8, as requests have it. */
+/** Times for one text, in milliseconds per megabyte of UTF-8. */
 interface TextHold {
   readonly text: string;
-  /** The longest stretch that holds the thread. */
+  /** Longest uninterrupted stretch on the thread. */
   readonly heldPerMb: number;
-  /** All CPU time of the thread. */
+  /** Total CPU time of the thread. */
   readonly cpuPerMb: number;
 }
 
@@ -31,7 +31,7 @@ export async function longestHolds({ subject, characters, rounds }: Input): Prom
   for (const { make } of HOSTILE_TEXTS) await work(make(20_000));
   const holds: TextHold[] = [];
   for (const { name, make } of HOSTILE_TEXTS) {
-    // A text as it comes from a body: in one piece, with its megabytes counted in UTF-8.
+    // Decoding gives a flat string, like text from a request body.
     const bytes = Buffer.from(make(characters));
     const text = bytes.toString("utf8");
     const megabytes = bytes.length / 1e6;
