@@ -1,15 +1,15 @@
 import type { BlobInput, MessageInput, PartInput } from "../../index.ts";
 
-/** A part as it is stored, without its secrets. */
+/** Returns a part without its secrets, as it is stored. */
 export type RedactPart = (part: PartInput) => PartInput;
 
 type Reading = () => AsyncIterable<Uint8Array>;
 
 const SLICE_BYTES = 256 * 1_024;
-/** JSON up to this size is taken apart, so that names of fields tell secrets; as values of the program, more would take much more. */
+/** JSON up to this size is parsed, so that field names reveal secrets; parsing more would take too much memory. */
 const MAX_PARSED_BYTES = 4 * 1_024 * 1_024;
 
-/** The same message whose blobs lose their secrets on the way to the store. Each is read whole then, one after the other. */
+/** A message whose blobs are redacted while the store reads them. Each blob is held in memory whole, one at a time. */
 export function withRedactedBlobs(message: MessageInput, redact: RedactPart): MessageInput {
   const parts = message.parts?.map((part): PartInput => {
     if (part.type === "blob") return redactedBlob(part, redact);
@@ -45,7 +45,7 @@ function redactedText(text: string, redact: RedactPart): string {
   return part.type === "text" ? part.text : text;
 }
 
-/** JSON of a part without its secrets; what a large one holds becomes a text. */
+/** Redacts the JSON of a part; the content of a part that is too large to parse becomes one text. */
 function redactedJson(
   { of, callId = "", toolName = "" }: BlobInput,
   json: string,
