@@ -115,8 +115,13 @@ async function messageOf(
   await turns.rest();
   const place = { role: input.role, index, from: at + from, to: at + to };
   const lifted = run.slice(from, to).flatMap((element) => element.lifted ?? []);
-  if (lifted.every(({ values }) => values.size === 0))
-    return new UnreadMessage(reading, cut, { ...place, key: canonicalKey(input) });
+  if (lifted.every(({ values }) => values.size === 0)) {
+    const key = canonicalKey(input);
+    // Redaction needs the content before the message is stored, so that a worker can do it.
+    if (reading.isRedacting?.())
+      return { ...place, key, raw: input, input: () => reading.stored(input, key) };
+    return new UnreadMessage(reading, cut, { ...place, key });
+  }
   const values = new Map<string, LiftedValue>();
   for (const one of lifted) for (const [mark, value] of one.values) values.set(mark, value);
   const source = { body: cut.bytes, values, format: reading.api.name, turns };
@@ -125,15 +130,16 @@ async function messageOf(
 
 /** The content fields of a `WireMessage` with large values; its blobs are redacted if redaction is on. */
 export function liftedFields(
-  { stored, isRedacting }: Reading,
+  { stored, prepareStored, isRedacting }: Reading,
   { key, input, brief }: LiftedMessage,
 ): Pick<WireMessage, "key" | "input" | "brief"> {
   const storedInput = (): MessageInput => {
     if (!isRedacting?.()) return stored(input, key);
-    const clean = withRedactedBlobs(
-      input,
-      (part) => stored({ role: "user", parts: [part] }, key).parts?.[0] ?? part,
-    );
+    const clean = withRedactedBlobs(input, async (part) => {
+      const message: MessageInput = { role: "user", parts: [part] };
+      await prepareStored?.([message]);
+      return stored(message, key).parts?.[0] ?? part;
+    });
     return stored(clean, key);
   };
   return { key, input: storedInput, brief: () => stored(brief, key) };

@@ -1,7 +1,7 @@
 import type { BlobInput, MessageInput, PartInput } from "../../index.ts";
 
-/** Returns a part without its secrets, as it is stored. */
-export type RedactPart = (part: PartInput) => PartInput;
+/** Returns a part without its secrets, as it is stored; a worker redacts large parts. */
+export type RedactPart = (part: PartInput) => Promise<PartInput>;
 
 type Reading = () => AsyncIterable<Uint8Array>;
 
@@ -35,24 +35,24 @@ async function* redactedBytes(
   const text = Buffer.concat(chunks).toString("utf8");
   chunks.length = 0;
   const clean = Buffer.from(
-    part.of === "text" ? redactedText(text, redact) : redactedJson(part, text, redact),
+    part.of === "text" ? await redactedText(text, redact) : await redactedJson(part, text, redact),
   );
   for (let at = 0; at < clean.length; at += SLICE_BYTES) yield clean.subarray(at, at + SLICE_BYTES);
 }
 
-function redactedText(text: string, redact: RedactPart): string {
-  const part = redact({ type: "text", text });
+async function redactedText(text: string, redact: RedactPart): Promise<string> {
+  const part = await redact({ type: "text", text });
   return part.type === "text" ? part.text : text;
 }
 
 /** Redacts the JSON of a part; the content of a part that is too large to parse becomes one text. */
-function redactedJson(
+async function redactedJson(
   { of, callId = "", toolName = "" }: BlobInput,
   json: string,
   redact: RedactPart,
-): string {
-  if (json.length <= MAX_PARSED_BYTES) return JSON.stringify(redact(JSON.parse(json)));
-  const text = redactedText(json, redact);
+): Promise<string> {
+  if (json.length <= MAX_PARSED_BYTES) return JSON.stringify(await redact(JSON.parse(json)));
+  const text = await redactedText(json, redact);
   if (of === "tool-call") return JSON.stringify({ type: of, callId, name: toolName, input: text });
   return JSON.stringify(of === "raw" ? { type: of, format: "text", value: text } : { type: of, text });
 }

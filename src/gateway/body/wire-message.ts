@@ -50,6 +50,8 @@ export interface Reading {
   readonly hasNoLead?: boolean;
   /** True if messages are redacted before they are stored. */
   readonly isRedacting?: () => boolean;
+  /** Redacts large messages in a worker, so that `stored` finds them ready. */
+  readonly prepareStored?: (messages: readonly MessageInput[]) => Promise<void>;
 }
 
 /** Parses the element at an index; a known reference to an item at the provider is replaced by the item. */

@@ -20,14 +20,22 @@ export interface ReadRequest {
   readonly facts: BodyFacts;
 }
 
+type ReadParts = Pick<ExchangeParts, "bodies" | "items" | "stored" | "config"> &
+  Partial<Pick<ExchangeParts, "prepareStored">>;
+
 /** Reads a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
 export async function readRequest(
   api: Api,
   body: Buffer,
   principal: string,
-  { bodies, items, stored, config }: Pick<ExchangeParts, "bodies" | "items" | "stored" | "config">,
+  { bodies, items, stored, prepareStored, config }: ReadParts,
 ): Promise<ReadRequest> {
-  const reading = { api, stored, isRedacting: () => config().redact };
+  const reading: Reading = {
+    api,
+    stored,
+    isRedacting: () => config().redact,
+    ...(prepareStored && { prepareStored }),
+  };
   const turns = new Turns();
   const who = `${principal} ${api.name}`;
   let earlier: WireMessages<KnownMessage> | undefined;

@@ -52,7 +52,9 @@ export class RedactionThread {
         resolve(undefined);
       };
       worker.on("message", onReply).on("error", onEnd).on("exit", onEnd);
-      listening.signal.addEventListener("abort", () => worker.off("message", onReply));
+      listening.signal.addEventListener("abort", () =>
+        worker.off("message", onReply).off("error", onEnd).off("exit", onEnd),
+      );
       // The worker keeps the process alive only while a request waits for it.
       worker.ref();
       worker.postMessage(texts);
