@@ -8,17 +8,17 @@ import { codesOf } from "../model/text-codes.ts";
 const OBEYED =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
-/** A text without any of these is printed as it is. Some are in vain: halves of characters that are whole. */
+/** A text without these characters is printed unchanged. Includes surrogates, although most valid pairs stay. */
 const MAY_CHANGE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is made visible here
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb]/;
 const [TAB, LINE_FEED, RETURN, REPLACEMENT] = [0x09, 0x0a, 0x0d, 0xfffd] as const;
-/** Codes that one code can become: `\u202e`, and four spaces for a tab; two become `\u{e0041}` at most. */
+/** Maximum output per code unit: six for `\u202e`, four spaces for a tab; a pair becomes at most `\u{e0041}`. */
 const MAX_GROWTH = 6;
-/** Characters that are written at once, so that what they may grow to stays small. */
+/** Code units converted at a time, which bounds the output buffer. */
 const PIECE = 65_536;
 
-/** Each code of the first plane that is written as an escape, as that; built as they come. */
+/** Replacement of each BMP code unit, filled on demand; null for one that is printed unchanged. */
 const ESCAPES: (string | null | undefined)[] = new Array(0x10000).fill(undefined);
 
 /** Makes text safe to print: controls become \x1b or \u202e, tabs become spaces; line breaks stay. */
@@ -48,9 +48,9 @@ export function escapeText(text: string): string {
   return printed;
 }
 
-/** What stands for a code of the first plane; null if it is printed as it is. */
+/** The replacement of a BMP code unit; null if it is printed unchanged. */
 function escapeOf(code: number, next: number): string | null {
-  // The line feed after it stays.
+  // Of CRLF, only the line feed stays.
   if (code === RETURN && next === LINE_FEED) return "";
   const known = ESCAPES[code];
   if (known !== undefined) return known;
@@ -67,7 +67,7 @@ function newEscape(code: number): string | null {
   return OBEYED.test(character) ? written(character) : null;
 }
 
-/** Of characters beyond the first plane only tags and variation selectors hide text. */
+/** The escape of a surrogate pair; null unless it is a tag or variation selector, the only ones that hide text. */
 function pairEscape(high: number, low: number): string | null {
   if (high < 0xdb40 || high > 0xdb43) return null;
   const code = (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000;

@@ -3,11 +3,11 @@ import { risenObjects } from "../soak/live-objects-verdict.ts";
 import { soak } from "../soak/soak.ts";
 
 const REQUESTS = 400;
-/** So few conversations are held after the first quarter of the requests already. */
+/** Small enough to be reached within the first quarter of the requests. */
 const LIMITS = { maxThreads: 10, maxThreadBytes: 4_000_000 };
-/** Objects more than before that are none: connections come and go. A leak of one a request would be 300. */
+/** Tolerated rise in live objects, because connections come and go; a leak of one per request would be 300. */
 const MAX_RISE = 15;
-/** Compiled code and caches that are not full take less; a leak of 30 KB a request takes more. */
+/** More than compiled code and unfilled caches take, less than a leak of 30 KB per request. */
 const MAX_HEAP_RISE = 8e6;
 const TIMEOUT_MS = 600_000;
 

@@ -16,7 +16,7 @@ const FLAT: Omit<SoakSample, "requests" | "heapBytes"> = {
   openTails: 0,
 };
 
-/** A soak of 20,000 requests whose heap is as given after each of them. */
+/** Samples of a soak of 20,000 requests with the given heap sizes. */
 const samplesOf = (heapAt: (requests: number) => number): SoakSample[] =>
   Array.from({ length: 40 }, (_, place) => ({
     ...FLAT,

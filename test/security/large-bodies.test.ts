@@ -23,7 +23,7 @@ interface Block {
   readonly [field: string]: unknown;
 }
 
-/** A provider that remembers the bytes of the last request, and answers at once. */
+/** A provider that keeps the bytes of the last request and replies at once. */
 async function provider() {
   let last = Buffer.alloc(0);
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ async function provider() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, last: () => last };
 }
 
-/** A gateway in a process of its own, whose memory can be looked at. */
+/** A gateway in its own process, whose memory can be measured. */
 async function serve(config: object = {}) {
   const upstream = await provider();
   const store = testFolder();
@@ -97,7 +97,7 @@ const call = (input: unknown) => ({
 });
 const result = says([{ type: "tool_result", tool_use_id: "toolu_1", content: "done" }]);
 
-/** Bodies of about 40 MB, by what makes them large. */
+/** Builders of bodies of about 40 MB, by the kind of content. */
 const SHAPES: Readonly<Record<string, () => Buffer>> = {
   "one text": () => requestOf(says(text(40 * MB))),
   "one image": () => requestOf(says([image(30 * MB)])),
@@ -122,7 +122,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     const before = memory("VmRSS");
     expect(await post(url, body)).toBe(200);
     expect(upstream.last().equals(body)).toBe(true);
-    // It took five times as much, and eighty times for numbers.
+    // This used to take five times the size, and eighty times for numbers.
     expect(memory("VmHWM") - before).toBeLessThan(3 * body.length);
   });
 

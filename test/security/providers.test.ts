@@ -24,7 +24,7 @@ const FINE = JSON.stringify({
   usage: { input_tokens: 1, output_tokens: 1 },
 });
 
-/** A provider that answers its first request as a test says, and every later one well. */
+/** A provider that handles the first request with `answer` and replies normally to later ones. */
 async function startHostile(answer: (response: ServerResponse) => void): Promise<string> {
   let requests = 0;
   const server = createServer((request, response) => {
@@ -52,14 +52,14 @@ const DELTA = event("content_block_delta", {
   delta: { type: "text_delta", text: "word ".repeat(8_000) },
 });
 
-/** Writes so many bytes of text and never ends the message. */
+/** Writes `bytes` bytes of text and never ends the message. */
 async function talkOn(out: NodeJS.WritableStream, bytes: number): Promise<void> {
   out.write(START);
   for (let sent = 0; sent < bytes; sent += DELTA.length) if (!out.write(DELTA)) await once(out, "drain");
   out.end();
 }
 
-/** Sends a request and reads its answer to the end without keeping it; resolves with the bytes of the answer. */
+/** Sends a request and reads the whole response without keeping it; resolves with its size in bytes. */
 function drain(url: string): Promise<number> {
   return new Promise((resolve) => {
     const headers = { "content-type": "application/json", "x-api-key": "k" };
@@ -86,7 +86,7 @@ describe.skipIf(!isLinux)("a hostile provider", () => {
     const before = gateway.memory("VmRSS");
     const bytes = await drain(gateway.url);
     expect(bytes).toBeGreaterThan(100 * MB);
-    // A reply is kept up to 64 million characters; the stream goes on without being kept.
+    // Replies are kept up to 64 million characters; the rest of the stream is only relayed.
     expect(gateway.memory("VmHWM") - before).toBeLessThan(450 * MB);
     expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
   });

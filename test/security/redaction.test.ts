@@ -5,7 +5,7 @@ import { ask, lineOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const SIZE = 500_000;
-/** Far more than any text takes on a busy machine, far less than quadratic time would. */
+/** Far more than any text needs on a busy machine, and far less than quadratic time would take. */
 const MAX_MS = 2_000;
 
 describe("redaction", () => {

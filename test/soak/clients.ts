@@ -9,14 +9,14 @@ const PATHS: Readonly<Record<Api, string>> = {
   chat: "/v1/chat/completions",
   responses: "/v1/responses",
 };
-/** Of so many conversations one is left in the middle of its last reply. */
+/** One in this many conversations is aborted during its last reply. */
 const LEFT_OF = 5;
-/** Of so many conversations one goes on with an id of its own that comes again in later rounds. */
+/** One in this many conversations has an explicit id, which is used again in later rounds. */
 const NAMED_OF = 6;
 const NAMES = 40;
-/** Of so many clients one writes replies of its own into its copy. */
+/** In one of this many conversations, the client replaces the replies in its history. */
 const REWRITTEN_OF = 7;
-/** Of so many messages one asks for something said before, so that the gateway recalls. */
+/** One in this many messages asks about something said before, which triggers recall. */
 const RECALLED_OF = 16;
 /** Longest conversation in turns; every length from 2 on occurs. */
 const MAX_TURNS = 8;
@@ -26,7 +26,7 @@ export class Clients {
   readonly #url: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
   #conversations = 0;
-  /** Requests that were sent, that were left in the middle, and that failed. */
+  /** Numbers of requests that were sent, aborted and failed. */
   readonly counts = { requests: 0, aborted: 0, failed: 0 };
 
   constructor(url: string) {

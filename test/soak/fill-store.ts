@@ -4,7 +4,7 @@ const BATCH = 500;
 const WORDS_PER_MESSAGE = 70;
 const VOCABULARY = 3_000;
 
-/** Puts a long conversation into a store and indexes it, so that every cache of pages, vectors and chunks is full from the start. */
+/** Fills a store with a long, indexed conversation, so that all caches of pages, vectors and chunks start full. */
 export async function fillStore(kernel: Kernel, messages: number): Promise<void> {
   await using session = await kernel.session("an earlier conversation");
   let state = 1;

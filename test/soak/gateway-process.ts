@@ -1,4 +1,4 @@
-// A gateway over a real store in a process of its own; its parent sends orders over IPC.
+// A gateway over a real store in its own process; the parent process sends orders over IPC.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getHeapStatistics, writeHeapSnapshot } from "node:v8";
@@ -40,11 +40,11 @@ async function quiet(): Promise<void> {
 }
 
 async function sample(): Promise<unknown> {
-  // Before the deletion in `settle`, which empties the journals.
+  // Measured before the deletion in `settle`, which empties the journals.
   const walBytes = journalBytes(path);
   if (recall !== "none") await work.settle();
   const { total_physical_size: physical } = getHeapStatistics();
-  // Recall and compaction leave peaks of garbage, whose pages V8 keeps and gives back 40 MB at a time.
+  // Recall and compaction cause peaks of garbage, whose pages V8 keeps and releases 40 MB at a time.
   const collection = recall === "none" ? "usual" : "thorough";
   return { ...(await takeSample(kernel, { walBytes, collection })), ...residentParts(), physical };
 }
@@ -82,6 +82,6 @@ process.on("message", (order: Order) => {
     (error) => process.send?.({ id: order.id, error: String(error?.stack ?? error) }),
   );
 });
-// A parent that was ended must not leave the gateway behind.
+// The gateway must not outlive a killed parent.
 process.once("disconnect", () => process.exit());
 process.send?.({ url: gateway.url });

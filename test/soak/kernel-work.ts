@@ -1,9 +1,9 @@
 import type { Kernel, Session } from "../../src/index.ts";
 
 const SESSIONS = 50;
-/** Sessions are begun again after so many rounds: their own length is no growth of ours. */
+/** New sessions are started after this many rounds, because longer sessions would look like growth. */
 const ROUNDS_OF_SESSION = 40;
-/** Deletions make recall read its index again, so there are few. */
+/** Deletions are rare, because each makes recall reload its index. */
 const DELETE_EVERY = 20;
 const APPENDS = 24;
 const FIT_EVERY = 8;
@@ -21,7 +21,7 @@ export interface WorkCounts {
   aborts: number;
 }
 
-/** A program's own work with sessions: appends, drafts, windows, summaries, forks, tails, blobs, recalls, aborts. */
+/** The session work of a program: appends, drafts, windows, summaries, forks, tails, blobs, recalls, aborts. */
 export class KernelWork {
   readonly #kernel: Kernel;
   readonly counts: WorkCounts = { appends: 0, fits: 0, compactions: 0, recalls: 0, aborts: 0 };
@@ -62,7 +62,7 @@ export class KernelWork {
     await this.#abortedRecall(round);
   }
 
-  /** Empties the caches of recall, whose filling and emptying would hide a smaller growth. */
+  /** Empties the caches of recall, whose changing sizes would hide slow growth. */
   async settle(): Promise<void> {
     await using session = await this.#kernel.session("settled");
     await session.append({ role: "user", text: "a word to begin with" });
@@ -74,12 +74,12 @@ export class KernelWork {
     const fork = await session.fork({ id });
     await fork.append({ role: "user", text: `said in ${id}` });
     await fork.close();
-    // Indexed first, so that recall has something to forget.
+    // Indexes the fork first, so that the deletion also removes it from the index.
     await this.#kernel.memory.recall(id, { k: 1 });
     await this.#kernel.deleteSession(id);
   }
 
-  /** A recall that is broken off by a signal; the signal of every third lives on without being used. */
+  /** Runs a recall that is aborted two times out of three; otherwise its signal never fires. */
   async #abortedRecall(round: number): Promise<void> {
     const controller = new AbortController();
     const recalled = this.#kernel.memory.recall(`lexer ${round}`, { signal: controller.signal });

@@ -1,6 +1,6 @@
 import type { LiveObjects } from "./live-objects.ts";
 
-/** Classes of which more objects are alive at the end than before, by more than `maxRise`. */
+/** Classes whose number of live objects rose by more than `maxRise`. */
 export function risenObjects(objects: readonly LiveObjects[], maxRise: number): readonly string[] {
   const [before, after] = [objects.at(0), objects.at(-1)];
   if (!before || !after) return [];
@@ -10,7 +10,7 @@ export function risenObjects(objects: readonly LiveObjects[], maxRise: number): 
   });
 }
 
-/** The counts as a line for people. */
+/** The counts as one line of text. */
 export function liveObjectsTable(objects: readonly LiveObjects[]): string {
   const names = Object.keys(objects.at(0) ?? {}) as (keyof LiveObjects)[];
   return names.map((name) => `${name} ${objects.map((counts) => counts[name]).join(" → ")}`).join(", ");

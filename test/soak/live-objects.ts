@@ -7,7 +7,7 @@ import { Session } from "../../src/session/session.ts";
 
 const CLASSES = { Session, Thread, Call, IncomingMessage, AbortSignal, StatementSync };
 
-/** How many objects of a class are alive. */
+/** Number of live objects per class. */
 export type LiveObjects = Readonly<Record<keyof typeof CLASSES, number>>;
 
 /** Counts live objects after a thorough collection; takes a second or more. */

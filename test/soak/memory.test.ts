@@ -7,12 +7,12 @@ const requests = Number(
   process.env.LONGHAUL_SOAK_REQUESTS ?? 100_000 * Number(process.env.LONGHAUL_SOAK ?? 1),
 );
 
-/** Fewer only fill caches and warm up compiled code. */
+/** Fewer requests only fill caches and warm up compiled code. */
 const MIN_REQUESTS = 8_000;
 
 /**
- * Growth per 10,000 requests that is none: connections come and go, a leak is thousands. RSS follows the highest point that the heap has reached, garbage included, and so
- * rises a little for long.
+ * Tolerated growth per 10,000 requests: connections come and go, while a leak adds thousands. RSS follows the highest
+ * heap size so far, including garbage, so it rises slightly for a long time.
  */
 const LIMITS: Limits = {
   heapBytes: 1e6,
@@ -28,12 +28,12 @@ const LIMITS: Limits = {
   openTails: 1,
 };
 
-/** Objects of connections come and go; a leak of one for each round of work would be hundreds. */
+/** Tolerated rise in live objects, because connections come and go; a leak of one per round would be hundreds. */
 const MAX_RISE = 50;
-/** The journal of each database is moved into it at 4 MB, later while a reader holds it up. */
+/** Each database checkpoints its journal at 4 MB, or later if a reader delays the checkpoint. */
 const MAX_WAL_BYTES = 24e6;
 
-/** Messages whose index is larger than the caches of the store. */
+/** Number of messages whose index exceeds the caches of the store. */
 const FILLED = 40_000;
 
 const RUNS = [

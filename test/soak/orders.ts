@@ -1,18 +1,18 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** How the process of a gateway starts. */
+/** Arguments of a gateway process. */
 export interface Started {
   readonly folder: string;
   readonly upstream: string;
-  /** "none": the gateway alone; "words": recall without an embedder; "vectors": with the one of the package. */
+  /** "none": the gateway alone; "words": recall without an embedder; "vectors": recall with the packaged embedder. */
   readonly recall: "none" | "words" | "vectors";
   /** Bounds of the gateway and of the kernel. */
   readonly limits: object;
   readonly kernelLimits: object;
 }
 
-/** What the parent can ask for. */
+/** An order from the parent process. */
 export type Order = { readonly id: number } & (
   | { readonly type: "work"; readonly round: number }
   | { readonly type: "sample" | "objects" | "close" }
@@ -22,15 +22,15 @@ export type Order = { readonly id: number } & (
 
 type Question = Order extends infer One ? (One extends Order ? Omit<One, "id"> : never) : never;
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 export interface GatewayProcess {
   readonly url: string;
   order<T>(question: Question): Promise<T>;
-  /** Resolves when the process has ended by itself. */
+  /** Closes the gateway; resolves when its process has exited. */
   close(): Promise<void>;
 }
 
-/** Flags of the command line (package.json), and the collector for samples. */
+/** The flags of the `longhaul` command (package.json), and access to the garbage collector. */
 const FLAGS = ["--expose-gc", "--max-semi-space-size=8", "--disable-warning=ExperimentalWarning"];
 
 /** Starts the process and waits until it listens. */

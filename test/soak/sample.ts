@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Kernel } from "../../src/index.ts";
 
-/** Everything of one process that may grow, after a full collection. Sizes are bytes. */
+/** All quantities of one process that may grow, after a full garbage collection. */
 export interface Sample {
   readonly heapBytes: number;
   readonly rssBytes: number;
@@ -11,7 +11,7 @@ export interface Sample {
   readonly walBytes: number;
   readonly files: number;
   readonly timers: number;
-  /** Sockets, streams and other resources that keep a process alive, timers aside. */
+  /** Sockets, streams and other resources that keep a process alive, except timers. */
   readonly resources: number;
   readonly listeners: number;
   readonly openSessions: number;
@@ -22,11 +22,11 @@ export interface Sample {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "exit", "beforeExit", "message", "warning"] as const;
 const OPEN_FILES = "/proc/self/fd";
 
-/** How a sample is taken. */
+/** Options of `takeSample`. */
 export interface SampleOptions {
   /** Bytes of the store's journals. */
   readonly walBytes: number;
-  /** "thorough" makes V8 give its free pages back, too. */
+  /** "thorough" also makes V8 release its free pages. */
   readonly collection: "usual" | "thorough";
 }
 
@@ -59,7 +59,7 @@ export async function takeSample(kernel: Kernel, { walBytes, collection }: Sampl
   };
 }
 
-/** Bytes of the larger parts of RSS on Linux; empty elsewhere. */
+/** Sizes of the main parts of RSS in bytes on Linux; empty elsewhere. */
 export function residentParts(): Readonly<Record<string, number>> {
   try {
     const status = readFileSync("/proc/self/status", "utf8");
@@ -70,7 +70,7 @@ export function residentParts(): Readonly<Record<string, number>> {
   }
 }
 
-/** Bytes of the journals of a store. */
+/** Total size of a store's journals. */
 export function journalBytes(folder: string): number {
   const names = readdirSync(folder).filter((name) => name.endsWith("-wal"));
   return names.reduce(

@@ -6,7 +6,7 @@ export interface Point {
 
 const PER_REQUESTS = 10_000;
 
-/** The slope of the line through the points by least squares, per 10,000 requests; 0 for fewer than two points. */
+/** Least-squares slope of the points, per 10,000 requests; 0 for fewer than two points. */
 export function slopeOf(points: readonly Point[]): number {
   const { length } = points;
   if (length < 2) return 0;
@@ -17,7 +17,7 @@ export function slopeOf(points: readonly Point[]): number {
   return spread === 0 ? 0 : (common / spread) * PER_REQUESTS;
 }
 
-/** The last half of a run: the first fills caches, all of which are bounded, and compiles code. */
+/** The last half of a run, because the first half fills bounded caches and compiles code. */
 export function lastHalf<T>(samples: readonly T[]): readonly T[] {
   return samples.slice(samples.length >> 1);
 }

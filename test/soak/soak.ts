@@ -1,4 +1,5 @@
-// The soak: a gateway's process under mixed work, sampled as it goes. By hand: node test/soak/soak.ts --requests 20000 --recall words
+// The soak: samples a gateway process under mixed work.
+// By hand: node test/soak/soak.ts --requests 20000 --recall words
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,16 +10,16 @@ import { type Started, startProcess } from "./orders.ts";
 import type { Sample } from "./sample.ts";
 import { startUpstream } from "./upstream.ts";
 
-/** How a soak runs. */
+/** Options of a soak. */
 export interface SoakOptions {
   readonly requests: number;
   readonly recall: Started["recall"];
   readonly samples?: number;
-  /** Messages that are in the store from the start. */
+  /** Number of messages in the store at the start. */
   readonly fill?: number;
   readonly limits?: object;
   readonly kernelLimits?: object;
-  /** Path of two heap snapshots: after half of the requests, and at the end. */
+  /** Path prefix of two heap snapshots: after half of the requests, and at the end. */
   readonly snapshots?: string;
   readonly flags?: readonly string[];
   readonly onFilled?: (size: unknown) => void;
@@ -36,10 +37,10 @@ export interface SoakReport {
   readonly seconds: number;
 }
 
-/** Small bounds fill early, so that only what has none grows. */
+/** Small bounds are reached early, so that later growth points to something unbounded. */
 const LIMITS = { maxThreads: 100, maxThreadBytes: 4_000_000 };
 const KERNEL_LIMITS = { blobCacheBytes: 1_000_000, maxVectorBytes: 4_000_000 };
-/** Conversations at once, and conversations between two rounds of a program's own work. */
+/** Concurrent conversations, and conversations per round of session work. */
 const AT_ONCE = 8;
 const PER_ROUND = 8;
 
@@ -76,7 +77,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       };
       samples.push(sample);
       options.onSample?.(sample);
-      // Early, for such a collection changes the memory of the process for a while.
+      // Counted early, because the collection affects the memory of the process for a while.
       if (samples.length === Math.ceil(wanted / 10)) objects.push(await gateway.order({ type: "objects" }));
       if (options.snapshots && samples.length === wanted >> 1)
         await gateway.order({ type: "snapshot", path: `${options.snapshots}-half.heapsnapshot` });

@@ -2,15 +2,15 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A request whose body holds this word is answered with pauses, so that its client can leave in the middle. */
+/** A request whose body contains this word gets a slow reply, so that its client can disconnect halfway. */
 export const SLOW = "slowly";
 const PAUSE_MS = 15;
 
-/** The scripted reply to a question of that name. */
+/** The scripted reply to a question. */
 export const replyTo = (question: string): string =>
   `Reply to ${question}. ${"A few words about the parser, the lexer and the build. ".repeat(3)}`;
 
-/** A provider of three APIs that streams a scripted reply at once. */
+/** Starts a provider of three APIs that streams scripted replies. */
 export async function startUpstream(): Promise<{ readonly url: string; close(): void }> {
   let count = 0;
   const server: Server = createServer((request, response) => {

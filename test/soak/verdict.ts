@@ -12,12 +12,12 @@ export interface Growth {
   readonly last: number;
   /** Per 10,000 requests. */
   readonly slope: number;
-  /** The slope that counts as growth; undefined for a quantity that is only shown. */
+  /** The slope from which a quantity counts as growing; undefined for a quantity that is only shown. */
   readonly limit: number | undefined;
   readonly isGrowing: boolean;
 }
 
-/** Slopes from which on a quantity grows, per 10,000 requests. Bytes are in bytes. */
+/** Slopes per 10,000 requests from which a quantity counts as growing. */
 export type Limits = Readonly<Partial<Record<Name, number>>>;
 
 const NAMES: readonly Name[] = [
@@ -35,7 +35,7 @@ const NAMES: readonly Name[] = [
   "openTails",
 ];
 
-/** Growth of every quantity that was sampled. */
+/** Growth of every sampled quantity. */
 export function growthOf(samples: readonly SoakSample[], limits: Limits): readonly Growth[] {
   const half = lastHalf(samples);
   return NAMES.map((name) => {
@@ -55,7 +55,7 @@ export function growthOf(samples: readonly SoakSample[], limits: Limits): readon
   });
 }
 
-/** The growth as a table for people. */
+/** The growth as a text table. */
 export function growthTable(growth: readonly Growth[]): string {
   const rows = growth.map(({ name, isBytes, first, middle, last, slope, limit, isGrowing }) => {
     const text = (value: number) =>

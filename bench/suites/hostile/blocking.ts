@@ -11,12 +11,12 @@ interface Input {
   readonly rounds: number;
 }
 
-/** Milliseconds for each megabyte of a text in UTF-8, as requests have it. */
+/** Times for one text, in milliseconds per megabyte of UTF-8. */
 interface TextHold {
   readonly text: string;
-  /** The longest stretch that holds the thread. */
+  /** Longest uninterrupted stretch on the thread. */
   readonly heldPerMb: number;
-  /** All CPU time of the thread. */
+  /** Total CPU time of the thread. */
   readonly cpuPerMb: number;
 }
 
@@ -24,14 +24,14 @@ interface TextHold {
 const MAX_MS_PER_MB = 50;
 const SHOWN = 3;
 
-/** How long each text holds the thread: the best of some rounds, since others share the machine. */
+/** Measures how long each text blocks the thread; the best round counts, because the machine is shared. */
 export async function longestHolds({ subject, characters, rounds }: Input): Promise<readonly TextHold[]> {
   const work = SUBJECTS[subject];
   if (!work) throw new Error(`There is no subject ${subject}.`);
   for (const { make } of HOSTILE_TEXTS) await work(make(20_000));
   const holds: TextHold[] = [];
   for (const { name, make } of HOSTILE_TEXTS) {
-    // A text as it comes from a body: in one piece, with its megabytes counted in UTF-8.
+    // Decoding gives a flat string, like text from a request body.
     const bytes = Buffer.from(make(characters));
     const text = bytes.toString("utf8");
     const megabytes = bytes.length / 1e6;
@@ -47,7 +47,7 @@ export async function longestHolds({ subject, characters, rounds }: Input): Prom
   return holds;
 }
 
-/** For each subject the texts with the longest stretch, and those with most CPU time of the thread where that is more. */
+/** Reports the texts of each subject with the longest stretch, and those with the most CPU time if that differs. */
 export const blocking: Measurement = {
   name: "blocking per megabyte",
   async *run(bench) {
@@ -58,7 +58,7 @@ export const blocking: Measurement = {
       const row = { unit: "ms/MB", goal: atMost(MAX_MS_PER_MB, "ms/MB") };
       for (const { text, heldPerMb } of longest(holds, "heldPerMb"))
         yield toRow({ id: `hostile.${subject}: ${text}`, value: heldPerMb, ...row });
-      // Work that gives nobody a turn holds the thread for all of its CPU time.
+      // For work that never yields, the longest stretch equals the CPU time.
       if (holds.every(({ heldPerMb, cpuPerMb }) => heldPerMb === cpuPerMb)) continue;
       for (const { text, cpuPerMb } of longest(holds, "cpuPerMb"))
         yield toRow({ id: `hostile.${subject}: ${text}, all CPU`, value: cpuPerMb, ...row });

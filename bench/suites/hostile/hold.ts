@@ -1,14 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 
-/** How work holds the one thread, in milliseconds of the thread's own CPU time, so that a loaded machine does not count. */
+/** How long work blocks the thread, in milliseconds of CPU time, which does not depend on the machine's load. */
 export interface Hold {
-  /** All of the work on this thread. */
+  /** Total time of the work on this thread. */
   readonly cpuMs: number;
-  /** The longest stretch in which nobody else had a turn. */
+  /** Longest stretch in which the event loop could not run other work. */
   readonly longestMs: number;
 }
 
-/** Does the work, and again where it gives others their turn. */
+/** Measures `work`. Asynchronous work is run a second time to find its longest stretch. */
 export async function measureHold(work: () => unknown): Promise<Hold> {
   const before = process.threadCpuUsage();
   const result = work();
@@ -21,7 +21,7 @@ export async function measureHold(work: () => unknown): Promise<Hold> {
   return { cpuMs, longestMs: Math.min(cpuMs, await longestStretch(work)) };
 }
 
-/** The longest that somebody waits who asks for a turn all the time; asking takes time of its own. */
+/** Longest wait of a loop that requests a turn all the time; includes the cost of the loop itself. */
 async function longestStretch(work: () => unknown): Promise<number> {
   let isDone = false;
   let longestMs = 0;

@@ -2,5 +2,5 @@ import type { Suite } from "../../suite.ts";
 import { blocking } from "./blocking.ts";
 import { largeBodies } from "./large-bodies.ts";
 
-/** How long texts that are made to be slow hold up the one thread, and what large bodies take. */
+/** How long hostile texts block the event loop, and the memory and delays that large bodies cause. */
 export const hostile: Suite = { measurements: [blocking, largeBodies] };

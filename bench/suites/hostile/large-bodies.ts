@@ -7,9 +7,9 @@ import { type Contestant, openContestant } from "../gateway/contestant.ts";
 import { openUpstream } from "../gateway/upstream.ts";
 
 interface Held {
-  /** Bytes of RSS at its peak for each byte of all bodies. */
+  /** Growth of RSS at its peak, in bytes per byte of all bodies. */
   readonly perByte: number;
-  /** Longest that a look at the gateway's health took meanwhile. */
+  /** Longest response time of `/healthz` meanwhile. */
   readonly longestMs: number;
 }
 
@@ -45,7 +45,7 @@ function image(bytes: number): object {
   return { type: "image", source: { type: "base64", media_type: "image/png", data } };
 }
 
-/** Messages of about so many bytes, by what makes them large. */
+/** Builders of messages with about `bytes` bytes, by the kind of content. */
 const SHAPES: Readonly<Record<string, (bytes: number) => readonly object[]>> = {
   "one text": (bytes) => [says(prose(bytes))],
   "one image": (bytes) => [says([image((bytes * 3) / 4)])],
@@ -73,7 +73,7 @@ function bodyOf(messages: readonly object[]): Buffer {
   return Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 10, messages }));
 }
 
-/** Sends large bodies through a gateway in a process of its own, and looks at its memory and at how soon it answers others. */
+/** Sends large bodies through a gateway in its own process; measures its memory and its delay for other requests. */
 export async function holdUp({ shape, megabytes, atOnce }: Input, { folder }: ChildPlace): Promise<Held> {
   const make = SHAPES[shape];
   if (!make) throw new Error(`There is no shape ${shape}.`);
@@ -115,7 +115,7 @@ async function longestLook({ url }: Contestant, all: Promise<unknown>): Promise<
   return longestMs;
 }
 
-/** What large bodies take, and how long they hold others up. */
+/** Memory that large bodies take, and the delay that they cause for other requests. */
 export const largeBodies: Measurement = {
   name: "large bodies",
   async *run(bench) {

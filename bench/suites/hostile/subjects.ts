@@ -17,9 +17,9 @@ import { estimateText } from "../../../src/window/tokens/estimate-text.ts";
 const redactor = new Redactor({ isOn: () => true, onFound: () => {} });
 let round = 0;
 
-/** Work on a text, by name. A promise may give others their turn, or have the work done by another thread. */
+/** Operations on a text, by name. An asynchronous one may yield to other work or run in a worker thread. */
 export const SUBJECTS: Readonly<Record<string, (text: string) => unknown>> = {
-  // As a request is redacted: where it is large, in a worker. A text that comes again would not be searched again.
+  // Like a request: large texts in a worker. The round number defeats the cache of texts that were searched before.
   redaction: async (text) => {
     const message = { role: "user", text: `${text} ${round++}` } as const;
     await redactor.prepare([message]);
@@ -30,7 +30,7 @@ export const SUBJECTS: Readonly<Record<string, (text: string) => unknown>> = {
   identifiers: (text) => identifiersOf(text, true, () => {}),
   titles: (text) => titleOf([{ role: "user", text }]),
   extraction: sentencesOf,
-  // As a message is indexed: chunks with their terms, traits and digests.
+  // The work of indexing a message: chunks with their terms, traits and digests.
   "recall, indexing": (text) =>
     chunksOfTurn({ seq: 1, turn: 1, at: 0, texts: [{ part: 0, text, author: "user" }] }),
   "recall, chunks": (text) => chunks(text),

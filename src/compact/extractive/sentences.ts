@@ -7,7 +7,7 @@ const LONG = 300;
 const NO_PROSE =
   /^\s*(?:```|\||[-=*_]{3,}|[{}()[\];,]+\s*$|(?:import|export|const|let|var|function|class|def|return|if|for|while)\b.*[{;(=:]\s*$)/;
 const FENCE = /^(?:```|~~~)/;
-/** What a line begins with decides which of these patterns can match it: most lines are spared all of them. */
+/** Patterns that can match a line, by its first character; most lines need no pattern at all. */
 const [MAY_BE_FENCE, MAY_BE_NO_PROSE, MAY_BE_MARKED, MAY_BE_RULE] = [1, 2, 4, 8] as const;
 const BEGINNINGS = new Uint8Array(128);
 for (const [characters, bit] of [
@@ -18,7 +18,7 @@ for (const [characters, bit] of [
 ] as const)
   for (const character of characters) BEGINNINGS[character.charCodeAt(0)] = bitsAt(character, 0) | bit;
 const BULLET = 0x2022;
-/** Nothing ends within a line without one of these. */
+/** A line that does not match contains no sentence end before its last character. */
 const MAY_END = /[.!?…。！？；][\s\S]/;
 let segmenter: Intl.Segmenter | undefined;
 
@@ -41,7 +41,7 @@ export function sentencesOf(text: string): readonly string[] {
   return sentences;
 }
 
-/** Adds the sentences of a line that is trimmed. */
+/** Adds the sentences of a trimmed line. */
 function addSentences(sentences: string[], line: string): void {
   if (line.length <= LONG && (line.length === 1 || !MAY_END.test(line))) sentences.push(line);
   else
@@ -51,7 +51,7 @@ function addSentences(sentences: string[], line: string): void {
     }
 }
 
-/** As `trim` does, which takes long where there is nothing to trim. */
+/** Like `trim`, but faster for text with nothing to trim. */
 function trimmed(text: string): string {
   if (text === "") return text;
   const isBare = isPrinted(text.charCodeAt(0)) && isPrinted(text.charCodeAt(text.length - 1));
@@ -64,7 +64,7 @@ function isPrinted(code: number): boolean {
 
 function mayBeNoProse(line: string, bits: number): boolean {
   if ((bits & MAY_BE_NO_PROSE) !== 0) return true;
-  // A rule is made of more than one sign, the mark of a list of one.
+  // A rule repeats its character; a list mark does not.
   return (bits & bitsAt(line, 1) & MAY_BE_RULE) !== 0;
 }
 

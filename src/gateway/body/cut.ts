@@ -21,7 +21,7 @@ export interface CutBody {
   readonly like: CutBody | undefined;
   /** Resolves an element that is only a reference to content stored at the provider. */
   readonly referenced?: (id: string) => JsonObject | undefined;
-  /** Fields that are large, read without their large values. */
+  /** Large fields, parsed without their large values. */
   readonly largeFields?: ReadonlyMap<string, unknown>;
 }
 
@@ -54,12 +54,12 @@ export function cutBody(bytes: Buffer, list: string, findLike?: FindLike): CutBo
   return finish(cutSteps(bytes, list, findLike));
 }
 
-/** The same with a pause after each `STEP_BYTES`, so that a large body does not hold others up. */
+/** Like `cutBody`, with a pause after each `STEP_BYTES`, so that a large body does not delay other requests. */
 export function cutSteps(bytes: Buffer, list: string, findLike?: FindLike): Steps<CutBody> {
   return new Cutter(bytes).cut(list, findLike);
 }
 
-/** The fields of a body however odd it is: of those that stand there twice, the last, as most readers have it. */
+/** Locates the fields of any body, even an odd one; of duplicate fields the last counts, as in most parsers. */
 export function oddFieldSteps(bytes: Buffer): Steps<CutBody> {
   return new Cutter(bytes, true).cut("", undefined);
 }
@@ -157,7 +157,7 @@ class Cutter {
         if (byte === BACKSLASH) at++;
         else if (byte === undefined) throw new BodyError("it ends inside a string");
       }
-      // Searched in steps that grow: what lies far off must not be looked at for every escape.
+      // The range doubles until a match, so that a distant quote is not searched for again at every escape.
       const ahead = bytes.subarray(at, at + reach);
       const quote = ahead.indexOf(QUOTE);
       const backslash = ahead.indexOf(BACKSLASH);
@@ -167,7 +167,7 @@ class Cutter {
     }
   }
 
-  /** Goes behind the value that begins here; false if a pause is due before its end. */
+  /** Moves past the value at the current position; false if a pause is due before its end. */
   #skip(): boolean {
     const first = this.#bytes[this.#at];
     if (first === OPEN_OBJECT || first === OPEN_LIST) return this.#nested();
@@ -176,7 +176,7 @@ class Cutter {
     return true;
   }
 
-  /** Pauses until the end of a value is reached. */
+  /** Skips the rest of a nested value, with a pause before each step. */
   *#goOn(): Steps<void> {
     do {
       this.#pauseAt = this.#at + STEP_BYTES;
@@ -184,7 +184,7 @@ class Cutter {
     } while (!this.#nested());
   }
 
-  /** Goes on to the end of a nested value; false if a pause is due first. */
+  /** Moves past the end of a nested value; false if a pause is due first. */
   #nested(): boolean {
     const bytes = this.#bytes;
     const pauseAt = this.#pauseAt;
@@ -212,7 +212,7 @@ class Cutter {
     }
   }
 
-  /** A number, true, false or null. */
+  /** Moves past a number, true, false or null. */
   #word(): void {
     const from = this.#at;
     const bytes = this.#bytes;
@@ -286,7 +286,7 @@ function moved(ranges: readonly Range[], by: number): Range[] {
   return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
 }
 
-/** The value of a field, if there is one; of large texts in a large one, only the beginnings. */
+/** The value of a field, undefined if absent; the large texts of a large field are cut to their beginnings. */
 export function fieldValue({ bytes, fields, largeFields }: CutBody, name: string): unknown {
   const range = fields.get(name);
   if (!range) return undefined;

@@ -5,7 +5,7 @@ const WHOLE_BYTES = 1_024 * 1_024;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 32 * 1_024;
 
-/** How many tokens bytes of text take; of long ones, samples stand for the whole. */
+/** Estimates the tokens of UTF-8 text; long text is sampled. */
 export function estimateBytes(bytes: Buffer): number {
   if (bytes.length <= WHOLE_BYTES) return estimateText(bytes.toString("utf8"));
   let tokens = 0;

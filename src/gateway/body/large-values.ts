@@ -1,21 +1,21 @@
 import { BodyError, OddBodyError, type Range } from "./cut.ts";
 import type { Steps } from "./turns.ts";
 
-/** A value that is too large to be made a value of the program: a string with its quotes, or an object or a list. */
+/** A JSON value that is too large to parse: a string with its quotes, an object or a list. */
 export interface LargeValue extends Range {
   readonly isText: boolean;
 }
 
-/** Which values count as large. */
+/** Rules for which values count as large. */
 export interface LargeOptions {
-  /** Strings longer than this, and containers with more than this beside large values inside them. */
+  /** Strings with more bytes are large, and containers with more bytes outside the large values in them. */
   readonly minBytes: number;
-  /** True for containers that may be one; `depth` is 1 for a field of the value that is searched. */
+  /** True for containers that may count as large; `depth` is 1 for a field of the searched value. */
   readonly mayLift: (name: string | undefined, depth: number) => boolean;
 }
 
 const STEP_BYTES = 512 * 1_024;
-/** Longer numbers are read differently by everyone. */
+/** Parsers disagree about longer numbers. */
 const MAX_NUMBER_BYTES = 1_000;
 
 const QUOTE = 0x22;
@@ -28,7 +28,7 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const U = 0x75;
 
-/** What may come next. */
+/** Parser states: the next token that is allowed. */
 const VALUE = 0;
 const VALUE_OR_END = 1;
 const NAME = 2;
@@ -40,14 +40,14 @@ interface Container {
   readonly from: number;
   readonly isObject: boolean;
   readonly mayLift: boolean;
-  /** Large values that were found before it, and the bytes of these. */
+  /** Number of large values found before this container, and their bytes. */
   readonly foundBefore: number;
   readonly savedBefore: number;
 }
 
 /**
- * Finds the large values inside a JSON value, outermost first, without making anything of it, and checks that it is JSON:
- * throws `BodyError` if not. Pauses after each half megabyte.
+ * Finds the large values of a JSON value without parsing it; a large container replaces the large values inside it.
+ * Throws `BodyError` if the value is not valid JSON. Pauses after each half megabyte.
  */
 export function* findLargeValues(
   bytes: Buffer,
@@ -132,7 +132,7 @@ export function* findLargeValues(
 const NOT_OPEN: Container = { from: -1, isObject: false, mayLift: false, foundBefore: 0, savedBefore: 0 };
 const ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
 
-/** Where an escape ends whose backslash stands before `at`. */
+/** The end of the escape whose backslash is just before `at`. */
 function afterEscape(bytes: Buffer, at: number): number {
   const byte = bytes[at];
   if (byte === U) {
@@ -154,10 +154,10 @@ function isDigit(byte = 0): boolean {
 
 const WORD = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
-/** Where a number, true, false or null ends. */
+/** The end of a number, true, false or null. */
 function afterWord(bytes: Buffer, from: number, to: number): number {
   let at = from;
-  // Most are short whole numbers.
+  // Fast path for short integers, the most common case.
   if ((bytes[at] as number) > 0x30) while (at < to && isDigit(bytes[at])) at++;
   if (at > from && isEnd(bytes[at], at, to) && at - from <= MAX_NUMBER_BYTES) return at;
   while (!isEnd(bytes[at], at, to)) at++;

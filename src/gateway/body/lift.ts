@@ -4,48 +4,51 @@ import { rawSlices, textSlices } from "./json-text.ts";
 import { findLargeValues, type LargeOptions, type LargeValue } from "./large-values.ts";
 import type { Turns } from "./turns.ts";
 
-/** A large value that stayed in the body, and the short text that stands in its place. */
+/** A large value that stays in the body, and the short text that takes its place in the parsed value. */
 export interface LiftedValue extends LargeValue {
   readonly placeholder: string;
-  /** SHA-256 of what a text says, or of a container's bytes. */
+  /** SHA-256 of a decoded text, or of a container's bytes. */
   readonly digest: string;
-  /** Bytes of that. */
+  /** Size of the hashed bytes. */
   readonly sizeBytes: number;
 }
 
-/** A value of a body whose large values stayed there. */
+/** A parsed value with placeholders for its large values. */
 export interface Lifted {
   readonly value: unknown;
-  /** By their mark. */
+  /** Large values by mark. */
   readonly values: ReadonlyMap<string, LiftedValue>;
 }
 
-/** Elements up to this size are read whole. The rule looks at an element alone: a message is read alike in every request. */
+/**
+ * Smaller elements are parsed whole. Depends on the element alone, so that a message is read the same way in every
+ * request.
+ */
 export const LIFT_FROM_BYTES = 1_024 * 1_024;
-/** What the log moves into a blob of its own. */
+/** Size from which a value becomes a blob of its own. */
 const LARGE_BYTES = 64 * 1_024;
-/** An element that keeps more than this does not fit into an entry, so smaller values leave it, too. */
+/** An element with a larger rest does not fit into an entry, so smaller values are lifted, too. */
 const MAX_REST_BYTES = 3_500_000;
 const SMALLER_BYTES = 1_024;
 const MAX_SMALLER = 1_000;
-/** Characters of a text that its placeholder begins with. */
+/** Characters of the original text at the start of its placeholder. */
 const HEAD_LENGTH = 1_024;
-/** Made of base64's own letters, and of no use to whoever forges one: only marks of the same element are looked up. */
+/** Valid base64. A forged mark has no effect, because only marks of the same element are looked up. */
 const MARKER = "longhaulLifted";
 /** Matches the mark in a placeholder. */
 export const MARK = /longhaulLifted[tj][0-9a-f]{64}/g;
 
-/** Containers that are kept as one value by everyone: what a tool is called with. */
+/** Containers that every API treats as one value: the arguments of a tool call. */
 const ARGUMENTS = new Set(["input", "arguments", "action"]);
 
-/** Tells whether a text may hold a placeholder. */
+/** True if a text may contain a placeholder. */
 export function hasMark(text: string): boolean {
   return text.includes(MARKER);
 }
 
 /**
- * Reads a value of a body but for its large values, of which there are at most `mostSmaller` where smaller ones have to leave,
- * too. Throws `BodyError` if it is no JSON, `OddBodyError` if too much of it would be left.
+ * Parses a value of a body without its large values. If the rest is too large, up to `mostSmaller` smaller values are
+ * lifted, or else whole fields. Throws `BodyError` for invalid JSON, `OddBodyError` if the rest is still too large.
  */
 export async function lift(
   bytes: Buffer,
@@ -60,7 +63,7 @@ export async function lift(
     const values: LiftedValue[] = [];
     for (const value of found) {
       const lifted = await liftedValue(bytes, value, turns);
-      // Escapes can make a text much shorter than its bytes.
+      // The decoded text can be much shorter than its escaped bytes.
       if (!value.isText || lifted.sizeBytes > options.minBytes) values.push(lifted);
     }
     if (restOf(range, values) > 2 * MAX_REST_BYTES) continue;
@@ -75,7 +78,7 @@ const USUAL: LargeOptions = {
 };
 const SMALLER: LargeOptions = { ...USUAL, minBytes: SMALLER_BYTES };
 const WHOLE_FIELDS: LargeOptions = { minBytes: LARGE_BYTES, mayLift: (_, depth) => depth === 1 };
-/** One after the other, until what is left is small enough. */
+/** Tried in order until the rest is small enough. */
 const MANNERS: readonly LargeOptions[] = [USUAL, SMALLER, WHOLE_FIELDS];
 
 function restOf({ from, to }: Range, found: readonly Range[]): number {
@@ -99,7 +102,7 @@ async function liftedValue(bytes: Buffer, value: LargeValue, turns: Turns): Prom
   let isEnded = false;
   for (const slice of textSlices(bytes, value)) {
     if (length === 0) head = slice.text.slice(0, HEAD_LENGTH);
-    // Signs of its end may stand at the end alone.
+    // Padding may occur only at the very end.
     isBase64 &&= !isEnded && BASE64.test(length === 0 ? slice.text.slice(HEAD_LENGTH) : slice.text);
     isEnded = slice.text.endsWith("=");
     length += slice.text.length;
@@ -109,7 +112,7 @@ async function liftedValue(bytes: Buffer, value: LargeValue, turns: Turns): Prom
   }
   const digest = hash.digest("hex");
   const mark = `${head}${MARKER}t${digest}`;
-  // Readers of base64 look at the letters of a text and at its length.
+  // Base64 decoders check the characters and the length, so the placeholder keeps both valid.
   const placeholder = isBase64
     ? mark + "A".repeat((4 + (length % 4) - (mark.length % 4)) % 4)
     : `${mark}\u0001`;

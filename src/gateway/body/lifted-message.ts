@@ -7,24 +7,24 @@ import { hasMark, type LiftedValue, MARK } from "./lift.ts";
 import { markedIn, type Placeholders, shortened, standsFor, undone } from "./placeholders.ts";
 import type { Turns } from "./turns.ts";
 
-/** A message whose large values stayed in the body; they go to the store from there. */
+/** A message whose large values stay in the body and are streamed to the store from there. */
 export interface LiftedMessage {
   readonly key: string;
   readonly input: MessageInput;
-  /** The same with only the beginnings of large texts, for whoever wants to know what it is about. */
+  /** The message with large texts cut to their beginnings. */
   readonly brief: MessageInput;
 }
 
-/** What lifting a message takes. */
+/** The placeholders of a message, and the settings for replacing them. */
 export interface LiftedSource extends Placeholders {
-  /** The name that raw parts carry. */
+  /** Format name for raw parts. */
   readonly format: string;
   readonly turns: Turns;
 }
 
 type Output = Exclude<ToolResultInput["output"], string>[number];
 
-/** Turns placeholders in a message that was read into blobs that are streamed from the body. */
+/** Replaces the placeholders of a parsed message with blobs that are streamed from the body. */
 export async function liftedMessage(read: MessageInput, source: LiftedSource): Promise<LiftedMessage> {
   const lifting = new Lifting(source);
   const said = read.parts ?? [{ type: "text" as const, text: read.text ?? "" }];
@@ -33,7 +33,7 @@ export async function liftedMessage(read: MessageInput, source: LiftedSource): P
   for (const part of said) {
     const lifted = await lifting.part(part);
     parts.push(lifted);
-    // A foreign block is known by its fields, of which some do not count.
+    // The key of a raw part ignores some of its fields, so it is computed from the original part.
     keyed.push(part.type === "raw" ? part : lifted);
   }
   const { text: _, ...message } = read;
@@ -63,7 +63,7 @@ class Lifting {
     this.#source = source;
   }
 
-  /** The large values that no part has: they are kept as foreign parts. */
+  /** Large values that no part refers to, as raw parts. */
   unused(): readonly PartInput[] {
     const left = [...this.#source.values].filter(([mark]) => !this.#used.has(mark));
     return left.map(([, { placeholder }]) => this.#raw(placeholder));
@@ -118,7 +118,7 @@ class Lifting {
     return this.#blob({ type: "blob", ...(await this.#digested(bytes())), mime, ...name }, bytes);
   }
 
-  /** A part whose JSON is kept; the digest of what it is made from tells it from others until it is stored. */
+  /** A part stored as JSON. Until it is stored, the hash of the JSON with placeholders serves as its digest. */
   #json(
     part: Exclude<PartInput, { type: "tool-result" | "data" | "blob" }>,
     of: BlobInput["of"] & string,

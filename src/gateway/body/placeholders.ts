@@ -1,31 +1,31 @@
 import { rawSlices, textSlices } from "./json-text.ts";
 import { hasMark, type LiftedValue, MARK } from "./lift.ts";
 
-/** A stretch of a text: as it stands, or a value of the body that a placeholder stands for. */
+/** A piece of a text: literal text, or the value of a placeholder. */
 type Stretch = string | LiftedValue;
 
-/** How placeholders are written in a text: as they are, or inside JSON with its quotes. */
+/** Notation of placeholders in a text: literal, or as JSON strings with quotes. */
 export type Writing = "text" | "json";
 
-/** Large values of a message, by their mark, and the body that holds them. */
+/** The large values of a message by mark, and the body that contains them. */
 export interface Placeholders {
   readonly body: Buffer;
   readonly values: ReadonlyMap<string, LiftedValue>;
 }
 
-/** The value that a text stands for; undefined if the text is no placeholder, or more than one. */
+/** The value of a text that is exactly one placeholder; undefined for any other text. */
 export function standsFor({ values }: Placeholders, text: string): LiftedValue | undefined {
   if (!hasMark(text)) return undefined;
   const value = values.get(text.match(MARK)?.[0] ?? "");
   return value?.placeholder === text ? value : undefined;
 }
 
-/** The value of the last mark in a text, whatever stands before it. */
+/** The value of the last mark in a text, regardless of the text before it. */
 export function markedIn({ values }: Placeholders, text: string): LiftedValue | undefined {
   return hasMark(text) ? values.get(text.match(MARK)?.at(-1) ?? "") : undefined;
 }
 
-/** The bytes of a text with all of its placeholders undone, piece by piece. */
+/** The bytes of a text with its placeholders replaced by their values, piece by piece. */
 export function* undone(placeholders: Placeholders, text: string, writing: Writing): Generator<Uint8Array> {
   for (const stretch of stretchesOf(placeholders, text, writing)) {
     if (typeof stretch === "string") yield Buffer.from(stretch);
@@ -34,7 +34,7 @@ export function* undone(placeholders: Placeholders, text: string, writing: Writi
   }
 }
 
-/** A text of which each placeholder is only the head of what it stands for. */
+/** Shortens each placeholder to the beginning of its value and an ellipsis. */
 export function shortened(text: string): string {
   return hasMark(text) ? text.replace(MARK, "…") : text;
 }

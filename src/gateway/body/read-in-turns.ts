@@ -17,7 +17,7 @@ import {
   type WireMessages,
 } from "./wire-message.ts";
 
-/** Elements that are read before what they say is looked at, and their bytes. */
+/** Maximum number and bytes of elements that are parsed before they are decoded. */
 const RUN_ELEMENTS = 256;
 const RUN_BYTES = 1_024 * 1_024;
 
@@ -27,8 +27,8 @@ interface Element {
 }
 
 /**
- * What a large body says, as `wireMessages` reads it, a few elements at a time: nothing of what was read is kept but the keys
- * of messages, and values that are large even by themselves stay in the body.
+ * Reads the messages of a large body like `wireMessages`, but a few elements at a time. Only the keys of ordinary
+ * messages are kept, not their parsed content; large values stay in the body.
  */
 export async function readInTurns(
   reading: Reading,
@@ -45,7 +45,7 @@ export async function readInTurns(
   let isLeading = !known && !reading.hasNoLead;
   let at = messages.at(-1)?.to ?? lead;
   let run: Element[] = [];
-  /** How much is read next: as much again where a message goes on behind all that was read. */
+  /** Size of the next read; doubled while one message extends past the whole run. */
   let more = { elements: RUN_ELEMENTS, bytes: RUN_BYTES };
   const end = cut.elements.length;
   while (at < end) {
@@ -65,7 +65,7 @@ export async function readInTurns(
     }
     const isLast = at + run.length >= end;
     const said = decoded(api, run, isLast);
-    // One message that may go on behind the run: it is read with more of what follows.
+    // The only message may continue after the run, so it is decoded again with more elements.
     if (said.next === 0 && !isLast) {
       more = { elements: 2 * more.elements, bytes: 2 * more.bytes };
       continue;
@@ -79,7 +79,7 @@ export async function readInTurns(
   return { cut, lead, messages, ...(leadElements.length > 0 && { leadElements }) };
 }
 
-/** What a run says, and where the next one begins: with the last message, since that may go on. */
+/** Decodes a run. The next run begins with the last message, which may continue. */
 function decoded(
   api: Api,
   run: readonly Element[],
@@ -100,9 +100,9 @@ async function elementIn(cut: CutBody, index: number, turns: Turns): Promise<Ele
 
 interface Decoded extends SaidMessage {
   readonly run: readonly Element[];
-  /** The element that the run begins with. */
+  /** Index of the run's first element. */
   readonly at: number;
-  /** Place among the messages. */
+  /** Index among the messages. */
   readonly index: number;
 }
 
@@ -115,25 +115,31 @@ async function messageOf(
   await turns.rest();
   const place = { role: input.role, index, from: at + from, to: at + to };
   const lifted = run.slice(from, to).flatMap((element) => element.lifted ?? []);
-  if (lifted.every(({ values }) => values.size === 0))
-    return new UnreadMessage(reading, cut, { ...place, key: canonicalKey(input) });
+  if (lifted.every(({ values }) => values.size === 0)) {
+    const key = canonicalKey(input);
+    // Redaction needs the content before the message is stored, so that a worker can do it.
+    if (reading.isRedacting?.())
+      return { ...place, key, raw: input, input: () => reading.stored(input, key) };
+    return new UnreadMessage(reading, cut, { ...place, key });
+  }
   const values = new Map<string, LiftedValue>();
   for (const one of lifted) for (const [mark, value] of one.values) values.set(mark, value);
   const source = { body: cut.bytes, values, format: reading.api.name, turns };
   return { ...place, ...liftedFields(reading, await liftedMessage(input, source)) };
 }
 
-/** What a message of large values is asked for. */
+/** The content fields of a `WireMessage` with large values; its blobs are redacted if redaction is on. */
 export function liftedFields(
-  { stored, isRedacting }: Reading,
+  { stored, prepareStored, isRedacting }: Reading,
   { key, input, brief }: LiftedMessage,
 ): Pick<WireMessage, "key" | "input" | "brief"> {
   const storedInput = (): MessageInput => {
     if (!isRedacting?.()) return stored(input, key);
-    const clean = withRedactedBlobs(
-      input,
-      (part) => stored({ role: "user", parts: [part] }, key).parts?.[0] ?? part,
-    );
+    const clean = withRedactedBlobs(input, async (part) => {
+      const message: MessageInput = { role: "user", parts: [part] };
+      await prepareStored?.([message]);
+      return stored(message, key).parts?.[0] ?? part;
+    });
     return stored(clean, key);
   };
   return { key, input: storedInput, brief: () => stored(brief, key) };

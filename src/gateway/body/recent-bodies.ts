@@ -3,7 +3,7 @@ import { type KnownMessage, keptMessages, type WireMessages } from "./wire-messa
 
 /** Bytes at the beginning of a list by which bodies are found. */
 const HEAD_BYTES = 512;
-/** Maximum number of bodies with the same beginning, as those of one agent have. */
+/** Maximum number of bodies with the same beginning, such as those of one agent. */
 const MOST_ALIKE = 16;
 /** Measured overhead of a body and of each message, which matters because most bodies are small. */
 const BYTES_PER_BODY = 3_000;

@@ -1,15 +1,15 @@
 import type { BlobInput, MessageInput, PartInput } from "../../index.ts";
 
-/** A part as it is stored, without its secrets. */
-export type RedactPart = (part: PartInput) => PartInput;
+/** Returns a part without its secrets, as it is stored; a worker redacts large parts. */
+export type RedactPart = (part: PartInput) => Promise<PartInput>;
 
 type Reading = () => AsyncIterable<Uint8Array>;
 
 const SLICE_BYTES = 256 * 1_024;
-/** JSON up to this size is taken apart, so that names of fields tell secrets; as values of the program, more would take much more. */
+/** JSON up to this size is parsed, so that field names reveal secrets; parsing more would take too much memory. */
 const MAX_PARSED_BYTES = 4 * 1_024 * 1_024;
 
-/** The same message whose blobs lose their secrets on the way to the store. Each is read whole then, one after the other. */
+/** A message whose blobs are redacted while the store reads them. Each blob is held in memory whole, one at a time. */
 export function withRedactedBlobs(message: MessageInput, redact: RedactPart): MessageInput {
   const parts = message.parts?.map((part): PartInput => {
     if (part.type === "blob") return redactedBlob(part, redact);
@@ -35,24 +35,24 @@ async function* redactedBytes(
   const text = Buffer.concat(chunks).toString("utf8");
   chunks.length = 0;
   const clean = Buffer.from(
-    part.of === "text" ? redactedText(text, redact) : redactedJson(part, text, redact),
+    part.of === "text" ? await redactedText(text, redact) : await redactedJson(part, text, redact),
   );
   for (let at = 0; at < clean.length; at += SLICE_BYTES) yield clean.subarray(at, at + SLICE_BYTES);
 }
 
-function redactedText(text: string, redact: RedactPart): string {
-  const part = redact({ type: "text", text });
+async function redactedText(text: string, redact: RedactPart): Promise<string> {
+  const part = await redact({ type: "text", text });
   return part.type === "text" ? part.text : text;
 }
 
-/** JSON of a part without its secrets; what a large one holds becomes a text. */
-function redactedJson(
+/** Redacts the JSON of a part; the content of a part that is too large to parse becomes one text. */
+async function redactedJson(
   { of, callId = "", toolName = "" }: BlobInput,
   json: string,
   redact: RedactPart,
-): string {
-  if (json.length <= MAX_PARSED_BYTES) return JSON.stringify(redact(JSON.parse(json)));
-  const text = redactedText(json, redact);
+): Promise<string> {
+  if (json.length <= MAX_PARSED_BYTES) return JSON.stringify(await redact(JSON.parse(json)));
+  const text = await redactedText(json, redact);
   if (of === "tool-call") return JSON.stringify({ type: of, callId, name: toolName, input: text });
   return JSON.stringify(of === "raw" ? { type: of, format: "text", value: text } : { type: of, text });
 }

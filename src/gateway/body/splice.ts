@@ -33,7 +33,7 @@ export function lengthOf(pieces: readonly Uint8Array[]): number {
 export function isSameBody(one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean {
   if (lengthOf(one) !== lengthOf(other)) return false;
   let [index, at] = [0, 0];
-  // Compared where they lie: a copy of either would be as large as the request.
+  // Compares in place, because a joined copy would be as large as the request.
   for (const piece of one) {
     for (let from = 0; from < piece.length; ) {
       const beside = other[index];

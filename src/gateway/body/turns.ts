@@ -1,10 +1,10 @@
-/** Longest time that work on one body keeps the thread from others. */
+/** Maximum time that work on one body blocks the event loop. */
 const MAX_TURN_MS = 8;
 
-/** Work that pauses now and then, and its result. */
+/** Work that yields at each pause and returns its result. */
 export type Steps<T> = Generator<void, T>;
 
-/** Does all steps at once: for work that is known to be small. */
+/** Runs all steps without pauses, for work that is known to be small. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -12,11 +12,11 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Shares the thread: work on a large body asks it for a rest after each of its steps. */
+/** Shares the event loop: work on a large body calls `rest` after each step. */
 export class Turns {
   #startedMs = performance.now();
 
-  /** Waits for the next turn of the event loop once this one has lasted long enough; undefined before. */
+  /** Waits for the next turn of the event loop if the current one has lasted `MAX_TURN_MS`; undefined otherwise. */
   rest(): Promise<void> | undefined {
     if (performance.now() - this.#startedMs < MAX_TURN_MS) return undefined;
     return new Promise((resolve) => {
@@ -27,7 +27,7 @@ export class Turns {
     });
   }
 
-  /** Does steps with a rest between them where one is due. */
+  /** Runs all steps, resting between them where necessary. */
   async finish<T>(steps: Steps<T>): Promise<T> {
     for (;;) {
       const step = steps.next();

@@ -25,7 +25,7 @@ export interface WireMessage extends KnownMessage, Given {
   readonly isLogged?: true;
   /** True for a message without elements of its own; the elements of the next message include it. */
   readonly isWithNext?: true;
-  /** The message without its large values, for whoever wants to know what it is about; as `input` unless given. */
+  /** The message with large texts cut to their beginnings; absent if `input` has no large values. */
   readonly brief?: () => MessageInput;
 }
 
@@ -37,7 +37,7 @@ export interface WireMessages<Kind extends KnownMessage = WireMessage> {
   readonly messages: readonly Kind[];
   /** Elements that are never sent unchanged. */
   readonly left?: ReadonlySet<number>;
-  /** The elements that instruct, without their large values; only where the body is large. */
+  /** The instruction elements without their large values; only set for large bodies. */
   readonly leadElements?: readonly JsonObject[];
 }
 
@@ -48,16 +48,18 @@ export interface Reading {
   readonly stored: (input: MessageInput, key: string) => MessageInput;
   /** True if leading instructions count as messages. */
   readonly hasNoLead?: boolean;
-  /** True if messages lose their secrets before they are stored. */
+  /** True if messages are redacted before they are stored. */
   readonly isRedacting?: () => boolean;
+  /** Redacts large messages in a worker, so that `stored` finds them ready. */
+  readonly prepareStored?: (messages: readonly MessageInput[]) => Promise<void>;
 }
 
-/** The element at an index, parsed; one that only names what the provider keeps, as it was said. */
+/** Parses the element at an index; a known reference to an item at the provider is replaced by the item. */
 export function elementAt(body: Elements, index: number): JsonObject {
   return elementOf(parsed(body.bytes, body.elements[index] as Range), body, index);
 }
 
-/** The element that a value is. Throws `BodyError` for a value that is none. */
+/** Converts a value to an element, with references resolved. Throws `BodyError` if the value is not an object. */
 export function elementOf(
   value: unknown,
   { referenced }: Pick<CutBody, "referenced">,
@@ -131,7 +133,7 @@ function knownOf(message: WireMessage): KnownMessage {
 
 type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;
 
-/** A message that is read when it is asked for. */
+/** A message that is parsed on demand. */
 export class UnreadMessage implements WireMessage {
   readonly known: KnownMessage;
   readonly key: string;
@@ -180,7 +182,7 @@ function leadOf(api: Api, cut: CutBody, parsedLead: JsonObject[]): number {
   return parsedLead.length;
 }
 
-/** Of an earlier body, what this one begins with too; the last of it may have grown since, so that is read again. */
+/** The messages of an earlier body that this one repeats, without the last one, which may have grown. */
 export function sameIn(
   { lead, messages }: WireMessages<KnownMessage>,
   cut: CutBody,

@@ -1,21 +1,21 @@
 import type { GatewayConfig } from "./config.ts";
 
-/** Bounds of the tables that know conversations and replies by name. */
+/** Bounds of the tables of conversations, replies and items by name. */
 export interface NameBounds {
-  /** Conversations that left memory. */
+  /** Conversations that are no longer in memory. */
   readonly leftThreads: number;
   /** Threads and families that are watched for loops. */
   readonly loops: number;
   readonly responses: number;
   readonly items: number;
-  /** Bytes of the items together. */
+  /** Total bytes of the items. */
   readonly itemBytes: number;
 }
 
-/** Clients name replies that are older than the conversations held: a small gateway remembers so much all the same. */
+/** Minimum for small gateways, because clients refer to replies that are older than the conversations in memory. */
 const MIN_THREADS = 100;
 
-/** The bounds that follow from how many conversations are held, so that one setting bounds the memory of a gateway. */
+/** Derives the bounds from the thread limits, so that these settings alone bound the memory of a gateway. */
 export function nameBounds({ maxThreads, maxThreadBytes }: GatewayConfig["limits"]): NameBounds {
   const threads = Math.max(MIN_THREADS, maxThreads);
   return {

@@ -63,7 +63,7 @@ function textOrTokens(bytes: Buffer): FrameText {
   return bytes.length < LIFT_FROM_BYTES ? bytes.toString("utf8") : estimateBytes(bytes);
 }
 
-/** Tokens of a system prompt that is too large to be read whole; undefined for any other. */
+/** Estimated tokens of a system prompt that is too large to be parsed whole; undefined for any other. */
 function leadTokens(api: Api, said: ReadRequest["said"]): number | undefined {
   const ranges = leadRanges(api, said);
   if (ranges.every(({ from, to }) => to - from < LIFT_FROM_BYTES)) return undefined;

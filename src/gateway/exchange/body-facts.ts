@@ -34,7 +34,7 @@ export function rememberFacts(kept: CutBody, facts: BodyFacts): void {
   known.set(kept, facts);
 }
 
-/** The whole system prompt: fields, and elements before anything is said. */
+/** The whole system prompt: the instruction fields, and the instruction elements before the first message. */
 export function leadOf({ leadFields }: Api, { cut, lead, leadElements }: WireMessages): string {
   const fields = leadFields.flatMap((name) =>
     cut.fields.has(name) ? [leadText(fieldValue(cut, name))] : [],
@@ -50,7 +50,7 @@ export function leadBytes(api: Api, said: WireMessages): number {
   return leadRanges(api, said).reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
-/** Where the system prompt stands. */
+/** Ranges of the system prompt in the body. */
 export function leadRanges({ leadFields }: Api, { cut, lead }: WireMessages): readonly Range[] {
   const fields = leadFields.flatMap((name) => cut.fields.get(name) ?? []);
   return [...fields, ...cut.elements.slice(0, lead)];

@@ -104,7 +104,7 @@ async function beginCall(
   }
 }
 
-/** What a request says; undefined for one that is the provider's alone to judge. */
+/** Reads a request; undefined for an odd body that only the provider can judge. */
 async function readUnlessOdd(
   api: Api,
   { body, principal }: Admitted,
@@ -154,7 +154,7 @@ function countReply(
   if (!isConversation && thread.home.explicit === undefined) return;
   // The same messages after a different reply are a different request.
   const behind = asked.chain ? (asked.chain.behind ?? last) : "";
-  // A digest, for joined text would keep the texts that it was joined from.
+  // A digest, because a concatenated string would keep its pieces alive.
   const key = hash("sha1", `${messages.length} ${messages.at(-1)?.key} ${messages.at(-2)?.key} ${behind}`);
   loops.answered(thread.session.id, { key, askedAt: timeAt(startedMs), answeredAt: timeAt(completedMs) });
 }

@@ -106,7 +106,7 @@ function briefOf(message: WireMessage): MessageInput {
   return message.brief ? message.brief() : message.input();
 }
 
-/** Messages of which only it is said who spoke. */
+/** Placeholder messages: role only. */
 const UNTOLD: Readonly<Record<Role, MessageInput>> = {
   system: { role: "system" },
   user: { role: "user" },

@@ -48,7 +48,7 @@ function withModel(body: Buffer, model: string | undefined): readonly Uint8Array
   }
 }
 
-/** The model that a body names; of a large one only that field is read. */
+/** The model that a body names; only that field of a large body is parsed. */
 async function modelIn(body: Buffer): Promise<string | undefined> {
   if (body.length === 0) return undefined;
   try {

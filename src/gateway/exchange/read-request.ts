@@ -20,14 +20,22 @@ export interface ReadRequest {
   readonly facts: BodyFacts;
 }
 
-/** Reads a body. Throws `FaultError` if it is not what the API takes, `OddBodyError` if only the provider can tell. */
+type ReadParts = Pick<ExchangeParts, "bodies" | "items" | "stored" | "config"> &
+  Partial<Pick<ExchangeParts, "prepareStored">>;
+
+/** Reads a body. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
 export async function readRequest(
   api: Api,
   body: Buffer,
   principal: string,
-  { bodies, items, stored, config }: Pick<ExchangeParts, "bodies" | "items" | "stored" | "config">,
+  { bodies, items, stored, prepareStored, config }: ReadParts,
 ): Promise<ReadRequest> {
-  const reading = { api, stored, isRedacting: () => config().redact };
+  const reading: Reading = {
+    api,
+    stored,
+    isRedacting: () => config().redact,
+    ...(prepareStored && { prepareStored }),
+  };
   const turns = new Turns();
   const who = `${principal} ${api.name}`;
   let earlier: WireMessages<KnownMessage> | undefined;
@@ -59,7 +67,7 @@ export async function readRequest(
   }
 }
 
-/** Reads fields of text that are large, without their large values. */
+/** Parses large instruction and tool fields without their large values. */
 async function readLargeFields(
   { leadFields }: Api,
   { bytes, fields }: CutBody,
@@ -73,7 +81,7 @@ async function readLargeFields(
   return read;
 }
 
-/** What a large field says; nothing of one that is large in small values alone. */
+/** Parses a large field without its large values; undefined if its small values alone are too large. */
 async function readLargeField(bytes: Buffer, range: Range, turns: Turns): Promise<unknown> {
   try {
     return (await lift(bytes, range, turns, Number.POSITIVE_INFINITY)).value;
@@ -87,7 +95,7 @@ function isLargeRange({ from, to }: Range): boolean {
   return to - from >= LIFT_FROM_BYTES;
 }
 
-/** True for an odd body that is JSON for all that; of a large one only the provider can tell. */
+/** True for an odd body that is valid JSON; a large one is not checked and left to the provider. */
 function isOdd(error: BodyError, body: Buffer): boolean {
   if (!(error instanceof OddBodyError)) return false;
   if (body.length >= LIFT_FROM_BYTES) return true;
@@ -99,7 +107,7 @@ function isOdd(error: BodyError, body: Buffer): boolean {
   }
 }
 
-/** A body without a list: Responses take a plain text, too. */
+/** Reads a body without a list: the Responses API also accepts plain text. */
 async function plainInput(reading: Reading, cut: CutBody, turns: Turns): Promise<WireMessages> {
   const range = cut.fields.get(reading.api.messagesField);
   const lifted = range && isLargeRange(range) ? await lift(cut.bytes, range, turns) : undefined;

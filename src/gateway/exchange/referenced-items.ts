@@ -1,12 +1,12 @@
 import type { JsonObject } from "../api/api.ts";
 
-/** Bounds of the items that are held. */
+/** Maximum number and total bytes of the items in memory. */
 export interface ItemBounds {
   readonly items: number;
   readonly itemBytes: number;
 }
 
-/** Bytes of a name and of its place in the table. */
+/** Bytes of an item's name and table entry. */
 const BYTES_PER_ITEM = 200;
 
 /**
@@ -15,7 +15,7 @@ const BYTES_PER_ITEM = 200;
  */
 export class ReferencedItems {
   readonly #bounds: () => ItemBounds;
-  /** As JSON, which takes a third of the memory of objects; named last comes last. */
+  /** Items as JSON, which takes a third of the memory of objects; most recent last. */
   readonly #items = new Map<string, string>();
   #sizeBytes = 0;
 
@@ -27,7 +27,7 @@ export class ReferencedItems {
     return this.#items.size;
   }
 
-  /** About how much memory the items take. */
+  /** Approximate memory of the items. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
@@ -61,7 +61,7 @@ export class ReferencedItems {
   }
 }
 
-/** Two bytes a character, as V8 takes where one of them is beyond Latin-1. */
+/** Counts two bytes per character, which V8 uses for strings beyond Latin-1. */
 function weightOf(json: string): number {
   return BYTES_PER_ITEM + 2 * json.length;
 }

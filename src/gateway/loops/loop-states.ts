@@ -17,7 +17,7 @@ import {
 export interface LoopStatesParts {
   readonly limits: () => LoopLimits;
   readonly now: () => number;
-  /** Threads and families that are watched; those unused longest are forgotten first. */
+  /** Maximum number of watched threads and families; the least recently changed are dropped first. */
   readonly most: () => number;
 }
 
@@ -29,7 +29,7 @@ interface Watched {
 /** Loop states of all clients, by thread or family. */
 export class LoopStates {
   readonly #parts: LoopStatesParts;
-  /** Changed last comes last. */
+  /** Most recently changed last. */
   readonly #states = new Map<string, Watched>();
 
   constructor(parts: LoopStatesParts) {
@@ -84,7 +84,7 @@ export class LoopStates {
     this.#forget(now, limits);
   }
 
-  /** A state in which nothing counts any more is as good as none. */
+  /** Drops expired states, and the oldest ones beyond the maximum. */
   #forget(now: number, { withinMs }: LoopLimits): void {
     const most = this.#parts.most();
     for (const [name, { state, changedAt }] of this.#states) {

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { type RedactedText, redactSecrets } from "../../model/secrets/redact-secrets.ts";
 
-/** Texts to redact, and the results: only those of texts that held secrets, with their places in the list. */
+/** Texts to redact, and the reply: only texts with secrets, by their index in the request. */
 export type WorkerRequest = readonly string[];
 export type WorkerReply = readonly (readonly [index: number, redacted: RedactedText])[];
 

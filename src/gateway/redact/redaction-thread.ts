@@ -6,16 +6,16 @@ import { type RedactedText, redactSecrets } from "../../model/secrets/redact-sec
 import { Turnstile } from "../door/turnstile.ts";
 import type { WorkerReply, WorkerRequest } from "./redact-worker.ts";
 
-/** A worker without work ends after this long. */
+/** Idle time after which the worker is terminated. */
 const IDLE_MS = 5_000;
 
-/** Redacts texts in a worker thread, one list after the other. The worker starts with the first list. */
+/** Redacts texts in a worker thread, one list at a time. The worker starts with the first list. */
 export class RedactionThread {
   readonly #turnstile = new Turnstile(1);
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  /** The redacted texts, in their order. Where the worker dies, the texts are redacted here. Throws if `signal` fires. */
+  /** Redacts texts in order; on this thread if the worker dies. Throws if `signal` aborts. */
   async redact(texts: readonly string[], signal?: AbortSignal): Promise<readonly RedactedText[]> {
     const place = this.#turnstile.place();
     try {
@@ -29,7 +29,7 @@ export class RedactionThread {
     }
   }
 
-  /** Ends the worker. A later call starts another. */
+  /** Terminates the worker. A later call starts another. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const worker = this.#worker;
@@ -37,13 +37,13 @@ export class RedactionThread {
     await worker?.terminate();
   }
 
-  /** The reply of the worker; undefined if it died or was ended. */
+  /** The reply of the worker; undefined if it died or was terminated. */
   async #ask(texts: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerReply | undefined> {
     clearTimeout(this.#idle);
     this.#worker ??= startWorker();
     const worker = this.#worker;
     const listening = new AbortController();
-    // A worker cannot be interrupted in a text that nobody waits for any more, only ended.
+    // A worker cannot be interrupted while it redacts a text, only terminated.
     signal?.addEventListener("abort", () => void this.close(), { signal: listening.signal });
     const reply = await new Promise<WorkerReply | undefined>((resolve) => {
       const onReply = (reply: WorkerReply) => resolve(reply);
@@ -52,8 +52,10 @@ export class RedactionThread {
         resolve(undefined);
       };
       worker.on("message", onReply).on("error", onEnd).on("exit", onEnd);
-      listening.signal.addEventListener("abort", () => worker.off("message", onReply));
-      // The worker keeps the process alive only while someone waits for it.
+      listening.signal.addEventListener("abort", () =>
+        worker.off("message", onReply).off("error", onEnd).off("exit", onEnd),
+      );
+      // The worker keeps the process alive only while a request waits for it.
       worker.ref();
       worker.postMessage(texts);
     });
@@ -74,7 +76,7 @@ function fromReply(texts: readonly string[], reply: WorkerReply): readonly Redac
   return redacted;
 }
 
-/** The same without a worker; others have their turn after each text. */
+/** Redacts texts on this thread, and yields to other work after each text. */
 async function redactHere(
   texts: readonly string[],
   signal: AbortSignal | undefined,

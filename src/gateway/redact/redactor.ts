@@ -5,28 +5,28 @@ import { type RedactedText, redactSecrets } from "../../model/secrets/redact-sec
 import { redactInput } from "./redact-input.ts";
 import { RedactionThread } from "./redaction-thread.ts";
 
-/** New texts of one request that are longer than this in sum are redacted in a worker. */
+/** If the new texts of a request have more characters in total, a worker redacts them. */
 const MAX_INLINE_CHARACTERS = 262_144;
-/** Results of texts from this length on are remembered: redacting a shorter one takes hardly longer than its digest. */
+/** Minimum length of a text whose result is cached; redacting a shorter text is about as fast as hashing it. */
 const MIN_KEPT_CHARACTERS = 16_384;
-/** Characters of redacted texts that are remembered; a text without secrets counts for this many. */
+/** Maximum characters of cached texts; a text without secrets counts as `CLEAN_WEIGHT`. */
 const MAX_KEPT_CHARACTERS = 33_554_432;
 const CLEAN_WEIGHT = 100;
 
-/** What redaction in a gateway is told, and tells. */
+/** Setting and callback of a `Redactor`. */
 export interface RedactorOptions {
   readonly isOn: () => boolean;
-  /** Told the kind of each secret that was taken out; not again for a text that comes again. */
+  /** Called with the kind of each removed secret; not called again for a cached text. */
   readonly onFound: (kind: string) => void;
 }
 
-/** Takes secrets out of messages; a large request is redacted in a worker, so that others need not wait. */
+/** Removes secrets from messages; large ones are redacted in a worker, so that other requests do not wait. */
 export class Redactor {
   readonly #options: RedactorOptions;
   readonly #thread = new RedactionThread();
-  /** Messages that `prepare` has redacted, as long as their request lasts. */
+  /** Messages that `prepare` has redacted, kept as long as their request. */
   readonly #prepared = new WeakMap<MessageInput, MessageInput>();
-  /** By the digest of a text, so that one that comes again is not searched again; undefined if it has no secret. */
+  /** Cache of results by the digest of a text; `text` is undefined for a text without secrets. */
   readonly #kept = new BoundedCache<string, { readonly text?: string }>({ maxWeight: MAX_KEPT_CHARACTERS });
 
   constructor(options: RedactorOptions) {
@@ -39,9 +39,7 @@ export class Redactor {
     return this.#prepared.get(message) ?? this.#redactMessage(message, (text) => this.#redactText(text));
   }
 
-  /**
-   * Redacts messages in the worker if their new texts are large, so that `redact` finds them done. Throws if `signal` fires.
-   */
+  /** Redacts messages in the worker if their new texts are large; `redact` then returns them. Throws if aborted. */
   async prepare(messages: readonly MessageInput[], signal?: AbortSignal): Promise<void> {
     if (!this.#options.isOn()) return;
     const texts = textsOf(messages).filter((text) => this.#findKept(text) === undefined);
@@ -54,7 +52,7 @@ export class Redactor {
     for (const message of messages) this.#prepared.set(message, this.#redactMessage(message, redactText));
   }
 
-  /** Ends the worker. */
+  /** Terminates the worker. */
   close(): Promise<void> {
     return this.#thread.close();
   }
@@ -90,7 +88,7 @@ export class Redactor {
   }
 }
 
-/** The texts of messages that redaction would look at, each once. */
+/** The distinct texts of messages that redaction searches. */
 function textsOf(messages: readonly MessageInput[]): readonly string[] {
   const texts = new Set<string>();
   for (const message of messages)

@@ -14,7 +14,7 @@ const ENTRIES_PER_BATCH = 64;
 const CHUNKS_PER_BATCH = 1_024;
 const HEADS_PER_PAGE = 1_000;
 const MOST_NOTES = 1_000;
-/** Sessions whose end is remembered, so that most need not be looked up: two numbers each. */
+/** Maximum number of sessions whose last indexed seq is cached: two numbers each. */
 const MAX_REMEMBERED = 100_000;
 
 /** Maximum time for counting missing entries. */
@@ -40,7 +40,7 @@ export interface FollowOptions {
  */
 export class LogFollower {
   readonly #log: Log;
-  /** The last indexed seq of a session by its place; names of sessions would take ten times as much. */
+  /** The last indexed seq by the session's place number; session names as keys would take ten times as much memory. */
   readonly #cursors = new Map<number, number>();
   #seenVersion: string | undefined;
   #hasSwept = false;
@@ -159,7 +159,7 @@ export class LogFollower {
     if (this.#cursors.has(place) || this.#cursors.size < MAX_REMEMBERED) this.#cursors.set(place, seq);
   }
 
-  /** Indexes a session up to its end; false if it was made again meanwhile. */
+  /** Indexes a session up to its end; false if it was deleted and created again meanwhile. */
   async #followSession(
     { session, createdAt, seq: head }: Omit<SessionHead, "place">,
     options: FollowOptions,
@@ -182,7 +182,7 @@ export class LogFollower {
       const state = { ...name, version, cursor: batch.cursor };
       if (!(await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks }))) {
         const now: SourceRecord | undefined = await memory.source(name);
-        // Made anew under the same name meanwhile: the next catch-up sees to it.
+        // Created again under the same name meanwhile: left to the next catch-up.
         if (now && now.version !== version) return false;
         [cursor, turn] = [now?.cursor, now?.turns ?? 0];
         continue;

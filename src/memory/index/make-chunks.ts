@@ -8,10 +8,10 @@ import { traitsOf } from "../text/traits.ts";
 /** Size of the hash that identifies a text in the embedding cache. */
 const HASH_BYTES = 16;
 
-/** Characters after which others have their turn: words that nobody has said before take up to half a microsecond each letter. */
+/** Characters processed before yielding to other work: new words take up to half a microsecond per letter. */
 const MAX_HELD_CHARACTERS = 16_384;
 
-/** A turn of a source, ready to be cut. */
+/** A turn of a source, to be split into chunks. */
 export interface Turn {
   readonly seq: number;
   readonly turn: number;
@@ -20,7 +20,7 @@ export interface Turn {
   readonly texts: readonly { readonly part: number; readonly text: string; readonly author: ChunkAuthor }[];
 }
 
-/** The chunks of a turn; none of a stretch without a word. */
+/** The chunks of a turn; pieces without a term are omitted. */
 export async function chunksOfTurn({ seq, turn, at, speaker, texts }: Turn): Promise<NewChunk[]> {
   const found: Omit<NewChunk, "turnLength">[] = [];
   let turnLength = 0;

@@ -32,7 +32,7 @@ export function createTermVectors(embedder: WordVectors): TermVectors {
       const known = cache.get(term);
       if (known) return known;
       const vector = toTermVector(embedder.vectorOf(token));
-      // Emptied whole: a question's candidates bring back what it needs.
+      // Cleared completely: the candidates of the current question refill the cache.
       if (cache.size >= MAX_VECTORS) cache.clear();
       cache.set(term, vector);
       return vector;

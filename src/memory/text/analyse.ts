@@ -33,10 +33,10 @@ export function termsOfWord(word: string): readonly string[] {
 /** Matches most words: nothing to fold, nothing to split. */
 const PLAIN = /^[a-z]{1,64}$/;
 
-/** What most others are. */
+/** Matches most other words: nothing to fold, but perhaps something to split. */
 const BARE_ASCII = /^[A-Za-z0-9_]{1,64}$/;
 
-/** The same without remembering it, for whole vocabularies. */
+/** Like `termsOfWord`, but without the cache, for whole vocabularies. */
 export function freshTermsOfWord(word: string): readonly string[] {
   if (PLAIN.test(word)) return STOP_WORDS.has(word) ? NONE : [stem(word)];
   if (BARE_ASCII.test(word)) return termsOfAscii(word);
@@ -79,7 +79,7 @@ function termsOfAscii(word: string): readonly string[] {
 
 const IS_ASCII = /^[A-Za-z0-9_']*$/;
 
-/** Folding may bring in spaces and signs, which no term may hold. */
+/** Folds a word and removes the spaces and symbols that folding may introduce, which terms must not contain. */
 function bareFold(word: string): string {
   if (IS_ASCII.test(word)) return word.toLowerCase();
   return fold(word)

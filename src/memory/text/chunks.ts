@@ -1,7 +1,7 @@
 import { codesOf, type TextCodes } from "../../model/text-codes.ts";
 import { isWhiteSpace } from "../../model/white-space.ts";
 
-/** A range of a text, in UTF-16 units: `to` is the first place behind it. */
+/** A range of a text in UTF-16 code units; `to` is exclusive. */
 export interface Chunk {
   readonly from: number;
   readonly to: number;
@@ -38,8 +38,8 @@ export function chunks(text: string, size: ChunkSize = PROSE_CHUNK): Chunk[] {
 const NO_CODES: TextCodes = new Uint16Array();
 
 /**
- * The cut nearest to the target, the earlier of two, and none in the first half before it: at a blank line, else at a line's end,
- * else at a sentence's end, else at a space. Looks at each code once: a text may hold nothing but beginnings of breaks.
+ * The break nearest to the target size, but not before half of it: a blank line, else a line end, else a sentence end,
+ * else a space; of two equally near, the earlier. A single pass, because a text may consist of half-finished breaks.
  */
 function cutBefore(codes: TextCodes, from: number, { target: length, most }: ChunkSize): number {
   const [least, target, end] = [from + Math.floor(length / 2), from + length, from + most];
@@ -49,7 +49,7 @@ function cutBefore(codes: TextCodes, from: number, { target: length, most }: Chu
   let blankEnd = from;
   for (let at = from; at < end; at++) {
     const code = codes[at] as number;
-    // Letters are most of a text.
+    // Fast path for letters, which make up most of a text.
     if (code > 0x3f && code < 0xa0) continue;
     if (isWhiteSpace(code)) {
       space = nearer(space, at + 1);
@@ -67,7 +67,7 @@ function cutBefore(codes: TextCodes, from: number, { target: length, most }: Chu
   return blank || line || sentence || space || wholeCharacter(codes, target);
 }
 
-/** A line's end, and another with nothing but spaces between them, and all that follow. */
+/** The end of the blank lines that begin at a line feed; -1 if the next line is not blank. */
 function endOfBlankLine(codes: TextCodes, at: number, windowEnd: number): number {
   let end = at + 1;
   while (end < windowEnd && (codes[end] === SPACE || codes[end] === TAB)) end++;
@@ -76,7 +76,10 @@ function endOfBlankLine(codes: TextCodes, at: number, windowEnd: number): number
   return end;
 }
 
-/** A sign that ends a sentence, with what closes it and a space; those of East Asian scripts need neither. */
+/**
+ * The end of a sentence at its final character, including closing quotes and one space; -1 if none ends there. East
+ * Asian final characters need no space.
+ */
 function endOfSentence(codes: TextCodes, at: number, windowEnd: number): number {
   const code = codes[at] as number;
   if (code === 0x3002 || code === 0xff01 || code === 0xff1f || code === 0xff1b) return at + 1;
@@ -86,12 +89,12 @@ function endOfSentence(codes: TextCodes, at: number, windowEnd: number): number 
   return end < windowEnd && isWhiteSpace(codes[end] as number) ? end + 1 : -1;
 }
 
-/** A quote, an apostrophe or a bracket. */
+/** True for a quote, an apostrophe or a closing bracket. */
 function isClosing(code: number): boolean {
   return code === 0x22 || code === 0x27 || code === 0x29 || code === 0x5d;
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Moves a position out of the middle of a surrogate pair. */
 function wholeCharacter(codes: TextCodes, at: number): number {
   const code = codes[at] as number;
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;

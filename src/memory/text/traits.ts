@@ -30,7 +30,7 @@ const ADVERB = "just|recently|finally|actually|also|already|even|only|really|onc
 const HAS = { letter: 1, digit: 2, gap: 4, space: 8, code: 16, wide: 32, question: 64 } as const;
 const { letter, digit, gap, space, code, wide, question } = HAS;
 
-/** A trait, its pattern, and kinds of characters: a text that has none of them, or none of the others, does not match. */
+/** A trait, its pattern, and the kinds of characters that a match needs: one of `kinds`, and one of `others`. */
 const PATTERNS: readonly (readonly [Trait, RegExp, kinds: number, others?: number])[] = [
   [
     "number",
@@ -92,7 +92,7 @@ for (const [kind, characters] of [
 ] as const)
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 
-/** The kinds of characters that a text has. */
+/** The kinds of characters in a text. */
 function kindsIn(text: string): number {
   let kinds = 0;
   for (let at = 0; at < text.length; at++) {

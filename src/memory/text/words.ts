@@ -17,7 +17,7 @@ const [OTHER, LOWER, UPPER, DIGIT, JOINT] = [0, 1, 2, 3, 4] as const;
 const KINDS = new Uint8Array(128).fill(OTHER);
 KINDS.fill(DIGIT, 0x30, 0x3a).fill(UPPER, 0x41, 0x5b).fill(LOWER, 0x61, 0x7b).fill(JOINT, 0x5f, 0x60);
 
-/** The same for a word of ASCII letters, digits, underscores and apostrophes, which most are, in a fraction of the time. */
+/** Like `identifierParts`, but much faster; only for ASCII letters, digits, underscores and apostrophes. */
 function asciiParts(word: string): string[] {
   const parts: string[] = [];
   let from = 0;
@@ -38,20 +38,20 @@ function asciiParts(word: string): string[] {
   return isIdentifier ? parts : [];
 }
 
-/** An edge between characters of two kinds: before a capital, and between letters and digits. */
+/** True between two kinds of characters: before a capital, and between letters and digits. */
 function isCaseEdge(before: number, kind: number): boolean {
   if (before === OTHER || kind === OTHER) return false;
   return kind === UPPER || before === DIGIT || kind === DIGIT;
 }
 
-/** The last capital of several begins the word that follows it: XMLHttp. */
+/** True for the last of several capitals, which begins the next word: the H in XMLHttp. */
 function isHump(word: string, at: number): boolean {
   if (at === 0 || at + 1 >= word.length) return false;
   const isUpper = KINDS[word.charCodeAt(at)] === UPPER && KINDS[word.charCodeAt(at - 1)] === UPPER;
   return isUpper && KINDS[word.charCodeAt(at + 1)] === LOWER;
 }
 
-/** The parts of an identifier, split at underscores, changes of case and digits; none when the word is a plain one. */
+/** The parts of an identifier, split at underscores, changes of case and digits; empty for a plain word. */
 export function identifierParts(word: string): string[] {
   if (IS_ASCII.test(word)) return asciiParts(word);
   if (!MAY_BE_IDENTIFIER.test(word)) return [];

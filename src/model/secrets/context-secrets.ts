@@ -3,11 +3,12 @@ import { looksRandom } from "./secret-value.ts";
 /** A kind of secret that is recognized by its context. */
 export interface ContextSecret {
   readonly kind: string;
-  /** The pattern is tried where a text holds the first three characters of one of these, in any case. */
+  /** The pattern is tried where one of these strings occurs, in any case. */
   readonly anchors: readonly string[];
   /**
-   * Sticky; matches from an anchor on, and looks behind for characters before it. Its last group is taken out, with a first of
-   * two, which ends at the anchor. Nothing after the secret in the match holds the same text. Every quantifier is bounded.
+   * A sticky pattern that matches from the anchor and looks behind for the characters before it. The secret is the last
+   * group, preceded by the first of two groups, which ends at the anchor. The text of the last group must not occur
+   * again later in the match. Every quantifier is bounded.
    */
   readonly pattern: RegExp;
   /** Final check of a match. */

@@ -4,7 +4,7 @@ import { isNameCode, MAX_NAME, type Style, scanAssignment } from "./scan-assignm
 import { isSecretValue } from "./secret-value.ts";
 import { endOfSecretWord, nextSecretWord } from "./secret-word.ts";
 
-/** Words for passwords begin with it, and no others do but "private". */
+/** The initial of all words for passwords, and otherwise only of "private". */
 const LETTER_P = 0x70;
 const [AMPERSAND, HYPHEN, QUESTION_MARK] = [0x26, 0x2d, 0x3f] as const;
 const NAME_BEFORE = 40;
@@ -15,7 +15,7 @@ const MIN_VALUE = 12;
 /** Values up to this length cost no more to check than their names. */
 const SHORT_VALUE = 32;
 
-/** Finds what is assigned to names that speak of secrets: in environment files, headers, JSON, code, addresses and flags. */
+/** Finds values assigned to secret-like names: in environment files, headers, JSON, code, URLs and flags. */
 export function findAssigned(text: string, codes = codesOf(text)): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   /** End of the run of the last long value, and the number of values checked in it. */
@@ -71,7 +71,7 @@ function startOfName(codes: TextCodes, wordAt: number): number {
   return from;
 }
 
-/** How the value of a name that begins here is written. */
+/** The notation of the value whose name begins at `nameAt`. */
 function styleAt(codes: TextCodes, nameAt: number): Style {
   if ((codes[nameAt] as number) === HYPHEN && (codes[nameAt + 1] as number) === HYPHEN) return "flag";
   const before = nameAt === 0 ? 0 : (codes[nameAt - 1] as number);

@@ -4,7 +4,7 @@ import { type FoundSecret, MARK } from "./found-secret.ts";
 import { standsAt } from "./stands-at.ts";
 import { Triples, tripleOf } from "./triples.ts";
 
-/** Kinds whose anchors begin with the same three characters; the number of a group is its place here and one. */
+/** Anchors grouped by their first three characters; the number of a group is its index plus one. */
 const GROUPS = [
   ...Map.groupBy(
     CONTEXT_SECRETS.flatMap((secret, kind) =>
@@ -17,10 +17,10 @@ const ANCHORS = new Triples(
   GROUPS.flatMap((group, index) => group.map(({ anchor }) => [anchor, index + 1] as const)),
 );
 
-/** Finds secrets by what stands around them, in time linear in the text. */
+/** Finds secrets by their context, in linear time. */
 export function findInContext(text: string, codes: TextCodes): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
-  /** Where the last match of each kind ends: matches of one kind do not overlap. */
+  /** End of the last match of each kind, because matches of one kind do not overlap. */
   const ends = new Int32Array(CONTEXT_SECRETS.length);
   for (let at = ANCHORS.next(codes, text.length, 0); at >= 0; at = ANCHORS.next(codes, text.length, at + 1)) {
     for (const { anchor, secret, kind } of GROUPS[ANCHORS.numberAt(codes, at) - 1] ?? []) {
@@ -41,7 +41,7 @@ function secretIn(match: RegExpExecArray, { kind, isSecret }: ContextSecret): Fo
   const head = match.length > 2 ? (match[1] ?? "") : "";
   const secret = head + rest;
   if (match[0].includes(MARK) || (isSecret && !isSecret(secret))) return undefined;
-  // Asking the pattern for places would run it a second time.
+  // The `d` flag would give the position, but runs the pattern a second time.
   const from = match.index + match[0].lastIndexOf(rest) - head.length;
   return { kind, from, to: from + secret.length, isCertain: false };
 }

@@ -18,7 +18,7 @@ function isWordCode(code: number): boolean {
   return code < 128 && IS_WORD[code] === 1;
 }
 
-/** Finds secrets by how they begin, in time linear in the text. */
+/** Finds secrets by their prefix, in linear time. */
 export function findPrefixed(text: string, codes: TextCodes): readonly FoundSecret[] {
   const found: FoundSecret[] = [];
   for (let at = 0; at < text.length; ) {
@@ -61,7 +61,7 @@ function isSeparator(code: number): boolean {
   return code === 0x2d || code === 0x2e || code === 0x5f || code === 0x7e;
 }
 
-/** A secret at a place; "begins" if something only begins like one. */
+/** The secret at a position; "begins" if only a prefix matches. */
 function secretAt(text: string, codes: TextCodes, at: number): FoundSecret | "begins" | undefined {
   let begins: "begins" | undefined;
   for (const { kind, start, second, rest } of PREFIXED_SECRETS[codes[at] as number] ?? []) {

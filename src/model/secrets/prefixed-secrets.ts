@@ -3,9 +3,9 @@ export interface PrefixedSecret {
   /** Appears in the placeholder: "[redacted:github-token]". */
   readonly kind: string;
   readonly start: string;
-  /** The code of the second character of the start, which most words do not have. */
+  /** The second character code of `start`, for a quick check that most words fail; undefined if there is none. */
   readonly second: number | undefined;
-  /** What follows the start, as a sticky pattern. */
+  /** A sticky pattern for the characters after `start`. */
   readonly rest: RegExp;
 }
 
@@ -110,7 +110,7 @@ const ALL: readonly PrefixedSecret[] = TABLE.flatMap(([kind, starts, rest]) =>
   })),
 );
 
-/** Kinds by the code of the first character of how they begin, longer beginnings first. */
+/** Kinds by the first character code of their prefix, longer prefixes first. */
 export const PREFIXED_SECRETS: readonly (readonly PrefixedSecret[])[] = Array.from(
   { length: 128 },
   (_, code) =>

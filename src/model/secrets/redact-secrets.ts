@@ -14,13 +14,13 @@ export interface RedactedText {
 
 /** Redaction may uncover an adjacent secret; no text needs more rounds. */
 const MAX_ROUNDS = 4;
-/** A text with more secrets than this is made to be slow, and is gone through once. */
+/** A text with more secrets than this is probably hostile and gets no further round. */
 const MAX_FOUND_BEFORE_ROUND = 1_000;
 
 /**
- * Puts "[redacted:kind]" in the place of each secret of a known kind. Takes time linear in the text, and changes nothing in a
- * text that it has been through, unless that held more than 1,000. Hashes, ids, pictures and code stay as they are; so does a secret of an unknown form that no
- * name gives away.
+ * Replaces each secret of a known kind with "[redacted:kind]", in linear time. Redacting the result again changes
+ * nothing, unless the text had more than 1,000 secrets. Hashes, ids, images and code stay unchanged, and so does a
+ * secret of unknown form without a telling name.
  */
 export function redactSecrets(text: string): RedactedText {
   let redacted: RedactedText = { text, found: [] };

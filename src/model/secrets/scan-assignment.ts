@@ -1,7 +1,7 @@
 import type { TextCodes } from "../text-codes.ts";
 import { isWhiteSpace } from "../white-space.ts";
 
-/** Longest rest of a name behind the word that speaks of a secret. */
+/** Maximum length of a name after its secret-like word. */
 export const MAX_NAME = 40;
 const MAX_VALUE = 512;
 const MAX_SPACES = 4;
@@ -37,7 +37,7 @@ export function scanAssignment(
   return { rest: text.slice(wordEnd, at), value: text.slice(from, to), from, isQuoted };
 }
 
-/** Where a value stands, without its quotes. */
+/** The range of a value, without its quotes. */
 interface ValueRange {
   readonly from: number;
   readonly to: number;
@@ -59,7 +59,8 @@ const [TAB, SPACE, HYPHEN, COLON] = [0x09, 0x20, 0x2d, 0x3a] as const;
 const [EQUALS, GREATER, BACKSLASH, BRACKET] = [0x3d, 0x3e, 0x5c, 0x5d] as const;
 
 /**
- * Where the value of a name begins, after "=", ":", ":=" or "=>" with a quote and spaces before it; -1 if nothing is assigned.
+ * The start of a value after "=", ":", ":=" or "=>", which a quote, a bracket and spaces may precede; -1 if nothing is
+ * assigned.
  */
 function skipSeparator(codes: TextCodes, from: number): number {
   let at = skipBackslashes(codes, from);
@@ -77,7 +78,7 @@ function valueAt(codes: TextCodes, from: number): ValueRange | undefined {
   return quoted(codes, at, at - from) ?? (at === from ? unquoted(codes, from, isValueEnd) : undefined);
 }
 
-/** A quoted value; its end need not be there, for texts are cut off. */
+/** A quoted value; the closing quote may be missing, because texts may be truncated. */
 function quoted(codes: TextCodes, at: number, escapes: number): ValueRange | undefined {
   if (!isQuote(codes[at] as number)) return undefined;
   const last = Math.min(codes.length - 1, at + MAX_VALUE + 1);
@@ -87,7 +88,7 @@ function quoted(codes: TextCodes, at: number, escapes: number): ValueRange | und
     if (code === 0 || code === 0x0d || code === 0x0a || isQuote(code)) break;
     if (code === BACKSLASH && isQuote(codes[end + 1] as number)) break;
   }
-  // Inside a string of a program the closing quote has the escapes of the opening one.
+  // Inside a string literal, the closing quote is escaped like the opening one.
   while (escapes > 0 && end > at + 1 && (codes[end - 1] as number) === BACKSLASH) end--;
   return end === at + 1 ? undefined : { from: at + 1, to: end, isQuoted: true };
 }

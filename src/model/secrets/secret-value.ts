@@ -5,9 +5,9 @@ const OTHER_NAMES =
   /(?<=names?|[_-]ids?|Ids?|url|uri|path|file|dir|types?|host|length|limits?|counts?|ttl|expiry|expires|expiration|expiresat|arn|header|prefix|suffix|version|field|label|placeholder|pattern|regex|policy|hash|sha256|digest|fingerprint|budget|usage|size|index|[_-]env|hint|error|message|cost|price|details|required|enabled|status|algorithm|storage|provider|scopes?|tokens|secrets|keys|passwords|credentials)$/iy;
 const OTHER_BEGINNINGS =
   /^(?:(?:max|min|num|total|input|output|prompt|completion|cached?|reasoning|next|prev|page|pagination|continuation|cancel|cancellation|sync|start|end|stop|eos|bos|pad|unk|special|delta|sub)[_-]?(?:page[_-]?)?tokens?|public|keyboard)/i;
-/** Values of these characters alone are no template, but for "xxxx", and code only as a word of it. */
+/** A value of only these characters is no template, except "xxxx", and is code only if it begins with a code word. */
 const PLAIN = /^[\w+/=-]*$/;
-/** What is filled in later, and what was taken out. */
+/** Placeholders to fill in, and marks of removed text. */
 const TEMPLATE = /\*\*\*|\.\.\.|…|•|<|>|\$\{|\$\(|\{\{|%\(|%s|\{[a-z_]*\}|xxxx/i;
 /** Words of placeholder values; a long random value may contain one by chance, or because a manual shows it. */
 const SHOWN_ONLY = /your|example|placeholder|change[_-]?me|dummy|redacted|insert|replace|todo|undefined/i;
@@ -46,7 +46,7 @@ export function isSecretValue({ name, value, isQuoted }: Assignment): boolean {
 }
 
 function isOtherName(name: string): boolean {
-  // Only its end counts, so nothing is tried before it.
+  // The sticky pattern looks behind from the end of the name.
   OTHER_NAMES.lastIndex = name.length;
   return OTHER_NAMES.test(name) || OTHER_BEGINNINGS.test(name);
 }
@@ -55,7 +55,7 @@ function isTemplate(value: string): boolean {
   return value.includes(MARK) || TEMPLATE.test(value) || LOCATION.test(value);
 }
 
-/** A password with punctuation that is no code: letters and figures, and nothing that calls, refers or compares. */
+/** Whether a value looks like a typed password and not like code: letters, digits, no calls, references, operators. */
 function looksTyped(value: string): boolean {
   const isCode =
     /^[^A-Za-z0-9]|\w\(|[{}[\]|`]|\$[A-Za-z_{(]|&&|=>|::|->|[=!]=|\?\.|^[A-Za-z_]\w*(?:[!?]?\.[A-Za-z_]\w*)+[!?]*$/.test(
@@ -84,7 +84,7 @@ export function looksRandom(value: string): boolean {
   return (figures + capitals) / value.length >= 0.15 && hasDistinct(value, Math.min(10, value.length / 2));
 }
 
-/** Whether a value has so many different characters. */
+/** Whether a value has at least `least` distinct characters. */
 function hasDistinct(value: string, least: number): boolean {
   SEEN.fill(0);
   let count = 0;

@@ -2,7 +2,7 @@ import type { TextCodes } from "../text-codes.ts";
 import { standsAt } from "./stands-at.ts";
 import { Triples } from "./triples.ts";
 
-/** Words that names of secrets hold, and words that do with "key" after them. */
+/** Words in the names of secrets, and words that count only with "key" after them. */
 const WHOLE = ["password", "passwd", "passphrase", "pwd", "secret", "token", "credential"];
 const BEFORE_KEY =
   "api access private auth encryption signing account master service app deploy client license subscription".split(
@@ -18,12 +18,12 @@ const GROUPS = [...Map.groupBy(ALL, (word) => word.slice(0, 3)).values()];
 const BEGINNINGS = new Triples(GROUPS.map(([word = ""], index) => [word, index + 1]));
 const IS_KEY: ReadonlySet<string> = new Set(BEFORE_KEY);
 
-/** The next place from `from` on where such a word may begin; -1 if there is none. */
+/** The next position from `from` on at which a secret-like word may begin; -1 if there is none. */
 export function nextSecretWord(codes: TextCodes, length: number, from: number): number {
   return BEGINNINGS.next(codes, length, from);
 }
 
-/** Where the word at a place ends; -1 if none begins there. */
+/** The end of the secret-like word at a position; -1 if there is none. */
 export function endOfSecretWord(codes: TextCodes, at: number): number {
   for (const word of GROUPS[BEGINNINGS.numberAt(codes, at) - 1] ?? []) {
     if (!standsAt(codes, at, word)) continue;
@@ -40,7 +40,7 @@ function isJoint(code: number): boolean {
   return code === UNDERSCORE || code === HYPHEN;
 }
 
-/** "pass" speaks of a secret at the end of a name only: DB_PASS. */
+/** "pass" counts only after an underscore and at the end of a word: DB_PASS. */
 function isPassAt(codes: TextCodes, at: number): boolean {
   const after = (codes[at + PASS.length] as number) | 0x20;
   return at > 0 && (codes[at - 1] as number) === UNDERSCORE && !(after >= 0x61 && after <= 0x7a);

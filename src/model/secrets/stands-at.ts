@@ -1,6 +1,6 @@
 import type { TextCodes } from "../text-codes.ts";
 
-/** Whether a word in small letters stands at a place of a text, in any case. A pattern would take several times as long. */
+/** Whether a text contains a lower-case word at a position, in any case; several times as fast as a pattern. */
 export function standsAt(codes: TextCodes, at: number, word: string): boolean {
   for (let index = 0; index < word.length; index++) {
     if (small(codes[at + index] as number) !== word.charCodeAt(index)) return false;

@@ -1,6 +1,6 @@
 import { codesOf, type TextCodes } from "../text-codes.ts";
 
-/** Five bits for a character: each letter has its own, without its case; signs that often begin something share few. */
+/** Five-bit codes of characters: one per letter, regardless of case; digits, spaces and symbols share a few. */
 const BITS = new Uint8Array(128);
 for (const [index, signs] of [
   ..."abcdefghijklmnopqrstuvwxyz",
@@ -13,17 +13,17 @@ for (const [index, signs] of [
   for (const sign of signs + signs.toUpperCase()) BITS[sign.charCodeAt(0)] = index + 1;
 const ALL = 32 ** 3;
 
-/** Places of a text that begin with one of some beginnings, judged by three characters whose case does not count. */
+/** Finds the positions in a text at which one of several strings may begin, by three characters, regardless of case. */
 export class Triples {
   readonly #values: Uint8Array;
 
-  /** A beginning and its number, from 1 on, which beginnings may share. */
+  /** Takes strings with their numbers, at least 1; strings with the same first three characters share a number. */
   constructor(beginnings: readonly (readonly [beginning: string, number: number])[]) {
     this.#values = new Uint8Array(ALL);
     for (const [beginning, number] of beginnings) this.#values[tripleOf(beginning)] = number;
   }
 
-  /** The next place from `from` on; -1 if there is none. May name places of other characters, never leaves one out. */
+  /** The next position from `from` on, -1 if there is none; may return false positives, but misses none. */
   next(codes: TextCodes, length: number, from: number): number {
     const values = this.#values;
     let triple = from + 1 < length ? (bitsAt(codes, from) << 5) | bitsAt(codes, from + 1) : 0;
@@ -34,13 +34,13 @@ export class Triples {
     return -1;
   }
 
-  /** The number of the beginning at a place that `next` gave. */
+  /** The number of the string at a position that `next` returned. */
   numberAt(codes: TextCodes, at: number): number {
     return this.#values[tripleAt(codes, at)] as number;
   }
 }
 
-/** The same number for texts that begin alike. */
+/** A number that is the same for texts with the same first three characters, regardless of case. */
 export function tripleOf(text: string): number {
   return tripleAt(codesOf(text), 0);
 }

@@ -46,7 +46,7 @@ function isOfWord(kind: number): boolean {
   return kind === LOWER || kind === UPPER || kind === TELLING;
 }
 
-/** Only called for runs with a sign of a name: most runs are words of a language and are skipped. */
+/** Only called for runs that may contain a name; most runs are natural language and are skipped. */
 function inRun(run: string, isWide: boolean, tell: TellIdentifier): void {
   const name = trimmed(run);
   if (name.includes("/")) pathOf(name, isWide, tell);
@@ -73,7 +73,7 @@ function pathOf(path: string, isWide: boolean, tell: TellIdentifier): void {
 }
 
 function dottedOf(piece: string, isWhole: boolean, isWide: boolean, tell: TellIdentifier): void {
-  // No name is shorter.
+  // Names have at least this length.
   if (piece.length < MIN_RUN) return;
   const name = piece.startsWith(".") || piece.endsWith(".") ? piece.replace(/^\.+|\.+$/g, "") : piece;
   if (isName(name)) tell(name, isWhole);
@@ -88,8 +88,8 @@ function dottedOf(piece: string, isWhole: boolean, isWide: boolean, tell: TellId
 }
 
 /**
- * A number of at least four digits, a hash, or a word with what words of a language seldom have and names in code do: an
- * underscore, a digit, a hump, a dot inside. Looks at each character once.
+ * True for a number of at least four digits, a hash, or a word with a feature that is typical of names in code and rare
+ * in natural language: an underscore, a digit, camel case, an inner dot. A single pass over the characters.
  */
 function isName(word: string): boolean {
   let digits = 0;
