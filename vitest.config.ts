@@ -2,11 +2,18 @@ import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/support/closing-line.ts";
 import { LongFirst } from "./test/support/long-first.ts";
 
+/**
+ * Tests that start processes or take much memory get a process of their own. All other files share the modules of
+ * their worker: loading them again for each file takes longer than most tests.
+ */
+const APART = ["cli", "crash", "examples", "leak", "processes", "repository", "security", "task"].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/soak/**"],
     setupFiles: ["test/support/seed.ts"],
+    globalSetup: ["test/support/build.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
     hookTimeout: 60_000,
@@ -14,8 +21,18 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // By default one worker per core of a small machine: more workers make the crash and process tests wait.
     maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 2),
-    // Files share the modules of their worker: loading them again for each file takes longer than most tests.
-    isolate: false,
     sequence: { sequencer: LongFirst },
+    projects: [
+      { extends: true, test: { name: "apart", include: [...APART, "test/*.test.ts"], isolate: true } },
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          include: ["test/*/**/*.test.ts"],
+          exclude: [...APART, "test/soak/**"],
+          isolate: false,
+        },
+      },
+    ],
   },
 });

@@ -140,7 +140,7 @@ function withParts({ role, model, meta }: MessageInput, parts: readonly Part[]):
   return { role, parts, ...(model !== undefined && { model }), ...(meta !== undefined && { meta }) };
 }
 
-/** Stores the bytes of a blob; what is known of it before, its preview included, gives way to what they are. */
+/** Stores the bytes of a blob; their digest, size and preview replace those of the input. */
 async function absorbBlob(
   { bytes: _, ...part }: BlobInput,
   bytes: AsyncIterable<Uint8Array>,

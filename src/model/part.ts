@@ -76,8 +76,8 @@ export interface DataPart {
 }
 
 /**
- * A blob on its way in. With `bytes` the store need not have it yet: they are stored, and the part gets the digest, the size
- * and the preview of what they turn out to be.
+ * A blob as an input. With `bytes`, the store need not have it yet: the bytes are stored, and the part gets their digest,
+ * size and preview.
  */
 export interface BlobInput extends BlobPart {
   readonly bytes?: () => AsyncIterable<Uint8Array>;

@@ -100,7 +100,7 @@ async function blocksOfTurn(turn: Turn, session: ExportedSession): Promise<reado
 function isAccepted(part: Part, message: Message): boolean {
   if (part.type === "text") return part.text.trim() !== "";
   if (part.type === "raw") return OWN_FORMATS.includes(part.format);
-  // A request of Anthropic's own goes back as it came; other tools also talk to providers that do not sign.
+  // Messages imported from an Anthropic request are exported unchanged; other tools also use providers that do not sign.
   if (part.type !== "reasoning" || message.meta?.[NAME] !== undefined) return true;
   if (typeof objectOf(part.opaque)?.redacted === "string") return true;
   return typeof part.opaque === "string" && isSignature(part.opaque);

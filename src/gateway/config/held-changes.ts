@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { GatewayConfig } from "./config.ts";
 
-/** Settings that decide who is admitted, where requests and keys go, and what data leaves the machine. */
+/** Settings that decide who is admitted, where requests and keys go, and which data leaves the machine. */
 export const GUARDED = [
   "upstreams",
   "tokens",

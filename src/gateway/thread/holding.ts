@@ -1,4 +1,4 @@
-/** Requests after which it is decided anew. */
+/** Number of lookups between two decisions. */
 const JUDGED = 256;
 const LEAST_SHARE = 1 / 32;
 /** Share of requests that must find their conversation in memory for keeping them to pay off. */
@@ -18,7 +18,7 @@ export class Holding {
   #wanted = 0;
   #seen = 0;
 
-  /** `mostNames` conversations that left memory are known when they come back. */
+  /** Remembers the names of `mostNames` evicted conversations. */
   constructor(mostNames: () => number) {
     this.#mostNames = mostNames;
   }

@@ -1,7 +1,7 @@
 const LINE_BREAKS = /\r\n?|[\u0085\u2028\u2029\v\f]/g;
 /** Invisible characters, which can change the writing direction or hide text from a reader. */
 const UNSEEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed here
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const BETWEEN = "[\\s\\p{M}\\p{Cf}]*";
 const FENCES = "(?:context|memories|memory-data|conversation-data|quoted-data)";

@@ -24,7 +24,7 @@ const COMMAND = /^\s*\/context(?:\s+([\s\S]+))?$/;
 const MOST_CHARACTERS = 2_000;
 
 /**
- * Decides whether and for what memory is searched before a user message is answered; undefined if it is not. Depends
+ * Decides which search of memory precedes the answer to a user message; undefined for none. Depends
  * only on the words: the same message in the same window always has the same result.
  */
 export function shouldRetrieve(

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-/** The program's source file. */
-export const MAIN = fileURLToPath(new URL("../../../src/cli/main.ts", import.meta.url));
+/** The built program. */
+export const MAIN = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 
 /** Node's compile cache, so that runs do not compile all sources again. */
 const COMPILED = join(tmpdir(), "longhaul-test-compiled");

@@ -117,7 +117,7 @@ describe.each(Object.entries(HIDING))("%s", (_name, pass) => {
 
 test("the random windows give every pass something to do", () => {
   const passes = Object.values({ ...REPLACING, ...PARTIAL, ...HIDING });
-  const samples = fc.sample(windows, { numRuns: proofRounds(500), seed: 1 });
+  const samples = fc.sample(windows, { numRuns: 500, seed: 1 });
   for (const pass of passes) {
     const busy = samples.filter(({ slots }) => pass(slots, context).length > 0);
     expect(busy.length).toBeGreaterThan(25);
