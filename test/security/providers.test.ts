@@ -86,7 +86,7 @@ describe.skipIf(!isLinux)("a hostile provider", () => {
     const before = gateway.memory("VmRSS");
     const bytes = await drain(gateway.url);
     expect(bytes).toBeGreaterThan(100 * MB);
-    // Replies are kept up to 64 million characters; the rest of the stream is only relayed.
+    // Replies are kept up to 32 million characters; the rest of the stream is only relayed.
     expect(gateway.memory("VmHWM") - before).toBeLessThan(450 * MB);
     expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
   });

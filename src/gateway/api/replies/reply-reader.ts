@@ -11,7 +11,7 @@ export interface Assembly extends Omit<ReplyReader, "take" | "takeWhole"> {
 }
 
 /** Maximum size of a reply that is tracked. */
-const MOST_CHARACTERS = 64 * 1024 * 1024;
+const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /**
  * Reads a reply into an assembly. Events that are not JSON objects are ignored, as is everything beyond the size limit,
