@@ -1,5 +1,5 @@
+import { finish, type Steps } from "../../base/turns.ts";
 import type { JsonObject } from "../api/api.ts";
-import { finish, type Steps } from "./turns.ts";
 
 /** A range of bytes; `to` is exclusive. */
 export interface Range {

@@ -1,5 +1,5 @@
+import type { Steps } from "../../base/turns.ts";
 import { BodyError, OddBodyError, type Range } from "./cut.ts";
-import type { Steps } from "./turns.ts";
 
 /** A JSON value that is too large to parse: a string with its quotes, an object or a list. */
 export interface LargeValue extends Range {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import type { Turns } from "../../base/turns.ts";
 import { OddBodyError, parsed, type Range } from "./cut.ts";
 import { rawSlices, textSlices } from "./json-text.ts";
 import { findLargeValues, type LargeOptions, type LargeValue } from "./large-values.ts";
-import type { Turns } from "./turns.ts";
 
 /** A large value that stays in the body, and the short text that takes its place in the parsed value. */
 export interface LiftedValue extends LargeValue {

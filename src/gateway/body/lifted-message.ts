@@ -1,11 +1,11 @@
 import { createHash, hash } from "node:crypto";
+import type { Turns } from "../../base/turns.ts";
 import type { BlobInput, Json, MessageInput, PartInput, ToolResultInput } from "../../index.ts";
 import { sniffMime } from "../../index.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import { base64Slices } from "./json-text.ts";
 import { hasMark, type LiftedValue, MARK } from "./lift.ts";
 import { markedIn, type Placeholders, shortened, standsFor, undone } from "./placeholders.ts";
-import type { Turns } from "./turns.ts";
 
 /** A message whose large values stay in the body and are streamed to the store from there. */
 export interface LiftedMessage {

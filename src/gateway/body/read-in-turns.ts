@@ -1,3 +1,4 @@
+import type { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api, JsonObject, SaidMessage } from "../api/api.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
@@ -5,7 +6,6 @@ import type { CutBody, Range } from "./cut.ts";
 import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
 import { type LiftedMessage, liftedMessage } from "./lifted-message.ts";
 import { withRedactedBlobs } from "./redacted-blobs.ts";
-import type { Turns } from "./turns.ts";
 import {
   elementAt,
   elementOf,

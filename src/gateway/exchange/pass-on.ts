@@ -1,6 +1,6 @@
+import { Turns } from "../../base/turns.ts";
 import { BodyError, cutBody, oddFieldSteps, parsed } from "../body/cut.ts";
 import { LIFT_FROM_BYTES } from "../body/lift.ts";
-import { Turns } from "../body/turns.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { countTokens } from "./count-tokens.ts";
 import { destinationOf } from "./destination.ts";

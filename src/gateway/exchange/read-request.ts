@@ -1,10 +1,10 @@
+import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import type { Api } from "../api/api.ts";
 import { BodyError, type CutBody, cutSteps, OddBodyError, parsed, type Range } from "../body/cut.ts";
 import { LIFT_FROM_BYTES, lift } from "../body/lift.ts";
 import { liftedMessage } from "../body/lifted-message.ts";
 import { liftedFields, readInTurns } from "../body/read-in-turns.ts";
-import { Turns } from "../body/turns.ts";
 import { type KnownMessage, type Reading, type WireMessages, wireMessages } from "../body/wire-message.ts";
 import { canonicalKey } from "../identity/canonical-key.ts";
 import { isChained } from "../thread/chain.ts";

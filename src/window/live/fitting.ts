@@ -132,7 +132,7 @@ export class Fitting {
   async follow(): Promise<LoadedWindow> {
     const followed = await this.#follower.follow();
     if (followed.isNew) this.#sent = lastSent(followed.window, this.meter);
-    this.planning.take(followed);
+    await this.planning.take(followed);
     this.refusals.seen(followed.window.slots);
     return followed.window;
   }

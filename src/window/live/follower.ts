@@ -1,3 +1,4 @@
+import { Turns } from "../../base/turns.ts";
 import { toEntry } from "../../log/body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { Entry, MessageBody, SessionId } from "../../model/entry.ts";
@@ -48,6 +49,7 @@ export class Follower {
     if (!known) return { isNew: true, window: await this.#load() };
     const { session, entries, lines, meter } = this.#parts;
     const arrived: Slot[] = [];
+    const turns = new Turns();
     let { head } = known;
     for (;;) {
       const query = {
@@ -66,6 +68,8 @@ export class Follower {
         else if (entry.kind === "line" || entry.kind === "pin" || entry.kind === "redacted")
           return this.#anew();
         else if (entry.kind === "overlay" && !this.#own.delete(entry.seq)) return this.#anew();
+        const resting = turns.rest();
+        if (resting) await resting;
       }
       if (found.length < BATCH) break;
     }

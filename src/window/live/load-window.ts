@@ -1,3 +1,4 @@
+import { Turns } from "../../base/turns.ts";
 import { toEntry } from "../../log/body.ts";
 import type { Lines } from "../../log/lines.ts";
 import { answeredBy, callIdsOf } from "../../model/calls.ts";
@@ -127,6 +128,7 @@ class LineReader {
   readonly #places: LinePlaces;
   readonly #options: LoadOptions;
   readonly #replacing: (slot: Slot) => readonly SingleEdit[];
+  readonly #turns = new Turns();
 
   constructor(
     entries: EntryStore,
@@ -188,6 +190,8 @@ class LineReader {
         for (const stored of found) {
           const entry = toEntry(range.session, stored);
           if (entry.kind === "message") yield this.#slot(entry);
+          const resting = this.#turns.rest();
+          if (resting) await resting;
         }
         const last = found.at(-1);
         if (!last || found.length < BATCH) break;

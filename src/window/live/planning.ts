@@ -1,3 +1,4 @@
+import { Turns } from "../../base/turns.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import { applyEdits } from "../apply-edits.ts";
 import { staleImages } from "../passes/stale-images.ts";
@@ -73,9 +74,14 @@ export class Planning {
   }
 
   /** Passes new messages to the policy, or restarts it for a newly loaded window. */
-  take(followed: Followed): void {
-    if (followed.isNew) this.forget();
-    else for (const slot of followed.arrived) this.#run?.observe(slot);
+  async take(followed: Followed): Promise<void> {
+    if (followed.isNew) return this.forget();
+    const turns = new Turns();
+    for (const slot of followed.arrived) {
+      this.#run?.observe(slot);
+      const resting = turns.rest();
+      if (resting) await resting;
+    }
   }
 
   /** Tells the policy about a message that was appended to the window. */

@@ -1,4 +1,4 @@
-/** Maximum time that work on one body blocks the event loop. */
+/** Maximum time that one piece of work blocks the event loop. */
 const MAX_TURN_MS = 8;
 
 /** Work that yields at each pause and returns its result. */
@@ -12,7 +12,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Shares the event loop: work on a large body calls `rest` after each step. */
+/** Shares the event loop: large work calls `rest` after each step. */
 export class Turns {
   #startedMs = performance.now();
 
