@@ -3,12 +3,18 @@ import { ClosingLine } from "./test/support/closing-line.ts";
 import { LongFirst } from "./test/support/long-first.ts";
 
 /**
- * Tests that start processes or take much memory get a process of their own. All other files share the modules of
- * their worker: loading them again for each file takes longer than most tests.
+ * Tests that start processes, take much memory or measure their own process get a process of their own. All other files
+ * share the modules of their worker: loading them again for each file takes longer than most tests.
  */
-const APART = ["cli", "crash", "examples", "leak", "processes", "repository", "security", "task"].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const APART = [
+  ...["cli", "crash", "examples", "leak", "processes", "repository", "security", "task"].map(
+    (folder) => `test/${folder}/**/*.test.ts`,
+  ),
+  "test/gateway/hostile.test.ts",
+  "test/gateway/stream/upstream-faults.test.ts",
+  "test/formats/fuzz.test.ts",
+  "test/formats/reading/bytes.test.ts",
+];
 
 export default defineConfig({
   test: {

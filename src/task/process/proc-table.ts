@@ -26,20 +26,26 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
   /** Threads have pids and /proc files too, but are not listed as processes. */
   const isWhole = (pid: number) => read(`${folder}/${pid}/status`)?.includes(`\nTgid:\t${pid}\n`) === true;
   const newest = () => Number(read(`${folder}/loadavg`)?.toString("latin1").split(" ")[4]);
+  const ownTicks = ticksOf(see(process.pid));
   let newestListed = 0;
+  let hasBlank = false;
   return {
     list() {
       const seen: SeenProcess[] = [];
       newestListed = newest();
+      hasBlank = false;
       for (const name of readdirSync(folder)) {
         const pid = Number(name);
         // The tree of a superuser may include processes of other users; other users could not signal them anyway.
         if (!Number.isInteger(pid) || (uid !== 0 && ownerOf(`${folder}/${pid}`) !== uid)) continue;
         const whole = seeWhole(pid);
-        if (whole) seen.push(whole);
+        if (!whole) continue;
+        seen.push(whole);
+        hasBlank ||= whole.isBlank && whole.state === "alive" && ticksOf(whole) >= ownTicks;
       }
       return seen;
     },
+    hasUnread: () => hasBlank,
     look(pid) {
       const seen = see(pid);
       return seen && seen.state !== "zombie" ? { pid: seen.pid, born: seen.born } : undefined;
@@ -74,6 +80,11 @@ export function procTable(folder = "/proc", uid = process.getuid?.() ?? 0): Proc
       return count;
     },
   };
+}
+
+/** When a process began, in ticks since the system started; 0 if unknown. */
+function ticksOf(seen: ProcessIdentity | undefined): number {
+  return Number(seen?.born.split("-").at(-1) ?? 0);
 }
 
 /** Parses /proc/<pid>/stat, whose name field may contain spaces and brackets. Returns undefined for kernel threads. */

@@ -32,6 +32,8 @@ export interface ProcessTable {
    * constantly forks and exits is gone before a full list is complete. Returns the number of selected processes.
    */
   chase?(find: FindMembers, signal?: NodeJS.Signals): number;
+  /** True if the last list has a young process whose environment could not be read yet. */
+  hasUnread?(): boolean;
 }
 
 /** Sends a signal to a process, or to a group if negative; returns whether it was delivered. */

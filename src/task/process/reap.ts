@@ -23,6 +23,9 @@ export interface Reaped {
 
 const FREEZE_ROUNDS = 12;
 const MAX_PAUSE_MS = 100;
+/** Waits for processes in the middle of exec: how often, how long. */
+const MAX_WAITS = 10;
+const WAIT_MS = 5;
 
 /**
  * Ends every process that `find` selects, including ones that appear meanwhile: SIGTERM, a grace period, then SIGSTOP
@@ -41,8 +44,14 @@ export async function reapTree(find: FindMembers, options: ReapOptions = {}): Pr
   let members = await askToEnd(look, table, graceEnd);
   const killEnd = performance.now() + (options.killMs ?? 5_000);
   if (members.length > 0) members = await kill(look, table, killEnd);
-  while (members.length === 0 && table.chase?.(find, "SIGKILL") && performance.now() < killEnd)
+  for (let waits = 0; members.length === 0 && performance.now() < killEnd; ) {
+    if (!table.chase?.(find, "SIGKILL")) {
+      // A process in the middle of exec shows no environment, so it may belong to the tree.
+      if (!table.hasUnread?.() || ++waits > MAX_WAITS) break;
+      await sleep(WAIT_MS);
+    }
     members = await kill(look, table, killEnd);
+  }
   const remaining = members.map(({ pid, born }) => ({ pid, born }));
   return { ended: seen.size - remaining.length, remaining };
 }
