@@ -126,10 +126,10 @@ describe("a gateway among hostile clients", () => {
     const before = { heap: heapBytes(), resources: resources() };
     for (let time = 0; time < 4; time++) await round(60);
     await settle(gateway.gateway);
-    const after = { heap: heapBytes(), resources: resources() };
-    expect(after.heap - before.heap).toBeLessThan(20 * 1_024 * 1_024);
-    expect(after.resources.sockets).toBeLessThanOrEqual(before.resources.sockets + 2);
-    expect(after.resources.timers).toBeLessThanOrEqual(before.resources.timers + 2);
+    expect(heapBytes() - before.heap).toBeLessThan(20 * 1_024 * 1_024);
+    // How many idle connections are kept depends on how many were in use at once; their peers close them after 5 s.
+    await expect.poll(() => resources().sockets).toBeLessThanOrEqual(before.resources.sockets + 2);
+    await expect.poll(() => resources().timers).toBeLessThanOrEqual(before.resources.timers + 2);
     await gateway.close();
     await sleep(50);
     expect(upstream.connections()).toBe(0);
