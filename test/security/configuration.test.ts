@@ -190,9 +190,7 @@ describe("longhaul trust", () => {
     expect((await runJson(["trust", "--remove"], setting)).value.removed.path).toContain(user.cwd);
     expect(load().config.threshold).toBe(75);
     expect((await runProgram(["trust", "--remove"], setting)).code).toBe(2);
-    expect((await runProgram(["trust", "--list"], setting)).stdout).toBe(
-      "No project file is trusted.\n",
-    );
+    expect((await runProgram(["trust", "--list"], setting)).stdout).toBe("No project file is trusted.\n");
   });
 
   test("refuses what is not valid or sets nothing, and never writes into the working folder", async () => {
