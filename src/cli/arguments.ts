@@ -58,7 +58,7 @@ function checkOption(token: OptionToken, specs: OptionSpecs, command: string): v
   }
   if (spec.type === "string" && !inlineValue && value?.startsWith("-") && value !== "-") {
     throw new UsageError(
-      `${rawName} needs a value; one that begins with a dash is written --${name}=${value}`,
+      `${rawName} needs a value; write a value that begins with a dash as --${name}=${value}`,
     );
   }
 }

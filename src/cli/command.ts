@@ -23,10 +23,10 @@ export type OptionValues<Specs extends OptionSpecs> = {
 
 /** Options that every command accepts. */
 export const COMMON_OPTIONS = {
-  store: { type: "string", value: "PATH", help: "folder of the store (LONGHAUL_HOME, else ~/.longhaul)" },
-  json: { type: "boolean", help: "print JSON for programs" },
-  quiet: { type: "boolean", short: "q", help: "leave out hints, progress and what went well" },
-  "no-color": { type: "boolean", help: "no colours (also NO_COLOR; FORCE_COLOR for the opposite)" },
+  store: { type: "string", value: "PATH", help: "store folder (default: LONGHAUL_HOME, else ~/.longhaul)" },
+  json: { type: "boolean", help: "print machine-readable JSON" },
+  quiet: { type: "boolean", short: "q", help: "omit hints, progress and success messages" },
+  "no-color": { type: "boolean", help: "disable colors (also NO_COLOR; FORCE_COLOR enables them)" },
   help: { type: "boolean", short: "h", help: "show this help" },
 } as const satisfies OptionSpecs;
 

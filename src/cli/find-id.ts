@@ -33,8 +33,7 @@ export async function findId(wanted: string, search: IdSearch): Promise<string> 
 
 function notFound(wanted: string, nearest: readonly string[], search: IdSearch): LonghaulError {
   const { kind, listing } = search;
-  const hint =
-    nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : `"${listing}" lists those there are.`;
+  const hint = nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : `"${listing}" lists them.`;
   return new LonghaulError(search.notFound, `There is no ${kind} ${JSON.stringify(wanted)}. ${hint}`, {
     details: { [kind]: wanted, ...(nearest.length > 0 && { nearest: nearest.join(", ") }) },
   });
@@ -44,7 +43,7 @@ function ambiguous(wanted: string, fitting: readonly string[], { kind }: IdSearc
   const shown = fitting.slice(0, SHOWN).join(", ") + (fitting.length > SHOWN ? " and more" : "");
   return new LonghaulError(
     "ARGUMENT_INVALID",
-    `${JSON.stringify(wanted)} fits several ${kind}s: ${shown}. Write more of the id.`,
+    `${JSON.stringify(wanted)} matches several ${kind}s: ${shown}. Give more of the id.`,
     { details: { option: kind } },
   );
 }

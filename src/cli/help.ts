@@ -1,5 +1,8 @@
 import { COMMON_OPTIONS, type Command, type CommandGroup, type OptionSpecs } from "./command.ts";
 import { padTo } from "./width.ts";
+import { wrapTo } from "./wrap.ts";
+
+const COLUMNS = 100;
 
 /** Builds the help of the program. */
 export function programHelp(commands: readonly Pick<Command, "name" | "summary">[]): string {
@@ -11,8 +14,8 @@ ${section(
   "Commands",
   commands.map(({ name, summary }) => [name, summary]),
 )}
-${section("Options of every command", optionRows(COMMON_OPTIONS))}
-"longhaul help <command>" says more about one of them; "longhaul --version" tells the version.
+${section("Common options", optionRows(COMMON_OPTIONS))}
+Run "longhaul help <command>" for details of a command, "longhaul --version" for the version.
 `;
 }
 
@@ -22,7 +25,7 @@ export function commandHelp(command: Command): string {
   return `longhaul ${command.name}: ${command.summary}.
 
 ${usage.join("\n")}
-${command.about === undefined ? "" : `\n${command.about}\n`}
+${command.about === undefined ? "" : `\n${wrapText(command.about)}\n`}
 ${section("Options", optionRows({ ...command.options, ...COMMON_OPTIONS }))}
 Examples:
 ${command.examples.map((example) => `  ${example}`).join("\n")}
@@ -35,16 +38,16 @@ export function groupHelp(group: CommandGroup, commands: readonly Command[]): st
   return `longhaul ${name}: ${summary}.
 
 Usage: longhaul ${name} <command> [options]
-${about === undefined ? "" : `\n${about}\n`}
+${about === undefined ? "" : `\n${wrapText(about)}\n`}
 ${section(
   "Commands",
   commands.map((command) => [command.name, command.summary]),
 )}
-${section("Options of every command", optionRows(COMMON_OPTIONS))}
+${section("Common options", optionRows(COMMON_OPTIONS))}
 Examples:
 ${examples.map((example) => `  ${example}`).join("\n")}
 
-"longhaul ${name} <command> --help" says more about one of them.
+Run "longhaul ${name} <command> --help" for details of a command.
 `;
 }
 
@@ -57,5 +60,15 @@ function optionRows(specs: OptionSpecs): readonly (readonly [string, string])[] 
 
 function section(title: string, rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([left]) => left.length));
-  return `${title}:\n${rows.map(([left, right]) => `  ${padTo(left, width)}  ${right}\n`).join("")}`;
+  const margin = " ".repeat(width + 4);
+  const lines = rows.flatMap(([left, right]) =>
+    wrapTo(right, COLUMNS - margin.length).map((line, index) =>
+      index === 0 ? `  ${padTo(left, width)}  ${line}\n` : `${margin}${line}\n`,
+    ),
+  );
+  return `${title}:\n${lines.join("")}`;
+}
+
+function wrapText(text: string): string {
+  return wrapTo(text, COLUMNS).join("\n");
 }

@@ -52,8 +52,7 @@ async function openReadable(
   } catch (error) {
     if (!isLonghaulError(error, "STORE_READ_ONLY")) throw error;
     const kernel = await openKernel({ ...settings, readOnly: true });
-    if (!quiet)
-      context.stderr.write("longhaul: the store cannot be written; it is opened for reading only.\n");
+    if (!quiet) context.stderr.write("longhaul: the store is not writable; it is open for reading only.\n");
     return kernel;
   }
 }

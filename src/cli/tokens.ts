@@ -8,9 +8,9 @@ export function tokensOption(option: string, text: string, least = 0): number {
   const match = /^(\d+(?:\.\d+)?)\s*([km])?$/i.exec(text.trim());
   const tokens = match ? Math.round(Number(match[1]) * (UNITS[(match[2] ?? "").toLowerCase()] ?? 1)) : -1;
   if (tokens >= least && Number.isSafeInteger(tokens)) return tokens;
-  const from = least > 0 ? ` from ${formatCount(least)} on` : "";
+  const from = least > 0 ? ` (at least ${formatCount(least)})` : "";
   throw new UsageError(
-    `--${option} is ${JSON.stringify(text)}; expected a number of tokens${from}, as in 64000 or 64k`,
+    `--${option} is ${JSON.stringify(text)}; expected a number of tokens${from}, such as 64000 or 64k`,
   );
 }
 

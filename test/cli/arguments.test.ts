@@ -41,7 +41,7 @@ describe("arguments", () => {
     expect(messageOf(["--limit"])).toBe("--limit needs a value: --limit N");
     expect(messageOf(["--limit="])).toBe("--limit needs a value: --limit N");
     expect(messageOf(["--limit", "--all"])).toBe(
-      "--limit needs a value; one that begins with a dash is written --limit=--all",
+      "--limit needs a value; write a value that begins with a dash as --limit=--all",
     );
     expect(messageOf(["--all=yes"])).toBe("--all takes no value");
     expect(messageOf(["one", "two"])).toBe('fetch does not take "two"');

@@ -12,9 +12,9 @@ describe("longhaul compact", () => {
     expect(stdout).toMatch(/^- #2 assistant: /m);
     expect(stdout).toMatch(/^- … \d+ more messages$/m);
     expect(stdout).toMatch(/^\+ ## /m);
-    expect(stdout).toContain("Summary by extraction, without a model, not put in place.");
+    expect(stdout).toContain("Summary by extraction, without a model, not applied.");
     expect(stdout).toMatch(/Window: [\d,]+ → [\d,]+ tokens \(−\d+%\)\./);
-    expect(stdout).toMatch(/Lost from the window: \d+ messages, \d+ identifier/);
+    expect(stdout).toMatch(/Removed from the window: \d+ messages, \d+ identifier/);
     const again = await jsonHere(["compact", "long", "--dry-run", "--store", store]);
     expect(again.value).toMatchObject({ session: "long", isChanged: false, rung: "extractive" });
   });

@@ -27,10 +27,10 @@ describe("longhaul context", () => {
     expect(stdout).toMatch(/^last request, just now +1 .* 100 .*\$0\.\d{4}$/m);
     expect(stdout).toMatch(/^session +1 /m);
     expect(stdout).toContain(`\n#${overlay} longhaul rebuilt the window\n`);
-    for (const name of ["when", "why", "size", "cached", "this call", "next calls", "break-even", "cut"])
+    for (const name of ["when", "why", "size", "cached", "this call", "next calls", "break-even", "removed"])
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, "m"));
     expect(stdout).toMatch(/ size +[\d,]+ → [\d,]+ tokens \(−\d+%\)\n/);
-    expect(stdout).toMatch(/ cut +\d+ messages, [\d,]+ names?: \S/);
+    expect(stdout).toMatch(/ removed +\d+ messages, [\d,]+ names?: \S/);
   });
 
   test("tells programs everything in one object", async () => {
@@ -58,7 +58,7 @@ describe("longhaul context", () => {
     const { store } = await storeWithCut();
     const stored = await runProgram(["context", "long", "--window", "20k", "--diff", "--store", store]);
     expect(stored.code).toBe(0);
-    expect(stored.stdout).toContain("\nHow the window differs from the log\n");
+    expect(stored.stdout).toContain("\nDifference between log and window\n");
     expect(stored.stdout).toMatch(/^- #\d+ (?:user|assistant): /m);
     expect(stored.stdout).toMatch(/^- … \d+ more messages?$/m);
     expect(stored.stdout).toMatch(/^ {2}#121 user: And now\?$/m);
@@ -70,7 +70,7 @@ describe("longhaul context", () => {
     expect(left).toMatchObject({ place: expect.stringMatching(/^#\d+$/), before: expect.any(String) });
     const args = ["context", "long", "--window", "8k", "--dry-run", "--diff", "--store", store];
     const next = await runProgram(args);
-    expect(next.stdout).toContain("\nWhat the next call would change\n");
+    expect(next.stdout).toContain("\nChanges in the next call\n");
     const planned = await jsonHere(args);
     const stays = planned.value.diff.filter(({ type }: { type: string }) => type !== "leaves");
     expect(stays).toHaveLength(planned.value.next.messages);
@@ -82,7 +82,7 @@ describe("longhaul context", () => {
   test("says so where the window is the log", async () => {
     const store = await storeWith("short", (session) => talk(session, 2));
     const { stdout } = await runHere(["context", "short", "--diff", "--store", store]);
-    expect(stdout).toContain("How the window differs from the log\nNothing.\n");
+    expect(stdout).toContain("Difference between log and window\nNone.\n");
   });
 
   test("tells what would be done for the next call, and does not do it", async () => {
@@ -96,9 +96,9 @@ describe("longhaul context", () => {
     expect(value.next.plan.receipt).toMatchObject({ isForced: true, tokens: { with: value.next.tokens } });
     expect(value.next.plan.overlay).toBeUndefined();
     const { stdout } = await runHere([...args, "--dry-run"]);
-    expect(stdout).toContain("Nothing was cut");
-    expect(stdout).toMatch(/more than fit; the next call is fitted first/);
-    expect(stdout).toMatch(/The next call would be sent [\d,]+ of 20,000 tokens/);
+    expect(stdout).toContain("No edits: the window matches the log.");
+    expect(stdout).toMatch(/tokens over the limit; the next call edits the window first/);
+    expect(stdout).toMatch(/The next call would send [\d,]+ of 20,000 tokens/);
     expect(bars(stdout)).toHaveLength(2);
     await using kernel = await openKernel({ path: store });
     await using session = await kernel.session("long");
@@ -108,7 +108,7 @@ describe("longhaul context", () => {
   test("says so where nothing would be done", async () => {
     const store = await storeWith("short", (session) => talk(session, 2));
     const args = ["context", "short", "--dry-run", "--policy", "none", "--store", store];
-    expect((await runHere(args)).stdout).toContain("would be sent this window as it is");
+    expect((await runHere(args)).stdout).toContain("would send this window unchanged");
     expect((await jsonHere(args)).value.next.plan).toBeNull();
   });
 
@@ -117,8 +117,8 @@ describe("longhaul context", () => {
     const shown = await runHere(["context", "empty", "--store", empty]);
     expect(shown.code).toBe(0);
     expect(shown.stdout).toContain("0 messages");
-    expect(shown.stdout).toContain("No usage is reported.");
-    expect(shown.stderr).toContain("--model names one");
+    expect(shown.stdout).toContain("No usage reported.");
+    expect(shown.stderr).toContain("set one with --model");
     const json = await jsonHere(["context", "empty", "--dry-run", "--store", empty]);
     expect(json.code).toBe(0);
     expect(json.value).toMatchObject({ model: null, window: { tokens: 0 }, usage: { lastRequest: null } });
@@ -134,8 +134,8 @@ describe("longhaul context", () => {
       [["context"], 2, "name a session"],
       [["context", "shorn"], 1, "Did you mean short?"],
       [["context", "short", "--policy", "longhual"], 2, "did you mean longhaul?"],
-      [["context", "short", "--window", "0"], 2, "expected a number of tokens from 100 on"],
-      [["context", "short", "--window", "many"], 2, "as in 64000 or 64k"],
+      [["context", "short", "--window", "0"], 2, "expected a number of tokens (at least 100)"],
+      [["context", "short", "--window", "many"], 2, "such as 64000 or 64k"],
       [["context", "short", "--system=-1"], 2, "--system is"],
     ];
     for (const [args, code, words] of cases) {

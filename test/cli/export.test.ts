@@ -42,7 +42,7 @@ describe("longhaul export", () => {
     writeFileSync(out, "mine");
     const second = await runProgram(args, { cwd: folder });
     expect(second.code).toBe(1);
-    expect(second.stderr).toBe(`longhaul: ${out} is there already; --force replaces it.\n`);
+    expect(second.stderr).toBe(`longhaul: ${out} already exists; --force overwrites it.\n`);
     expect(readFileSync(out, "utf8")).toBe("mine");
 
     const forced = await runJson([...args, "--force"], { cwd: folder });
@@ -84,7 +84,7 @@ describe("longhaul export", () => {
     const args = ["export", "4711", "--to", "cline", "--store", store];
     const unnamed = await runProgram(args);
     expect(unnamed.code).toBe(2);
-    expect(unnamed.stderr).toContain("cline is a folder of files; name it with --out");
+    expect(unnamed.stderr).toContain("cline writes a folder of files; name the folder with --out");
 
     mkdirSync(out);
     writeFileSync(join(out, "mine.txt"), "mine");
@@ -94,7 +94,7 @@ describe("longhaul export", () => {
     expect(files).toContain("mine.txt");
     const again = await runProgram([...args, "--out", out]);
     expect(again.code).toBe(1);
-    expect(again.stderr).toContain("is there already; --force replaces it.");
+    expect(again.stderr).toContain("already exists; --force overwrites it.");
     expect(filesBelow(out)).toEqual(files);
     expect((await runProgram([...args, "--out", out, "--force"])).code).toBe(0);
     expect(filesBelow(out)).toEqual(files);
@@ -105,7 +105,7 @@ describe("longhaul export", () => {
     const out = join(testFolder(), "all");
     const args = ["export", "4711", "--to", "markdown", "--children", "--store", store];
     expect((await runProgram(args)).stderr).toContain(
-      "--children makes several files; name a folder with --out",
+      "--children writes several files; name a folder with --out",
     );
     expect((await runProgram([...args, "--out", out])).code).toBe(0);
     expect(filesBelow(out)).toEqual(["ticket-4711.md", "ticket-4711_explorer.md"]);

@@ -73,7 +73,7 @@ describe("longhaul import with a path", () => {
     const { stdout } = await runProgram(["import", projects, "--dry-run", "--format", "codex,cline"], {
       env,
     });
-    expect(stdout).toBe("No conversation of a known format was found.\n");
+    expect(stdout).toBe("No conversations in a known format found.\n");
   });
 
   test("fails with 1 where nothing is", async () => {
@@ -94,7 +94,7 @@ describe("longhaul import with a path", () => {
     running.process.kill("SIGINT");
     const { code, stdout } = await running.ended;
     expect(code).toBe(130);
-    expect(stdout).toContain("Stopped. What was imported is kept");
+    expect(stdout).toContain("Stopped. Imported messages are kept");
     const again = await runJson(["import", projects], { env });
     expect(again.code).toBe(0);
     const { totals } = again.value;
@@ -117,8 +117,8 @@ describe("longhaul import without a path", () => {
     expect(stdout).toMatch(
       /^agent +place +conversations +size +last used\nClaude Code +\S+projects +3 +\d+ KB +just now\n/,
     );
-    expect(stdout).toContain(`3 conversations for the store ${store}`);
-    expect(stdout).toContain('"longhaul import --yes" imports these');
+    expect(stdout).toContain(`3 conversations to import into the store ${store}`);
+    expect(stdout).toContain('Run "longhaul import --yes" to import these');
     expect(existsSync(store)).toBe(false);
     const { value } = await runJson(["import"], { env });
     expect(value.places).toEqual([
@@ -137,7 +137,9 @@ describe("longhaul import without a path", () => {
     const { env } = homeWithConversations(0);
     const { code, stdout } = await runProgram(["import"], { env });
     expect(code).toBe(0);
-    expect(stdout).toBe('No conversations in the usual places. "longhaul import PATH" looks elsewhere.\n');
+    expect(stdout).toBe(
+      'No conversations found in the usual places. Run "longhaul import PATH" to search elsewhere.\n',
+    );
   });
 });
 
@@ -146,7 +148,7 @@ describe("longhaul import --watch", () => {
     const { env, projects } = homeWithConversations(1, 1);
     const path = join(projects, "-project", `${conversationId(1)}.jsonl`);
     const running = startProgram(["import", projects, "--watch"], { env });
-    await running.says("up to date, following");
+    await running.says("up to date, watching");
     appendFileSync(path, turnLines(conversationId(1), 1) + turnLines(conversationId(1), 2));
     await running.says(`imported claude-code/${conversationId(1)}: 4 messages, 2 tool calls\n`);
     running.process.kill("SIGINT");

@@ -81,7 +81,7 @@ describe("longhaul index", () => {
     const [store, folder] = [testFolder(), project()];
     await runHere(["index", folder, "--store", store]);
     const { stdout } = await runHere(["forget", "--path", folder, "--store", store]);
-    expect(stdout).toBe("2 files taken out of the index.\n");
+    expect(stdout).toBe("Removed 2 files from the index.\n");
     const { value } = await jsonHere(["forget", "--path", folder, "--store", store]);
     expect(value).toEqual({ forgotten: [], files: 0 });
     expect((await runHere(["forget", "--store", store])).code).toBe(2);

@@ -36,7 +36,7 @@ describe("longhaul pin", () => {
     const cases: readonly (readonly [readonly string[], number, string])[] = [
       [["s"], 2, "name an entry"],
       [["s", "99"], 1, "There is no entry 99 in s"],
-      [["s", "5"], 1, "is no message but of kind notice"],
+      [["s", "5"], 1, "is of kind notice, not a message"],
       [["s", "4"], 1, "is not on the active line"],
       [["s", "first"], 2, "entry id"],
       [["nobody", "1"], 1, "There is no session"],

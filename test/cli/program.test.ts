@@ -75,7 +75,7 @@ describe("the program", () => {
       nodeOptions: ["--import", `data:text/javascript,${encodeURIComponent(old)}`],
     });
     expect(code).toBe(1);
-    expect(stderr).toBe("longhaul: Node 22.13 or newer is needed; this is Node 20.11.1.\n");
+    expect(stderr).toBe("longhaul needs Node 22.13 or newer; this is Node 20.11.1.\n");
     expect(stdout).toBe("");
   });
 

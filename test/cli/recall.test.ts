@@ -64,20 +64,20 @@ describe("longhaul recall", () => {
   test("says when nothing is found, or when it is not sure", async () => {
     const store = await storeOfTwo();
     const nothing = await runHere(["recall", "qqqq", "--path", "/repo/nowhere", "--store", store]);
-    expect(nothing.stdout).toContain("Nothing was found.");
+    expect(nothing.stdout).toContain("Nothing found.");
     const unsure = await runHere([
       "recall",
       "quarterly revenue of the Lisbon subsidiary server",
       "--store",
       store,
     ]);
-    expect(unsure.stdout).toContain("Not sure: little of the question was found.");
+    expect(unsure.stdout).toContain("Low confidence: the hits match little of the question.");
   });
 
   test("refuses an empty question, a wrong number and a missing store", async () => {
     const store = await storeOfTwo();
     for (const [args, code, words] of [
-      [["--store", store], 2, "ask something"],
+      [["--store", store], 2, "the question is missing"],
       [["x", "-k", "0", "--store", store], 2, "--limit"],
       [["x", "--session", "nobody", "--store", store], 1, "There is no session"],
       [["x", "--store", testFolder()], 1, "There is no store"],

@@ -11,7 +11,7 @@ describe("longhaul remember", () => {
   test("remembers for an agent, and lists what is pinned and what is not", async () => {
     const store = testFolder();
     const first = await runProgram(["remember", "Answer in German.", "--store", store]);
-    expect(first.stdout).toBe("memory:default#1 remembered: Answer in German.\n");
+    expect(first.stdout).toBe("Remembered memory:default#1: Answer in German.\n");
     for (let index = 0; index < 10; index++)
       await runHere(["remember", "fact", String(index), "--store", store]);
     const noted = await jsonHere([
@@ -39,14 +39,14 @@ describe("longhaul remember", () => {
   test("reads the text from the input", async () => {
     const store = testFolder();
     const { stdout } = await runProgram(["remember", "-", "--store", store], { input: "\nfrom the pipe\n" });
-    expect(stdout).toBe("memory:default#1 remembered: from the pipe\n");
+    expect(stdout).toBe("Remembered memory:default#1: from the pipe\n");
   });
 
   test("refuses what is blank, too long or by nobody", async () => {
     const store = testFolder();
     for (const [args, words] of [
-      [[" "], "there is nothing to remember"],
-      [[], "there is nothing to remember"],
+      [[" "], "the text to remember is empty"],
+      [[], "the text to remember is empty"],
       [["x", "--by", "god"], '--by is "god"'],
       [["x".repeat(11_000)], "at most 10240 bytes"],
     ] as const) {
@@ -64,7 +64,7 @@ describe("longhaul forget", () => {
     await runHere(["remember", "Lunch is at noon.", "--store", store]);
     expect((await jsonHere(["recall", "xylophone90210", "--store", store])).value.hits).not.toEqual([]);
     const { stdout } = await runHere(["forget", "memory:default#1", "--store", store]);
-    expect(stdout).toBe("memory:default#1 is forgotten.\n");
+    expect(stdout).toBe("Forgot memory:default#1.\n");
     expect((await jsonHere(["recall", "xylophone90210", "--store", store])).value.hits).toEqual([]);
     const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((file) =>
       file.isFile(),
@@ -84,7 +84,7 @@ describe("longhaul forget", () => {
       await session.overlays.add({ type: "summarize", ranges, messages }, "test");
     });
     const asked = await runHere(["forget", "chat#1", "--store", store]);
-    expect(asked.stderr).toContain("--yes is needed to forget chat#1");
+    expect(asked.stderr).toContain("forgetting chat#1 needs --yes");
     expect(asked.code).toBe(2);
     const { value } = await jsonHere(["forget", "chat#1", "--yes", "--store", store]);
     expect(value.forgotten).toMatchObject([{ name: "chat#1", kind: "entry" }]);
@@ -101,7 +101,7 @@ describe("longhaul forget", () => {
       await session.append({ role: "user", text: "Remember the ocelot." });
     });
     expect((await jsonHere(["recall", "ocelot", "--store", store])).value.hits).toHaveLength(1);
-    expect((await runHere(["forget", "chat", "-y", "--store", store])).stdout).toBe("chat is forgotten.\n");
+    expect((await runHere(["forget", "chat", "-y", "--store", store])).stdout).toBe("Forgot chat.\n");
     expect((await jsonHere(["recall", "ocelot", "--store", store])).value.hits).toEqual([]);
     expect((await runHere(["forget", "chat", "-y", "--store", store])).code).toBe(1);
   });

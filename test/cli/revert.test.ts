@@ -20,7 +20,7 @@ describe("longhaul revert", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(
       new RegExp(
-        `^#\\d+ took back the change at #${overlay}\nwindow: [\\d,]+ → [\\d,]+ tokens \\(\\+\\d+%\\), \\d+ → 121 messages\n`,
+        `^#\\d+ reverted the change at #${overlay}\nwindow: [\\d,]+ → [\\d,]+ tokens \\(\\+\\d+%\\), \\d+ → 121 messages\n`,
       ),
     );
     expect(JSON.parse(await windowOf(store))).toHaveLength(121);
@@ -36,12 +36,12 @@ describe("longhaul revert", () => {
     const twice = await runHere(["revert", "long", `#${overlay}`, "--store", store]);
     expect([twice.code, twice.stdout]).toEqual([1, ""]);
     expect(twice.stderr).toContain(
-      `Overlay #${overlay} does not hold any more; "longhaul revert long --list"`,
+      `Overlay #${overlay} is no longer in force; "longhaul revert long --list"`,
     );
     const wrong = await jsonHere(["revert", "long", "1", "--store", store]);
     expect([wrong.code, wrong.value.error.code]).toEqual([1, "ENTRY_NOT_FOUND"]);
     const nothing = await runHere(["revert", "long", "--store", store]);
-    expect(nothing.stderr).toContain("There is nothing to take back");
+    expect(nothing.stderr).toContain("There is nothing to revert");
     expect((await runHere(["revert", "long", "soon", "--store", store])).code).toBe(2);
   });
 
@@ -68,7 +68,7 @@ describe("longhaul revert", () => {
     });
     const future = new Date(Date.now() + 3_600_000).toISOString();
     const later = await runHere(["revert", "long", "--to", future, "--store", store]);
-    expect([later.code, later.stdout]).toEqual([0, "Nothing was cut since.\n"]);
+    expect([later.code, later.stdout]).toEqual([0, "No edits since then.\n"]);
     const { value } = await jsonHere(["revert", "long", "--to", "30m", "--store", store]);
     expect(value.messages).toEqual({ before: 4, after: 6 });
     for (const time of ["soon", "30x", "2026-02-99"]) {
@@ -82,7 +82,7 @@ describe("longhaul revert", () => {
     const { store, overlay } = await storeWithCut();
     await runHere(["revert", "long", "--store", store]);
     const { stdout } = await runHere(["revert", "long", "--list", "--store", store]);
-    expect(stdout).toMatch(new RegExp(`^#${overlay} .*longhaul rebuilt the window .* taken back$`, "m"));
+    expect(stdout).toMatch(new RegExp(`^#${overlay} .*longhaul rebuilt the window .* reverted$`, "m"));
     const { value } = await jsonHere(["revert", "long", "--list", "--store", store]);
     expect(value.overlays).toMatchObject([
       { type: "revert", isHolding: true },

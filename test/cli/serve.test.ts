@@ -90,7 +90,7 @@ describe("longhaul serve", () => {
   test("listens, tells what to paste for each agent and where requests go, and ends on a signal", async () => {
     const store = testFolder();
     const running = startProgram(["serve", "--port", "0", "--store", store], { cwd: testFolder() });
-    await running.says("Ctrl-C ends.");
+    await running.says("Press Ctrl-C to stop.");
     running.process.kill("SIGINT");
     const { code, stdout, stderr } = await running.ended;
     const [, url = ""] = /listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(stdout) ?? [];
@@ -265,7 +265,7 @@ describe("longhaul serve", () => {
         event: "config.refused",
         key: "threshold",
         message:
-          "The configuration stays as it was: threshold is 600; expected a whole number from 5 to 100 (percent).",
+          "The configuration is unchanged: threshold is 600; expected a whole number from 5 to 100 (percent).",
       }),
     ]);
   });

@@ -14,7 +14,7 @@ describe("longhaul show", () => {
     expect(code).toBe(0);
     const shown = stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "<time>");
     expect(shown).toBe(`Fix the flaky test
-ticket-4711  begun <time>  7 entries
+ticket-4711  started <time>  7 entries
 child ticket-4711/explorer Look around
 
 system  <time>  #1
@@ -107,7 +107,7 @@ It waits for a server.
     const ambiguous = await runProgram(["show", "alpha", "--store", path]);
     expect(ambiguous.code).toBe(2);
     expect(ambiguous.stderr).toBe(
-      'longhaul: "alpha" fits several sessions: alpha-2, alpha-1. Write more of the id.\n',
+      'longhaul: "alpha" matches several sessions: alpha-2, alpha-1. Give more of the id.\n',
     );
     const unknown = await runJson(["show", "bata-1", "--store", path]);
     expect(unknown.code).toBe(1);
@@ -167,7 +167,7 @@ It waits for a server.
     const { stdout } = await runHere(["show", "long", "--limit", "3", "--store", store]);
     expect(stdout).toMatch(
       new RegExp(
-        `^· #${overlay} window: [\\d,]+ → [\\d,]+ tokens, \\d+ messages cut, longhaul rebuilt the window \\(.+\\)$`,
+        `^· #${overlay} window: [\\d,]+ → [\\d,]+ tokens, \\d+ messages removed, longhaul rebuilt the window \\(.+\\)$`,
         "m",
       ),
     );
@@ -215,7 +215,7 @@ It waits for a server.
       await session.append({ role: "user", text: `${"x".repeat(200_000)}the end` });
     }
     const brief = await runProgram(["show", "large", "--store", path]);
-    expect(brief.stdout).toContain("[200 KB in all; --full shows it]");
+    expect(brief.stdout).toContain("[200 KB in total; --full shows it]");
     const full = await runProgram(["show", "large", "--full", "--store", path]);
     expect(full.code).toBe(0);
     expect(full.stdout).toContain("xthe end");
@@ -224,6 +224,6 @@ It waits for a server.
     const damaged = await runProgram(["show", "large", "--full", "--store", path]);
     expect(damaged.code).toBe(3);
     expect(damaged.stderr).toContain("longhaul: ");
-    expect(damaged.stdout).toContain("[200 KB in all");
+    expect(damaged.stdout).toContain("[200 KB in total");
   });
 });

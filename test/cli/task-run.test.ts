@@ -104,14 +104,14 @@ describe("longhaul task run", () => {
     await running.says("started");
     expect(await world.task("detach", id)).toMatchObject({
       code: 0,
-      stdout: `${id} goes on in the background\n`,
+      stdout: `${id} continues in the background\n`,
     });
     const freed = await running.ended;
     expect([freed.code, freed.stderr]).toEqual([
       0,
-      expect.stringContaining(`${id} goes on in the background`),
+      expect.stringContaining(`${id} continues in the background`),
     ]);
-    expect((await world.task("detach", id)).stdout).toBe(`${id} is in the background already\n`);
+    expect((await world.task("detach", id)).stdout).toBe(`${id} is already in the background\n`);
     expect((await world.details(id)).status).toMatchObject({ state: "running", mode: "background" });
     writeFileSync(go, "");
     expect(await world.task("attach", id)).toMatchObject({ code: 0, stdout: "started\ndone\n" });
@@ -176,7 +176,7 @@ describe("longhaul task run", () => {
       expect(code).toBe(2);
       return stderr;
     };
-    expect(await wrong()).toContain("name a program behind --, as in longhaul task run -- npm test");
+    expect(await wrong()).toContain("name a program after --, as in longhaul task run -- npm test");
     expect(await wrong("--deadlin", "3m", "--", "true")).toContain("did you mean --deadline?");
     expect(await wrong("--deadline", "soon", "--", "true")).toContain("such as 90s, 10m, 2h or 1d");
     expect(await wrong("--isolation", "tree", "--", "true")).toContain("expected none or worktree");

@@ -32,7 +32,7 @@ describe("longhaul task", () => {
     expect((await runHere(["task", "list", "--stat", "running"])).stderr).toBe(
       'longhaul: task list has no option --stat; did you mean --state? See "longhaul help task list".\n',
     );
-    expect((await runProgram(["task", "supervise"])).stderr).toContain("called by longhaul task run");
+    expect((await runProgram(["task", "supervise"])).stderr).toContain("use longhaul task run");
   });
 
   test("finds a task by a piece of its id, and says which are near or fit", async () => {
@@ -46,7 +46,7 @@ describe("longhaul task", () => {
     });
     expect(await show("review")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("fits several tasks: review-"),
+      stderr: expect.stringContaining("matches several tasks: review-"),
     });
     expect(await show("")).toMatchObject({ code: 2, stderr: expect.stringContaining("name a task") });
     const { code, value } = await jsonHere(["task", "show", "nothing-like-it", "--store", store]);
@@ -62,7 +62,7 @@ describe("longhaul task", () => {
     expect(stdout.split("\n")[0]).toMatch(/^task +state +started +took +run by +title$/);
     expect(stdout).toMatch(/review-a +completed +just now +0 s +Look at a\.ts/);
     expect(stdout).toMatch(/review-b +failed \(error\)/);
-    expect(stdout).toMatch(/waiting +queued +just now +0 s +nobody +later/);
+    expect(stdout).toMatch(/waiting +queued +just now +0 s +no process +later/);
     const ids = async (...args: string[]) =>
       (await jsonHere(["task", "list", "--store", store, ...args])).value.tasks.map(
         ({ id }: { id: string }) => id,
@@ -100,7 +100,7 @@ describe("longhaul task", () => {
     expect(first).toMatchObject({ code: 0, stdout: `${id} killed (changed my mind)\n` });
     expect(await countTagged(id)).toBe(0);
     expect((await attached.ended).code).toBe(137);
-    expect((await world.task("kill", id)).stdout).toBe(`${id} had ended already: killed (changed my mind)\n`);
+    expect((await world.task("kill", id)).stdout).toBe(`${id} had already ended: killed (changed my mind)\n`);
     expect((await world.task("kill", "--all")).stdout).toBe("No task is running.\n");
     expect(await noticesOf(world.store, id)).toMatchObject([{ state: "killed", reason: "changed my mind" }]);
   });
@@ -113,7 +113,7 @@ describe("longhaul task", () => {
     await attached.says("started");
     attached.process.kill("SIGINT");
     const { code, stderr } = await attached.ended;
-    expect([code, stderr]).toEqual([130, expect.stringContaining(`task ${id} goes on`)]);
+    expect([code, stderr]).toEqual([130, expect.stringContaining(`task ${id} continues`)]);
     expect((await world.details(id)).status.state).toBe("running");
     expect(await world.json("kill", "--all")).toMatchObject({
       killed: [{ task: id, isEnded: true, isChanged: true }],
@@ -141,7 +141,7 @@ describe("longhaul task", () => {
       expect.stringContaining('"longhaul task gc"'),
     ]);
     const planned = await world.task("gc", "--dry-run");
-    expect(planned.stdout).toContain(`task ${idle}: its process is dead; it would be failed (lost)`);
+    expect(planned.stdout).toContain(`task ${idle}: its process is dead; it would fail (lost)`);
     expect(await countTagged(idle)).toBeGreaterThan(0);
 
     const { code, stdout } = await world.task("gc");
@@ -156,7 +156,7 @@ describe("longhaul task", () => {
     const trees = repository.git("worktree", "list");
     expect([trees.includes(idle), trees.includes(busy)]).toEqual([false, true]);
     expect((await world.task("gc", "--older-than", "0s")).stdout).toContain(
-      "left, because it holds work: untracked",
+      "kept, because it contains work: untracked",
     );
     expect(await noticesOf(world.store, idle)).toHaveLength(1);
   });

@@ -20,7 +20,7 @@ describe("longhaul usage", () => {
     const { stdout } = await runProgram(["usage", "one", "--store", store]);
     expect(stdout).toMatch(/^day +requests +↑ input +↓ output +cache read +cache write +cost\n/);
     expect(stdout).toMatch(/^all +3 +3,000 +60 +6,000 +0 +\$0\.\d{4}\+$/m);
-    expect(stdout).toContain("cost is without 1 request whose price is not known");
+    expect(stdout).toContain("cost excludes 1 request without a known price");
     const models = await jsonHere(["usage", "one", "--by", "model", "--store", store]);
     expect(models.value).toMatchObject({
       session: "one",
@@ -71,7 +71,7 @@ describe("longhaul usage", () => {
 
   test("says so where nothing is reported, and refuses what it does not know", async () => {
     const store = await storeWith("one", async () => undefined);
-    expect((await runHere(["usage", "one", "--store", store])).stdout).toBe("No usage is reported.\n");
+    expect((await runHere(["usage", "one", "--store", store])).stdout).toBe("No usage reported.\n");
     const { value } = await jsonHere(["usage", "--store", store]);
     expect(value).toMatchObject({ rows: [], total: { requests: 0, cost: 0 } });
     const wrong = await runHere(["usage", "--by", "days", "--store", store]);

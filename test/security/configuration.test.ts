@@ -190,9 +190,7 @@ describe("longhaul trust", () => {
     expect((await runJson(["trust", "--remove"], setting)).value.removed.path).toContain(user.cwd);
     expect(load().config.threshold).toBe(75);
     expect((await runProgram(["trust", "--remove"], setting)).code).toBe(2);
-    expect((await runProgram(["trust", "--list"], setting)).stdout).toBe(
-      "No file of a project is trusted.\n",
-    );
+    expect((await runProgram(["trust", "--list"], setting)).stdout).toBe("No project file is trusted.\n");
   });
 
   test("refuses what is not valid or sets nothing, and never writes into the working folder", async () => {
@@ -269,17 +267,17 @@ describe("the user's own configuration", () => {
     };
     await saved(
       { ...planted, tokens: [...tokens, { name: "C", env: "C" }] },
-      "telemetry has changed and stays",
+      "telemetry changed but is not in effect",
     );
     expect(live.current()).toEqual({ ...before, threshold: 50 });
     for (const key of ["upstreams", "tokens", "allowedOrigins", "allowedHosts", "redact"])
-      expect(told.join("\n")).toContain(`${key} has changed and stays as it was`);
+      expect(told.join("\n")).toContain(`${key} changed but is not in effect`);
 
     // A withdrawn token must stop working, but removing the last one would admit everyone.
     await saved({ ...first, tokens: tokens.slice(0, 1), allowedOrigins: [] }, "changed: tokens");
     expect(live.current().tokens).toEqual(tokens.slice(0, 1));
     expect(live.current().allowedOrigins).toEqual([]);
-    await saved({ ...first, tokens: [] }, "tokens has changed");
+    await saved({ ...first, tokens: [] }, "tokens changed but is not in effect");
     expect(live.current().tokens).toHaveLength(1);
     expect(live.reload().messages.join("\n")).toContain("would let everyone in: restart needed");
     expect(live.current().tokens).toHaveLength(1);

@@ -9,10 +9,10 @@ import { requireStore } from "../store.ts";
 /** Reads a whole store and reports damage. */
 export const checkCommand = defineCommand({
   name: "check",
-  summary: "read every entry and blob of the store and say what is damaged",
+  summary: "read every entry and blob of the store and report damage",
   usage: ["check [options]"],
   about:
-    'Nothing is changed. Ends with 3 if something is damaged; "longhaul repair" then copies the rest into a new store.',
+    'Changes nothing. Exits with code 3 if it finds damage; "longhaul repair" then copies all readable data into a new store.',
   options: {},
   maxOperands: 0,
   examples: ["longhaul check", "longhaul check --json --store /backup/longhaul"],
@@ -32,13 +32,14 @@ function reportLines(found: StoreCheck, isQuiet: boolean): readonly string[] {
   if (!isQuiet) {
     const read = `${countOf(sessions, "session")}, ${countOf(entries, "entry", "entries")}, ${countOf(blobs, "blob")}`;
     lines.push(
-      `${read} read; ${damages === 0 ? "nothing is damaged" : `${countOf(damages, "damage")} found`}.`,
+      `${read} read; ${damages === 0 ? "no damage found" : `${countOf(damages, "problem")} found`}.`,
     );
     if (withoutChecksum > 0)
       lines.push(
         `${countOf(withoutChecksum, "entry has", "entries have")} no checksum yet: damage there may go unnoticed.`,
       );
-    if (damages > 0) lines.push('Copy everything readable into a new store: "longhaul repair --out PATH".');
+    if (damages > 0)
+      lines.push('To copy all readable data into a new store, run "longhaul repair --out PATH".');
   }
   return lines.length === 0 ? [] : [...lines, ""];
 }

@@ -15,18 +15,18 @@ import { UsageError } from "../usage-error.ts";
 /** Shows the window of the next model call, its cost and its edits. */
 export const contextCommand = defineCommand({
   name: "context",
-  summary: "the context window: its parts, its cost, what was cut and why",
+  summary: "show the context window: its parts, its cost, its edits and their reasons",
   usage: ["context <session> [--model NAME] [--dry-run] [--diff] [options]"],
   about:
-    "Shows the window as the log and its overlays make it now. Figures of receipts are without the edit → with it.",
+    "Shows the current window, built from the log and its overlays. A receipt gives each figure without the edit → with it.",
   options: {
     ...WINDOW_OPTIONS,
-    "dry-run": { type: "boolean", help: "also what would be edited for the next call; nothing is changed" },
+    "dry-run": { type: "boolean", help: "also show the edits for the next call; change nothing" },
     diff: {
       type: "boolean",
-      help: "how the window differs from the log; with --dry-run, how the next call's would differ from it",
+      help: "show the difference between log and window; with --dry-run, between this window and the next call's",
     },
-    full: { type: "boolean", help: "all overlays in effect, all days and all names" },
+    full: { type: "boolean", help: "list all overlays in force, all days and all names" },
   },
   maxOperands: 1,
   examples: [

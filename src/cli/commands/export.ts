@@ -17,23 +17,23 @@ import { UsageError } from "../usage-error.ts";
 const NAMES = WRITERS.map(({ name }) => name).join(", ");
 
 const OPTIONS = {
-  to: { type: "string", value: "WRITER", help: `one of ${NAMES}` },
+  to: { type: "string", value: "WRITER", help: `output format: ${NAMES}` },
   out: {
     type: "string",
     short: "o",
     value: "PATH",
-    help: "file or folder to write; - for the output (default)",
+    help: "file or folder to write (default: -, standard output)",
   },
-  children: { type: "boolean", help: "sub-agents too, a file each in the folder --out" },
-  force: { type: "boolean", help: "replace files that are there" },
+  children: { type: "boolean", help: "also export sub-agents, one file each, to the folder --out" },
+  force: { type: "boolean", help: "overwrite existing files" },
 } as const;
 
 /** Writes a session in another tool's format. */
 export const exportCommand = defineCommand({
   name: "export",
-  summary: "write a conversation in the format of another tool",
+  summary: "export a conversation to the format of another tool",
   usage: ["export <session> --to <writer> [options]"],
-  about: "Formats that are folders of files need --out, and hold sub-agents the way their tool does.",
+  about: "Formats that consist of several files need --out; they store sub-agents as their tool does.",
   options: OPTIONS,
   maxOperands: 1,
   examples: [
@@ -74,9 +74,10 @@ export const exportCommand = defineCommand({
 
 /** Refuses exports that cannot go to stdout. */
 function checkOneFile({ children, json }: Given<typeof OPTIONS>["options"], writer: Writer): void {
-  if (writer.isFolder) throw new UsageError(`${writer.name} is a folder of files; name it with --out`);
-  if (children) throw new UsageError("--children makes several files; name a folder with --out");
-  if (json) throw new UsageError("--json reports on what was written to --out");
+  if (writer.isFolder)
+    throw new UsageError(`${writer.name} writes a folder of files; name the folder with --out`);
+  if (children) throw new UsageError("--children writes several files; name a folder with --out");
+  if (json) throw new UsageError("--json reports the written files and needs --out");
 }
 
 /** Prints the export unchanged; on a terminal, control characters are escaped. */

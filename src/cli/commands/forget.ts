@@ -22,13 +22,17 @@ interface Target {
 /** Removes a memory, an entry or a whole session, with everything derived from it. */
 export const forgetCommand = defineCommand({
   name: "forget",
-  summary: "remove a memory, an entry or a conversation from disk, with all that was made of it",
+  summary: "delete a memory, an entry or a conversation, and everything derived from it",
   usage: ["forget <memory|entry|session>… [options]", "forget --path PATH"],
   about:
-    'A memory is named by its id, as "longhaul memories" lists them; an entry as <session>#<number>; a session by its id.\nSummaries and extracts that repeat an entry go with it, and so does its place in the index. There is no undo: entries\nand sessions are asked about first.',
+    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. There is no undo, so the command asks before it deletes entries and sessions.',
   options: {
     yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" },
-    path: { type: "string", value: "PATH", help: "take a file or folder out of the index; the files stay" },
+    path: {
+      type: "string",
+      value: "PATH",
+      help: "remove a file or folder from the index; the files stay on disk",
+    },
   },
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -50,8 +54,8 @@ export const forgetCommand = defineCommand({
     if (options.json)
       await printTo(context.stdout, `${safeJson({ forgotten, ...(files !== undefined && { files }) })}\n`);
     else if (!options.quiet) {
-      const lines = forgotten.map(({ name }) => `${escapeLine(name)} is forgotten.\n`);
-      if (files !== undefined) lines.push(`${countOf(files, "file")} taken out of the index.\n`);
+      const lines = forgotten.map(({ name }) => `Forgot ${escapeLine(name)}.\n`);
+      if (files !== undefined) lines.push(`Removed ${countOf(files, "file")} from the index.\n`);
       await printTo(context.stdout, lines.join(""));
     }
     return EXIT.fine;
@@ -81,7 +85,7 @@ async function isAgreed(context: Context, isSure: boolean, targets: readonly Tar
   if (asked.length === 0 || isSure) return true;
   const names = asked.map(({ name }) => escapeLine(name)).join(", ");
   if (!context.isTerminal.stdin || !context.isTerminal.stdout)
-    throw new UsageError(`--yes is needed to forget ${names}`);
-  const words = `Forget ${countOf(asked.length, "conversation or entry", "conversations or entries")} (${names}) for good?`;
+    throw new UsageError(`forgetting ${names} needs --yes`);
+  const words = `Forget ${countOf(asked.length, "conversation or entry", "conversations or entries")} (${names}) permanently?`;
   return askYesNo(context, words);
 }

@@ -12,15 +12,24 @@ import { UsageError } from "../usage-error.ts";
 /** Imports the conversations of other agents. */
 export const importCommand = defineCommand({
   name: "import",
-  summary: "import the conversations of other agents",
+  summary: "import conversations from other agents",
   usage: ["import [path…] [options]"],
-  about: "Without a path it looks where agents keep their conversations and asks before it imports them.",
+  about:
+    "Without a path, it searches the folders where agents keep their conversations and asks before it imports them.",
   options: {
-    "dry-run": { type: "boolean", help: "read everything and report, but write nothing" },
-    since: { type: "string", value: "TIME", help: "only what changed since: 12h, 30d, 6m, 2026-01-01" },
-    format: { type: "string", multiple: true, value: "NAME", help: "only this format; several with commas" },
-    watch: { type: "boolean", help: "go on importing what agents write, until Ctrl-C" },
-    yes: { type: "boolean", short: "y", help: "without a path: import what is found without asking" },
+    "dry-run": { type: "boolean", help: "read and report everything, write nothing" },
+    since: {
+      type: "string",
+      value: "TIME",
+      help: "only conversations that changed since then: 12h, 30d, 6m, 2026-01-01",
+    },
+    format: { type: "string", multiple: true, value: "NAME", help: "only these formats, comma-separated" },
+    watch: { type: "boolean", help: "keep importing new messages until Ctrl-C" },
+    yes: {
+      type: "boolean",
+      short: "y",
+      help: "without a path: import all conversations found, without asking",
+    },
   },
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -31,7 +40,7 @@ export const importCommand = defineCommand({
   ],
   async run(context, { operands, options }) {
     const isDryRun = options["dry-run"] === true;
-    if (options.watch && isDryRun) throw new UsageError("--watch and --dry-run cannot go together");
+    if (options.watch && isDryRun) throw new UsageError("--watch and --dry-run cannot be combined");
     const names = options.format?.flatMap((words) => words.split(","));
     const formats = names?.map((name) => findNamed("format", name.trim(), FORMATS));
     const choice = {

@@ -18,11 +18,11 @@ import { UsageError } from "../usage-error.ts";
 /** Indexes files for recall. */
 export const indexCommand = defineCommand({
   name: "index",
-  summary: "index files and folders, so that recall finds what is in them",
+  summary: "index files and folders for recall",
   usage: ["index <path>… [options]", "index"],
   about:
-    "What .gitignore and .longhaulignore leave out is left out, so are links and files that hold keys; what has not changed is not read again; what is gone is\nforgotten. Broken off by Ctrl-C it goes on the next time. Without a path the conversations of the store are indexed,\nwhich recall does by itself.",
-  options: { watch: { type: "boolean", help: "go on with what changes, until Ctrl-C" } },
+    "Skips files that .gitignore or .longhaulignore exclude, symbolic links and files that contain keys. Unchanged files are not read again; deleted files leave the index. Interrupted with Ctrl-C, it resumes on the next run. Without a path, it indexes the conversations of the store, which recall also does by itself.",
+  options: { watch: { type: "boolean", help: "keep indexing changed files until Ctrl-C" } },
   maxOperands: Number.POSITIVE_INFINITY,
   examples: ["longhaul index src docs", "longhaul index . --watch", "longhaul index notes --json"],
   async run(context, { operands, options }) {
@@ -59,7 +59,7 @@ async function indexPaths(
       onProgress: ({ files, path }) =>
         status.update(() => {
           const seconds = Math.max(0.001, (performance.now() - startedAt) / 1_000);
-          return `Indexing: ${formatCount(files)} files, ${formatCount(Math.round(files / seconds))} a second  ${path}`;
+          return `Indexing: ${formatCount(files)} files, ${formatCount(Math.round(files / seconds))} per second  ${path}`;
         }),
     });
   } finally {

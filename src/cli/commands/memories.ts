@@ -21,11 +21,11 @@ const COLUMNS: readonly Column[] = [
 /** Lists an agent's memories. */
 export const memoriesCommand = defineCommand({
   name: "memories",
-  summary: "list what an agent was told to remember, newest first",
+  summary: "list the memories of an agent, newest first",
   usage: ["memories [options]"],
   options: {
-    agent: { type: "string", value: "NAME", help: "whose memories (default)" },
-    limit: { type: "string", value: "N", help: `memories to list (${LIMIT.otherwise})` },
+    agent: { type: "string", value: "NAME", help: 'agent that owns the memories (default: "default")' },
+    limit: { type: "string", value: "N", help: `maximum memories to list (default: ${LIMIT.otherwise})` },
   },
   maxOperands: 0,
   examples: ["longhaul memories", "longhaul memories --agent support --json"],
@@ -51,7 +51,7 @@ export const memoriesCommand = defineCommand({
     const lines =
       rows.length > 0
         ? tableLines(COLUMNS, rows, { width, paint: paintFor(context, options) })
-        : [`${escapeLine(memories.agent)} remembers nothing.`];
+        : [`${escapeLine(memories.agent)} has no memories.`];
     await printLines(context, lines);
     return EXIT.fine;
   },

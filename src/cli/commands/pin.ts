@@ -23,16 +23,15 @@ function pinning(isPinned: boolean): Command {
   const name = isPinned ? "pin" : "unpin";
   return defineCommand({
     name,
-    summary: isPinned ? "keep a message in the window as it is, whatever is cut" : "let a pinned message go",
+    summary: isPinned ? "keep a message in the window, unchanged" : "remove the pin from a message",
     usage: [`${name} <session> <entry>`],
-    about:
-      'An entry is named by its number or id, as "longhaul show" tells them; "longhaul context" lists pins.',
+    about: 'Name an entry by its number or id, as "longhaul show" prints it; "longhaul context" lists pins.',
     options: {},
     maxOperands: 2,
     examples: [`longhaul ${name} ticket-4711 40`, `longhaul ${name} ticket-4711 ticket-4711#40`],
     async run(context, { operands: [wanted, which], options }) {
       if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
-      if (which === undefined) throw new UsageError('name an entry; "longhaul show" tells their numbers');
+      if (which === undefined) throw new UsageError('name an entry; "longhaul show" lists their numbers');
       await using kernel = await openExistingStore(context, options);
       await using session = await openNamed(kernel, wanted);
       const entry = await findMessage(session, which);
@@ -51,10 +50,10 @@ async function openNamed(kernel: Kernel, wanted: string): Promise<Session> {
 async function findMessage(session: Session, which: string): Promise<Entry> {
   const number = /^#?(\d+)$/.exec(which)?.[1];
   const entry = await session.entry(number === undefined ? which : Number(number));
-  const see = `"longhaul show ${shellWord(session.id)}" tells which there are.`;
+  const see = `"longhaul show ${shellWord(session.id)}" lists the entries.`;
   if (!entry) throw notFound(`There is no entry ${which} in ${session.id}; ${see}`, which);
   if (entry.kind !== "message")
-    throw notFound(`Entry #${entry.seq} is no message but of kind ${entry.kind}; ${see}`, which);
+    throw notFound(`Entry #${entry.seq} is of kind ${entry.kind}, not a message; ${see}`, which);
   if (await isOnLine(session, entry)) return entry;
   throw notFound(`Entry #${entry.seq} is not on the active line of ${session.id}; ${see}`, which);
 }

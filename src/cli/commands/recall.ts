@@ -20,27 +20,31 @@ const WAIT = { otherwise: 10, max: 86_400 };
 const EXCERPT_LINES = 4;
 
 const OPTIONS = {
-  limit: { type: "string", short: "k", value: "N", help: `hits at most (${LIMIT.otherwise})` },
+  limit: { type: "string", short: "k", value: "N", help: `maximum hits (default: ${LIMIT.otherwise})` },
   session: {
     type: "string",
     multiple: true,
     value: "SESSION",
-    help: "only in this session; may be repeated",
+    help: "search only this session; repeatable",
   },
-  prefix: { type: "string", value: "WORDS", help: "only in sessions whose id begins so" },
-  agent: { type: "string", value: "NAME", help: "only in this agent's memories" },
+  prefix: {
+    type: "string",
+    value: "WORDS",
+    help: "search only sessions whose id begins with these characters",
+  },
+  agent: { type: "string", value: "NAME", help: "search only the memories of this agent" },
   path: {
     type: "string",
     multiple: true,
     value: "PATH",
-    help: "only in this file or folder; may be repeated",
+    help: "search only this file or folder; repeatable",
   },
   wait: {
     type: "string",
     value: "SECONDS",
-    help: `longest time for indexing what is new (${WAIT.otherwise})`,
+    help: `maximum time to index new entries first (default: ${WAIT.otherwise})`,
   },
-  expand: { type: "boolean", help: "hits in full, with what was said around them" },
+  expand: { type: "boolean", help: "print hits in full, with the entries around them" },
 } as const;
 
 type RecallValues = Given<typeof OPTIONS>["options"];
@@ -48,10 +52,10 @@ type RecallValues = Given<typeof OPTIONS>["options"];
 /** Searches sessions, memories and indexed files. */
 export const recallCommand = defineCommand({
   name: "recall",
-  summary: "find what was said, or stands in an indexed file",
+  summary: "search conversations and indexed files",
   usage: ["recall <question> [options]"],
   about:
-    "The question is words like any other: no syntax. What is new in the store is indexed first, as far as --wait allows. Sessions and paths are\nlooked at together where both are given.",
+    "Ask in plain words; there is no query syntax. New entries are indexed first, for at most --wait seconds. If sessions and paths are both given, both are searched.",
   options: OPTIONS,
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -61,7 +65,7 @@ export const recallCommand = defineCommand({
   ],
   async run(context, { operands, options }) {
     const question = operands.join(" ").trim();
-    if (question === "") throw new UsageError("ask something: longhaul recall <question>");
+    if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
     const k = countOption("limit", options.limit, LIMIT);
     const warnings: string[] = [];
     const onWarning = (warning: string) => void warnings.push(warning);
@@ -114,16 +118,18 @@ function textLines(
       .filter((entry) => hit.kind === "session" && entry.id !== hit.entry)
       .map((entry) => paint("dim", `    ${escapeLine(`#${entry.seq}`)} ${entryWords(entry, columns - 16)}`)),
   ]);
-  if (hits.length === 0) lines.push("Nothing was found.");
+  if (hits.length === 0) lines.push("Nothing found.");
   if (unindexed !== undefined)
     lines.push(
       paint(
         "yellow",
-        `At least ${countOf(unindexed, "entry is", "entries are")} not indexed yet; --wait gives it more time, "longhaul index" all it needs.`,
+        `At least ${countOf(unindexed, "entry is", "entries are")} not indexed yet; allow more time with --wait, or run "longhaul index" to index them all.`,
       ),
     );
   if (options.quiet) return lines;
-  if (hits.length > 0 && !isSure) lines.push(paint("yellow", "Not sure: little of the question was found."));
-  if (withoutVectors !== undefined) lines.push(paint("dim", escapeLine(`By words alone: ${withoutVectors}`)));
+  if (hits.length > 0 && !isSure)
+    lines.push(paint("yellow", "Low confidence: the hits match little of the question."));
+  if (withoutVectors !== undefined)
+    lines.push(paint("dim", escapeLine(`Keyword search only: ${withoutVectors}`)));
   return lines;
 }

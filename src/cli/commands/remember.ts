@@ -10,13 +10,13 @@ import { fitTo } from "../width.ts";
 /** Stores a memory for an agent. */
 export const rememberCommand = defineCommand({
   name: "remember",
-  summary: "have an agent remember something",
+  summary: "store a memory for an agent",
   usage: ["remember <text> [options]"],
   about:
-    'The most recent ten memories of an agent are shown to it in every call; recall finds all of them. "-" reads the text\nfrom the input. What an agent writes by itself is to be marked with --by agent: it counts as a note, not as your wish.',
+    'Every call shows an agent its ten most recent memories; recall finds all of them. "-" reads the text from standard input. Mark text that an agent writes by itself with --by agent: it counts as a note, not as your instruction.',
   options: {
-    agent: { type: "string", value: "NAME", help: "whose memory (default)" },
-    by: { type: "string", value: "WHO", help: "whose act it is: user (unless given) or agent" },
+    agent: { type: "string", value: "NAME", help: 'agent that owns the memory (default: "default")' },
+    by: { type: "string", value: "WHO", help: "author of the memory: user or agent (default: user)" },
   },
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -30,15 +30,15 @@ export const rememberCommand = defineCommand({
       throw new UsageError(`--by is ${JSON.stringify(by)}; expected user or agent`);
     const isInput = operands.length === 1 && operands[0] === "-";
     const text = isInput ? await readAll(context.stdin) : operands.join(" ");
-    if (text.trim() === "") throw new UsageError("there is nothing to remember");
+    if (text.trim() === "") throw new UsageError("the text to remember is empty");
     await using kernel = await openStore(context, options);
     const memory = await kernel.memories(options.agent).remember(text, { by });
-    if (!memory) throw new UsageError("there is nothing to remember");
+    if (!memory) throw new UsageError("the text to remember is empty");
     if (options.json) await printTo(context.stdout, `${safeJson({ memory })}\n`);
     else if (!options.quiet)
       await printTo(
         context.stdout,
-        `${escapeLine(memory.id)} remembered: ${fitTo(escapeLine(memory.text), 60)}\n`,
+        `Remembered ${escapeLine(memory.id)}: ${fitTo(escapeLine(memory.text), 60)}\n`,
       );
     return EXIT.fine;
   },

@@ -11,10 +11,10 @@ import { UsageError } from "../usage-error.ts";
 /** Copies everything readable of a damaged store into a new one. */
 export const repairCommand = defineCommand({
   name: "repair",
-  summary: "copy everything readable of a damaged store into a new one",
+  summary: "copy all readable data of a damaged store into a new store",
   usage: ["repair --out <folder> [options]"],
   about:
-    "The damaged store is only read. Sessions keep their ids and entries their numbers; an entry that cannot be read stays as\na damaged one in its place. Stop programs that write to the store first.",
+    "The damaged store is only read. Sessions keep their ids and entries their numbers; an unreadable entry keeps its place, marked as damaged. First stop all programs that write to the store.",
   options: {
     out: { type: "string", short: "o", value: "PATH", help: "folder of the new store; must be empty" },
   },

@@ -43,30 +43,34 @@ const KNOWN: readonly Policy[] = [...POLICIES, summarising()];
 /** Replays recorded conversations under window policies. */
 export const replayCommand = defineCommand({
   name: "replay",
-  summary: "what recorded conversations would have cost and kept under each policy",
+  summary: "compare cost and retention of recorded conversations under each policy",
   usage: ["replay <session|path>… [options]", "replay --questions DIR [options]"],
   about:
-    "Cost is in input tokens by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes), beside a window without bounds; ids and lines are the share of what the agent's next message used that was still in the window. With --questions, evidence is the share of questions whose answer stood in the window word for word, and unpaged the same without bringing back what had left; without other conversations, theirs are replayed.",
+    "Cost is in input tokens by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes), relative to an unlimited window. The columns ids and lines show the share of identifiers and lines in the agent's next message that were still in the window. With --questions, evidence is the share of questions whose answer was in the window verbatim, and unpaged is the same without paging removed content back in. If only --questions is given, the conversations of the questions are replayed.",
   options: {
     policy: {
       type: "string",
       multiple: true,
       value: "NAME",
-      help: "only these policies; several with commas",
+      help: "only these policies, comma-separated",
     },
-    window: { type: "string", value: "SIZES", help: `windows in tokens (${WINDOWS})` },
-    min: { type: "string", value: "N", help: "leave out conversations with fewer requests (1)" },
+    window: { type: "string", value: "SIZES", help: `window sizes in tokens (default: ${WINDOWS})` },
+    min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
       type: "string",
       value: "DIR",
-      help: "ask these questions at the end of their conversations and look for the answers in the window",
+      help: "ask these questions at the end of their conversations and search the window for the answers",
     },
-    sample: { type: "string", value: "N", help: "ask only so many of the questions, evenly chosen" },
-    dump: { type: "string", value: "DIR", help: "write every request's window there as JSON lines" },
+    sample: { type: "string", value: "N", help: "ask only N of the questions, evenly chosen" },
+    dump: {
+      type: "string",
+      value: "DIR",
+      help: "write the window of every request to this folder, as JSON lines",
+    },
     picture: {
       type: "string",
       value: "DIR",
-      help: "write an SVG of the window's size over time there, for each conversation",
+      help: "write an SVG of the window size over time to this folder, for each conversation",
     },
   },
   maxOperands: Number.POSITIVE_INFINITY,

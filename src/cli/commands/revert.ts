@@ -19,13 +19,13 @@ import { wrapTo } from "../wrap.ts";
 const MOST_LISTED = 1_000;
 
 const OPTIONS = {
-  edit: { type: "string", value: "N", help: "only this edit of a plan; --list tells their numbers" },
+  edit: { type: "string", value: "N", help: "revert only this edit of a plan; --list shows the numbers" },
   to: {
     type: "string",
     value: "TIME",
-    help: "all that was made after a time: 30m or 2h ago, or an ISO time",
+    help: "revert all edits made after this time: 30m or 2h ago, or an ISO time",
   },
-  list: { type: "boolean", help: "list overlays and whether they hold, or the edits of one" },
+  list: { type: "boolean", help: "list the overlays and their state, or the edits of one overlay" },
 } as const;
 
 type RevertOptions = Given<typeof OPTIONS>["options"];
@@ -33,14 +33,14 @@ type RevertOptions = Given<typeof OPTIONS>["options"];
 /** Reverts edits of the window. */
 export const revertCommand = defineCommand({
   name: "revert",
-  summary: "take back what was cut from the window",
+  summary: "revert edits of the window",
   usage: [
     "revert <session> [overlay] [--edit N]",
     "revert <session> --to TIME",
     "revert <session> [overlay] --list",
   ],
   about:
-    "Without an overlay it takes back the newest that holds. Taking back is an overlay, too, and can be taken back.",
+    "Without an overlay, it reverts the newest one in force. A revert is an overlay too and can itself be reverted.",
   options: OPTIONS,
   maxOperands: 2,
   examples: [
@@ -109,13 +109,14 @@ async function printList(
 
 function editOption(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(`--edit is ${JSON.stringify(text)}; expected the number of an edit, from 0 on`);
+  throw new UsageError(`--edit is ${JSON.stringify(text)}; expected the number of an edit, 0 or more`);
 }
 
 /** Refuses options that contradict each other. */
 function checkTogether({ to, edit, list }: RevertOptions, which: string | undefined): void {
-  if (to !== undefined && which !== undefined) throw new UsageError("--to takes no overlay beside it");
-  if (to !== undefined && edit !== undefined) throw new UsageError("--to and --edit cannot go together");
-  if (list && to !== undefined) throw new UsageError("--list and --to cannot go together");
-  if (list && edit !== undefined) throw new UsageError("--list and --edit cannot go together");
+  if (to !== undefined && which !== undefined)
+    throw new UsageError("--to cannot be combined with an overlay");
+  if (to !== undefined && edit !== undefined) throw new UsageError("--to and --edit cannot be combined");
+  if (list && to !== undefined) throw new UsageError("--list and --to cannot be combined");
+  if (list && edit !== undefined) throw new UsageError("--list and --edit cannot be combined");
 }

@@ -7,10 +7,10 @@ import { SERVE_OPTIONS } from "../serving/options.ts";
 /** Runs the gateway between agents and their models. */
 export const serveCommand = defineCommand({
   name: "serve",
-  summary: "serve agents: endless context for any of them, by changing one URL",
+  summary: "run the gateway: endless context for any agent, by changing one URL",
   usage: ["serve [--port PORT] [--host HOST] [--policy NAME] [--dry-run] [options]"],
   about:
-    'Listens on loopback and prints what to paste for each agent. Keys come from the environment or from the agent; tokens\nfrom LONGHAUL_TOKEN, never from the command line. The configuration in your own folder takes effect when it is saved; a\nlonghaul.json in the working folder counts only after "longhaul trust", and only for harmless settings.',
+    'Listens on the loopback address and prints the settings to paste for each agent. Keys come from the environment or from the agent; tokens come from LONGHAUL_TOKEN, never from the command line. A change to the configuration in your own folder takes effect when the file is saved; a longhaul.json in the working folder counts only after "longhaul trust", and only for harmless settings.',
   options: SERVE_OPTIONS,
   maxOperands: 0,
   examples: [
@@ -28,7 +28,7 @@ export const serveCommand = defineCommand({
     if (options["new-token"]) {
       const { newToken } = await import("../../gateway/config/token.ts");
       const token = newToken();
-      const use = `${token}\n\nSet it where the gateway runs, and give it to those who may use it:\n  export LONGHAUL_TOKEN=${token}\nAgents send it as x-longhaul-token, or as their key; nothing keeps it but you.\n`;
+      const use = `${token}\n\nSet it in the gateway's environment, and share it with the people who may use the gateway:\n  export LONGHAUL_TOKEN=${token}\nAgents send it in the header x-longhaul-token, or as their API key. longhaul does not store it.\n`;
       const plain = options.quiet ? `${token}\n` : use;
       await printTo(context.stdout, options.json ? `${safeJson({ token })}\n` : plain);
       return EXIT.fine;

@@ -28,8 +28,8 @@ export const sessionsCommand = defineCommand({
   summary: "list the conversations in the store, newest first",
   usage: ["sessions [options]"],
   options: {
-    limit: { type: "string", value: "N", help: `sessions to list (${LIMIT.otherwise})` },
-    before: { type: "string", value: "SESSION", help: "only those that came before this one" },
+    limit: { type: "string", value: "N", help: `maximum sessions to list (default: ${LIMIT.otherwise})` },
+    before: { type: "string", value: "SESSION", help: "only sessions that are older than this one" },
   },
   maxOperands: 0,
   examples: [

@@ -20,14 +20,18 @@ const MESSAGES: readonly EntryKind[] = ["message", "notice", "redacted", "damage
 const ASIDES: readonly EntryKind[] = ["usage", "overlay", "pin", "line"];
 
 const OPTIONS = {
-  limit: { type: "string", value: "N", help: `entries to show (${LIMIT.otherwise})` },
-  all: { type: "boolean", help: "the whole conversation" },
-  before: { type: "string", value: "CURSOR", help: "what is older than an earlier page" },
-  around: { type: "string", value: "ENTRY", help: "what is around an entry, by its number or id" },
-  expand: { type: "string", value: "ENTRY", help: "what a summary or a cut stands for, by its number or id" },
-  follow: { type: "boolean", short: "f", help: "go on with what is appended, until Ctrl-C" },
-  full: { type: "boolean", help: "tool results and large parts in full" },
-  raw: { type: "boolean", help: "also foreign records that mean nothing here, word by word" },
+  limit: { type: "string", value: "N", help: `maximum entries to show (default: ${LIMIT.otherwise})` },
+  all: { type: "boolean", help: "show the whole conversation" },
+  before: { type: "string", value: "CURSOR", help: "show entries older than an earlier page" },
+  around: { type: "string", value: "ENTRY", help: "show the entries around this one, by its number or id" },
+  expand: {
+    type: "string",
+    value: "ENTRY",
+    help: "show the entries that a summary or an edit replaced, by its number or id",
+  },
+  follow: { type: "boolean", short: "f", help: "keep printing new entries until Ctrl-C" },
+  full: { type: "boolean", help: "show tool results and large parts in full" },
+  raw: { type: "boolean", help: "also show foreign records that have no meaning in longhaul, verbatim" },
 } as const;
 
 type ShowOptions = Given<typeof OPTIONS>["options"];
@@ -36,7 +40,7 @@ export const showCommand = defineCommand({
   name: "show",
   summary: "show a conversation",
   usage: ["show <session> [options]"],
-  about: "A session is named by its id, or by as much of its beginning or end as is unique.",
+  about: "Name a session by its id, or by any unique beginning or end of it.",
   options: OPTIONS,
   maxOperands: 1,
   examples: [
@@ -182,5 +186,5 @@ function checkTogether(options: ShowOptions): void {
   const found = contradictions.find(
     ([one, other]) => options[one] !== undefined && options[other] !== undefined,
   );
-  if (found) throw new UsageError(`--${found[0]} and --${found[1]} cannot go together`);
+  if (found) throw new UsageError(`--${found[0]} and --${found[1]} cannot be combined`);
 }

@@ -3,9 +3,8 @@ import type { CommandGroup } from "../command.ts";
 /** Commands that run and manage tasks, in this and other processes. */
 export const taskCommands: CommandGroup = {
   name: "task",
-  summary: "run programs as tasks, follow, move and kill them, and clean up",
-  about: `A task is killable from anywhere, goes on when its terminal is gone, and ends exactly once, with one notice. It is
-named by its id, or by as much of its beginning or end as is unique.`,
+  summary: "run programs as tasks; follow, detach and kill them; clean up",
+  about: `A task can be killed from any process, continues when its terminal closes, and ends exactly once, with one notice. Name a task by its id, or by any unique beginning or end of it.`,
   commands: {
     run: async () => (await import("./task/run.ts")).runTaskCommand,
     list: async () => (await import("./task/list.ts")).listTasksCommand,

@@ -21,12 +21,12 @@ const COLUMNS: readonly Column[] = [
 /** Manages trust in a project's configuration file. */
 export const trustCommand = defineCommand({
   name: "trust",
-  summary: "let a project's longhaul.json take effect, as long as it stays the same",
+  summary: "trust a project's longhaul.json until its content changes",
   usage: ["trust [file or folder]", "trust --list", "trust --remove [file or folder]"],
   about:
-    "A configuration file in a working folder is ignored until you trust its content; if a single byte changes, it is ignored\nagain. Even then it can only set policy, threshold and dryRun: upstreams, keys, tokens, origins, hosts and redaction come\nfrom your own configuration alone. The gateway reads a project's file when it starts.",
+    "The gateway ignores a configuration file in a working folder until you trust its content, and again after any change to the file. Even then the file can only set policy, threshold and dryRun; upstreams, keys, tokens, origins, hosts and redaction come only from your own configuration. The gateway reads a project's file when it starts.",
   options: {
-    list: { type: "boolean", help: "list the files that are trusted" },
+    list: { type: "boolean", help: "list the trusted files" },
     remove: { type: "boolean", help: "withdraw trust" },
   },
   maxOperands: 1,
@@ -38,7 +38,7 @@ export const trustCommand = defineCommand({
   ],
   async run(context, { operands, options }) {
     if (options.list && (options.remove || operands.length > 0))
-      throw new UsageError("--list stands by itself");
+      throw new UsageError("--list cannot be combined with other arguments");
     const named = resolve(context.cwd, operands[0] ?? ".");
     if (options.list) return listFiles(context, options);
     return options.remove ? removeFile(context, options, named) : trustFile(context, options, named);
@@ -55,14 +55,14 @@ async function trustFile(context: Context, options: CommonValues, named: string)
   if (options.json) await printTo(context.stdout, `${safeJson({ trusted, settings, ignored })}\n`);
   else if (!options.quiet)
     await printLines(context, [
-      `Trusted ${escapeLine(trusted.path)}, as long as it stays as it is:`,
+      `Trusted ${escapeLine(trusted.path)} until its content changes:`,
       ...Object.entries(settings).map(
         ([key, value]) => `  ${escapeLine(`${key}: ${JSON.stringify(value)}`)}`,
       ),
       ...(ignored.length > 0
-        ? [`Still ignored, since a project may not set it: ${escapeLine(ignored.join(", "))}`]
+        ? [`Ignored, because a project may not set it: ${escapeLine(ignored.join(", "))}`]
         : []),
-      "A gateway that runs takes it over when it is started again.",
+      "Restart a running gateway to apply these settings.",
     ]);
   return EXIT.fine;
 }
@@ -79,7 +79,7 @@ async function removeFile(context: Context, options: CommonValues, named: string
   let removed: ReturnType<typeof removeTrust>;
   for (const path of candidates) if (path !== undefined) removed ??= removeTrust(folder, path);
   if (!removed)
-    throw new UsageError(`no file at ${named} is trusted; "longhaul trust --list" shows those that are`);
+    throw new UsageError(`no file at ${named} is trusted; "longhaul trust --list" lists the trusted files`);
   if (options.json) await printTo(context.stdout, `${safeJson({ removed })}\n`);
   else if (!options.quiet) await printTo(context.stdout, `No longer trusted: ${escapeLine(removed.path)}\n`);
   return EXIT.fine;
@@ -101,7 +101,7 @@ async function listFiles(context: Context, options: CommonValues): Promise<numbe
   const lines =
     rows.length > 0
       ? tableLines(COLUMNS, rows, { width, paint: paintFor(context, options) })
-      : ["No file of a project is trusted."];
+      : ["No project file is trusted."];
   await printLines(context, lines);
   return EXIT.fine;
 }

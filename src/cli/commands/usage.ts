@@ -22,11 +22,11 @@ const WAYS = [{ name: "day" }, { name: "model" }, { name: "request" }] as const;
 /** Reports the tokens and cost of requests. */
 export const usageCommand = defineCommand({
   name: "usage",
-  summary: "tokens and cost, of one conversation or of all",
+  summary: "show the tokens and cost of one conversation or of all",
   usage: ["usage [session] [--by day|model|request]"],
   about:
-    "Counts what providers reported, also on lines that were left. Where a report names no cost, the prices of its model do; days are those of UTC.",
-  options: { by: { type: "string", value: "WAY", help: "a row for each day, model or request (day)" } },
+    "Counts the usage that providers reported, including on abandoned lines. If a report names no cost, the prices of its model apply. Days are in UTC.",
+  options: { by: { type: "string", value: "WAY", help: "one row per day, model or request (default: day)" } },
   maxOperands: 1,
   examples: [
     "longhaul usage",
@@ -81,7 +81,7 @@ async function printText({ context, printer, spent, session, by, paint }: Report
     await printer.print(`${Number.isFinite(width) ? fitTo(line, width) : line}\n`);
   }
   const { total } = books;
-  if (total.requests === 0) return printer.print("No usage is reported.\n");
+  if (total.requests === 0) return printer.print("No usage reported.\n");
   const lines =
     by === "request"
       ? [`${countOf(total.requests, "request")}, ${costWords(total)}`]

@@ -65,7 +65,7 @@ function changedLines(
     parts: message.parts.filter((part) => !others.has(JSON.stringify(part))),
   });
   const line = (mark: string, message: Message) =>
-    fitTo(`${mark} ${place} ${message.role}: ${escapeLine(wordsOf(message) || "(nothing)")}`, columns);
+    fitTo(`${mark} ${place} ${message.role}: ${escapeLine(wordsOf(message) || "(empty)")}`, columns);
   return [
     paint("red", line("-", differing(before, fresh))),
     paint("green", line("+", differing(after, old))),

@@ -24,9 +24,9 @@ export interface ContextLook extends OverlayLook {
 const SHOWN_OVERLAYS = 5;
 const SHOWN_DAYS = 3;
 const CACHE: Readonly<Record<CacheState, string>> = {
-  hot: "hot: what the last request sent is read at the low price",
-  cold: "cold: the next call writes everything anew",
-  unknown: "unknown: no report tells",
+  hot: "hot: the next call reads the last request at the cached price",
+  cold: "cold: the next call writes the whole prompt again",
+  unknown: "unknown: no usage reported",
 };
 
 /** Formats the report about a window for people. */
@@ -46,16 +46,16 @@ export function contextLines(report: ContextReport, look: ContextLook): readonly
 function diffLines({ diff, next }: ContextReport, look: ContextLook): readonly string[] {
   if (!diff) return [];
   const { columns, paint, isFull } = look;
-  const title = next ? "What the next call would change" : "How the window differs from the log";
+  const title = next ? "Changes in the next call" : "Difference between log and window";
   const head = ["", ...wrapTo(title, columns).map((line) => paint("bold", line))];
-  if (diff.changes.every(({ type }) => type === "stays")) return [...head, "Nothing."];
+  if (diff.changes.every(({ type }) => type === "stays")) return [...head, "None."];
   const cut = diff.isCut ? wrapTo("Older messages of the line are not compared.", columns) : [];
   return [...head, ...cut, ...windowDiff(diff.changes, { columns, paint, isFull, isBrief: true })];
 }
 
 function windowLines({ described, now, session }: ContextReport, look: ContextLook): readonly string[] {
   const { columns, paint } = look;
-  const model = described.model ?? "a model that is not named";
+  const model = described.model ?? "an unnamed model";
   return [
     paint("bold", fitTo(escapeLine(session), columns)),
     ...wrapTo(`${fullWords(now)} for ${escapeLine(model)}`, columns),
@@ -72,13 +72,13 @@ function fullWords({ tokens, limits, messages }: Fitted): string {
 
 function overLines({ tokens, limits }: Fitted, { columns, paint }: ContextLook): readonly string[] {
   if (tokens <= limits.most) return [];
-  const over = `${formatCount(tokens - limits.most)} tokens more than fit; the next call is fitted first`;
+  const over = `${formatCount(tokens - limits.most)} tokens over the limit; the next call edits the window first`;
   return wrapTo(over, columns).map((line) => paint("yellow", line));
 }
 
 function hintLines({ parts }: Fitted, { columns, paint, isQuiet }: ContextLook): readonly string[] {
   if (isQuiet || parts.system + parts.tools > 0) return [];
-  const hint = "system prompt and tools are not in the log: --system, --tools";
+  const hint = "the log contains no system prompt and no tools; set their sizes with --system and --tools";
   return wrapTo(hint, columns).map((line) => paint("dim", line));
 }
 
@@ -86,7 +86,7 @@ function usageLines({ books, now }: ContextReport, look: ContextLook): readonly 
   const { columns, paint, isFull } = look;
   const { last, total, days } = books;
   const state = wrapTo(`cache ${CACHE[now.cache]}`, columns);
-  if (!last) return ["No usage is reported.", ...state];
+  if (!last) return ["No usage reported.", ...state];
   const rows = [
     { name: `last request, ${formatAgo(last.at, look.now)}`, totals: last.totals },
     ...(isFull ? days : days.slice(-SHOWN_DAYS)).toReversed(),
@@ -104,15 +104,15 @@ function pinLines({ pins, session }: ContextReport, { columns, paint }: ContextL
 
 function overlaysLines({ overlays, session }: ContextReport, look: ContextLook): readonly string[] {
   const { columns, paint, isFull, isQuiet } = look;
-  if (overlays.length === 0) return wrapTo("Nothing was cut: the window is the log as it was said.", columns);
+  if (overlays.length === 0) return wrapTo("No edits: the window matches the log.", columns);
   const shown = isFull ? overlays : overlays.slice(0, SHOWN_OVERLAYS);
   const more = overlays.length - shown.length;
   const hints = [
-    ...(more > 0 ? [`${countOf(more, "older overlay")}: --full`] : []),
-    ...(isQuiet ? [] : [`back: longhaul revert ${shellWord(session)}`]),
+    ...(more > 0 ? [`${countOf(more, "older overlay")} not shown; --full lists all`] : []),
+    ...(isQuiet ? [] : [`undo: longhaul revert ${shellWord(session)}`]),
   ];
   return [
-    paint("bold", fitTo("In effect, newest first", columns)),
+    paint("bold", fitTo("In force, newest first", columns)),
     ...shown.flatMap((entry) => overlayLines(entry, session, look)),
     ...hints.flatMap((hint) => wrapTo(escapeLine(hint), columns)).map((line) => paint("dim", line)),
   ];
@@ -122,8 +122,8 @@ function nextLines({ next }: ContextReport, look: ContextLook): readonly string[
   const { columns, paint, isFull } = look;
   if (!next) return [];
   const { plan } = next;
-  const sent = plan ? fullWords(next) : "this window as it is";
-  const head = wrapTo(`The next call would be sent ${sent}`, columns).map((line) => paint("bold", line));
+  const sent = plan ? fullWords(next) : "this window unchanged";
+  const head = wrapTo(`The next call would send ${sent}`, columns).map((line) => paint("bold", line));
   if (!plan) return ["", ...head];
   return [
     "",

@@ -18,13 +18,13 @@ export function findOverlay(
 export function newestOverlay(session: Session, listed: readonly ListedOverlay[]): ListedOverlay {
   const found = listed.find(({ isHolding, entry }) => isHolding && entry.edit.type !== "revert");
   if (found) return found;
-  throw notFound(session, `There is nothing to take back: no overlay of ${session.id} holds.`);
+  throw notFound(session, `There is nothing to revert: ${session.id} has no overlay in force.`);
 }
 
 /** Throws ENTRY_NOT_FOUND unless the overlay is in force. */
 export function checkHolding(session: Session, { entry, isHolding }: ListedOverlay): void {
   if (isHolding) return;
-  throw notFound(session, `Overlay #${entry.seq} does not hold any more; ${seeList(session)}`);
+  throw notFound(session, `Overlay #${entry.seq} is no longer in force; ${seeList(session)}`);
 }
 
 function seeList({ id }: Session): string {

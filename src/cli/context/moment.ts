@@ -9,6 +9,6 @@ export function readMoment(option: string, text: string, now: number): number {
   const time = age === undefined ? parseTime(text) : now - age;
   if (time !== undefined) return time;
   throw new UsageError(
-    `--${option} is ${JSON.stringify(text)}; expected how long ago, as in 30m or 2h, or a time such as 2026-01-01T12:00`,
+    `--${option} is ${JSON.stringify(text)}; expected a duration such as 30m or 2h, or a time such as 2026-01-01T12:00`,
   );
 }

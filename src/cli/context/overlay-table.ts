@@ -11,8 +11,8 @@ import { standingOf } from "./standing.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "overlay", look: "cyan", shrinks: "last" },
-  { title: "made", shrinks: "last" },
-  { title: "what", shrinks: "first" },
+  { title: "created", shrinks: "last" },
+  { title: "edit", shrinks: "first" },
   { title: "window", shrinks: "last" },
   { title: "" },
 ];
@@ -23,7 +23,7 @@ export function overlayTable(
   session: SessionId,
   look: { readonly width: number; readonly paint: Paint },
 ): readonly string[] {
-  if (listed.length === 0) return ["No overlays: the window is the log as it was said."];
+  if (listed.length === 0) return ["No overlays: the window matches the log."];
   const rows = listed.map(({ entry }, index) => [
     cite(entry, session),
     formatTime(entry.madeAt ?? entry.at),
@@ -39,6 +39,6 @@ export function overlayTable(
 /** Lists the edits of one overlay with the numbers that --edit takes. */
 export function editLines({ entry: { edit } }: ListedOverlay, columns: number): readonly string[] {
   const edits = edit.type === "plan" ? edit.edits : [];
-  if (edits.length === 0) return ["It is a single edit."];
+  if (edits.length === 0) return ["This overlay is a single edit."];
   return edits.map((one, index) => fitTo(escapeLine(`--edit ${index}  ${editWords(one)}`), columns));
 }

@@ -9,14 +9,14 @@ const NAMED = 6;
 /** Formats a receipt for people; figures are without the edit → with it. */
 export function receiptRows(receipt: Receipt, isFull: boolean): readonly Row[] {
   const { tokens, cachedShare, thisCall, nextCalls, cache } = receipt;
-  const assumed = receipt.arePricesAssumed ? " (prices are assumed)" : "";
+  const assumed = receipt.arePricesAssumed ? " (assumed prices)" : "";
   return [
     ["size", formatChange(tokens.without, tokens.with)],
     ["cached", `${compared(cachedShare, (share) => `${Math.round(100 * share)}%`)} (cache ${cache})`],
     ["this call", `${compared(thisCall, formatDollars)}${assumed}`],
     ["next calls", `${compared(nextCalls, formatDollars)} each, while the cache is hot`],
     ["break-even", breakEvenWords(receipt)],
-    ["cut", cutWords(receipt, isFull)],
+    ["removed", cutWords(receipt, isFull)],
   ];
 }
 
@@ -27,7 +27,7 @@ function compared(figures: Compared, words: (figure: number) => string): string 
 function breakEvenWords({ breakEvenCalls, expectedCalls }: Receipt): string {
   const expected = `; ${formatCount(Math.round(expectedCalls))} more expected`;
   if (breakEvenCalls === null) return `never${expected}`;
-  return `${breakEvenCalls === 0 ? "at once" : `after ${countOf(breakEvenCalls, "more call")}`}${expected}`;
+  return `${breakEvenCalls === 0 ? "immediately" : `after ${countOf(breakEvenCalls, "more call")}`}${expected}`;
 }
 
 function cutWords({ left }: Receipt, isFull: boolean): string {

@@ -33,7 +33,7 @@ export interface ContextReport {
   readonly warnings: readonly string[];
 }
 
-const NO_MODEL = "The session names no model: window and prices are assumed; --model names one.";
+const NO_MODEL = "The session names no model, so window and prices are assumed; set one with --model.";
 
 /** Builds the report without changing anything. `warnings` are the kernel's warnings so far. */
 export async function reportOn(

@@ -29,14 +29,14 @@ export async function reverting(
 /** Formats the effect of a revert for people. */
 export function revertedLines(reverted: Reverted, isQuiet: boolean): readonly string[] {
   const { session, by, before, after } = reverted;
-  if (!by) return ["Nothing was cut since."];
+  if (!by) return ["No edits since then."];
   const messages = `${formatCount(before.messages.length)} → ${countOf(after.messages.length, "message")}`;
   const size = `window: ${formatChange(before.tokens, after.tokens)}, ${messages}`;
   const isOver = after.tokens > after.limits.most;
-  const over = `more than the ${formatCount(after.limits.most)} tokens that fit: the next call is fitted again`;
+  const over = `over the limit of ${formatCount(after.limits.most)} tokens: the next call edits the window again`;
   return [
     `#${by.seq} ${editWords(by.edit)}`,
-    isSame(reverted) ? "window: as it was" : size,
+    isSame(reverted) ? "window: unchanged" : size,
     ...(isOver ? [over] : []),
     ...(isQuiet ? [] : [`undo: longhaul revert ${shellWord(session)} ${by.seq}`]),
   ].map(escapeLine);

@@ -7,9 +7,9 @@ export function whyWords({ reason, receipt }: Pick<EditReason, "reason" | "recei
 }
 
 function moneyWords({ isForced, cache, breakEvenCalls, policy }: Receipt): string {
-  if (isForced) return "it would not have fitted";
-  if (cache === "cold") return `the cache was cold, so that ${policy} could edit for free`;
-  if (breakEvenCalls === 0) return `${policy} found it cheaper at once`;
-  if (breakEvenCalls === null) return `${policy} made room`;
-  return `${policy} found that it pays after ${countOf(breakEvenCalls, "more call")}`;
+  if (isForced) return "the window was over its limit";
+  if (cache === "cold") return `the cache was cold, so ${policy} could edit for free`;
+  if (breakEvenCalls === 0) return `${policy} expected immediate savings`;
+  if (breakEvenCalls === null) return `${policy} freed space`;
+  return `${policy} expected savings after ${countOf(breakEvenCalls, "more call")}`;
 }

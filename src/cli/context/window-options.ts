@@ -6,11 +6,15 @@ import { tokensOption } from "../tokens.ts";
 
 /** Options that describe a model call: model, window, policy, system prompt and tools. */
 export const WINDOW_OPTIONS = {
-  model: { type: "string", value: "NAME", help: "the model that is called (the one named last)" },
-  window: { type: "string", value: "TOKENS", help: "its window, as in 128k (from the catalogue)" },
-  policy: { type: "string", value: "NAME", help: "the policy that edits (longhaul)" },
-  system: { type: "string", value: "TOKENS", help: "tokens of the system prompt (0)" },
-  tools: { type: "string", value: "TOKENS", help: "tokens of the tools (0)" },
+  model: { type: "string", value: "NAME", help: "model of the call (default: the session's last model)" },
+  window: {
+    type: "string",
+    value: "TOKENS",
+    help: "context window of the model, such as 128k (default: from the model catalog)",
+  },
+  policy: { type: "string", value: "NAME", help: "window policy (default: longhaul)" },
+  system: { type: "string", value: "TOKENS", help: "size of the system prompt (default: 0)" },
+  tools: { type: "string", value: "TOKENS", help: "size of the tool definitions (default: 0)" },
 } as const satisfies OptionSpecs;
 
 /** A session window with the model and policy in use. */

@@ -6,7 +6,7 @@ export class AlreadyThere extends Error {
   readonly code = "EEXIST";
 
   constructor(path: string) {
-    super(`${path} is there already; --force replaces it.`);
+    super(`${path} already exists; --force overwrites it.`);
     this.name = "AlreadyThere";
   }
 }
@@ -39,7 +39,7 @@ export class Staging implements AsyncDisposable {
   static async beside(path: string, isForced: boolean): Promise<Staging> {
     const home = (await kindOf(path)) === "folder" ? path : dirname(path);
     if (!(await kindOf(home))) {
-      throw Object.assign(new Error(`There is no folder ${home}; make it first.`), { code: "ENOENT" });
+      throw Object.assign(new Error(`There is no folder ${home}; create it first.`), { code: "ENOENT" });
     }
     return new Staging(await mkdtemp(join(home, ".longhaul-export-")), isForced);
   }

@@ -30,19 +30,19 @@ export async function choosePlaces(
   }
   await printTo(
     context.stdout,
-    'Nothing was imported. "longhaul import --yes" imports these, "longhaul import PATH" others.\n',
+    'Nothing imported. Run "longhaul import --yes" to import these, "longhaul import PATH" to import others.\n',
   );
   return [];
 }
 
 function placesText(context: Context, options: CommonValues, places: readonly FoundPlace[]): string {
   if (places.length === 0) {
-    return 'No conversations in the usual places. "longhaul import PATH" looks elsewhere.\n';
+    return 'No conversations found in the usual places. Run "longhaul import PATH" to search elsewhere.\n';
   }
   const paint = paintFor(context, options);
   const table = placesTable(places, { now: Date.now(), width: context.columns.stdout, paint });
   const count = places.reduce((total, { conversations }) => total + conversations, 0);
-  const target = `${countOf(count, "conversation")} for the store ${escapeLine(storePath(context, options))}`;
+  const target = `${countOf(count, "conversation")} to import into the store ${escapeLine(storePath(context, options))}`;
   return `${[...table, "", target].join("\n")}\n`;
 }
 

@@ -26,13 +26,13 @@ function eventWords(event: WatchEvent, paint: Paint): string {
     case "stalled": {
       const { source, idleMs, process } = event;
       const command = fitTo(escapeLine(process.command.replaceAll("\0", " ")), MOST_COMMAND_COLUMNS);
-      const what = `nothing new for ${formatDuration(idleMs)} though its agent runs (${command}, pid ${process.pid})`;
-      return `${paint("yellow", "stalled")} ${escapeLine(source.path)}: ${what}; it may write elsewhere by now`;
+      const what = `no new entries for ${formatDuration(idleMs)} although its agent is running (${command}, pid ${process.pid})`;
+      return `${paint("yellow", "stalled")} ${escapeLine(source.path)}: ${what}; it may now write to another file`;
     }
     case "resumed":
       return `${paint("green", "resumed")} ${escapeLine(event.source.path)}`;
     case "idle":
-      return paint("dim", "up to date, following");
+      return paint("dim", "up to date, watching");
   }
 }
 

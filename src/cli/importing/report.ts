@@ -33,14 +33,14 @@ export function reportLines(report: ImportReport, options: ReportOptions): reado
     ...failureLines(report.sources, options),
     ...problemLines(report, options),
     ...(options.isStopped
-      ? ["Stopped. What was imported is kept; the same command goes on from there."]
+      ? ["Stopped. Imported messages are kept; run the same command again to resume."]
       : []),
   ];
 }
 
 function summaryLines(report: ImportReport, options: ReportOptions): readonly string[] {
   if (report.sources.length > 0) return [...totalsTable(report, options), "", summaryLine(report, options)];
-  return options.isStopped ? [] : ["No conversation of a known format was found."];
+  return options.isStopped ? [] : ["No conversations in a known format found."];
 }
 
 function totalsTable(
@@ -73,7 +73,7 @@ function summaryLine({ sources, totals }: ImportReport, { isDryRun }: ReportOpti
   const words = isDryRun
     ? [`${countOf(having("planned"), "conversation")} would be imported`]
     : [`${formatCount(having("imported"))} imported`, `${formatCount(having("unchanged"))} unchanged`];
-  if (having("stopped") > 0) words.push(`${formatCount(having("stopped"))} in part`);
+  if (having("stopped") > 0) words.push(`${formatCount(having("stopped"))} partly imported`);
   if (totals.failed > 0) words.push(`${formatCount(totals.failed)} failed`);
   if (totals.lost > 0) words.push(`${countOf(totals.lost, "record")} lost`);
   if (totals.damaged > 0) words.push(`${countOf(totals.damaged, "record")} damaged`);

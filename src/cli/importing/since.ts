@@ -10,6 +10,6 @@ export function readSince(text: string, now: number): number {
   const time = age === undefined ? parseTime(text) : now - age;
   if (time !== undefined) return time;
   throw new UsageError(
-    `--since is ${JSON.stringify(text)}; expected a length of time such as 12h, 30d, 8w, 6m, 1y, or a day such as 2026-01-01`,
+    `--since is ${JSON.stringify(text)}; expected a duration such as 12h, 30d, 8w, 6m, 1y, or a day such as 2026-01-01`,
   );
 }

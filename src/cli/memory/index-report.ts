@@ -17,7 +17,7 @@ export function indexReport(
   const facts = [
     `${countOf(changed, "file")} indexed (${countOf(chunks, "chunk")})`,
     `${unchanged} unchanged`,
-    ...(removed > 0 ? [`${removed} gone`] : []),
+    ...(removed > 0 ? [`${removed} removed`] : []),
     ...(skipped.length > 0 ? [`${skipped.length} skipped`] : []),
   ];
   const shown = skipped

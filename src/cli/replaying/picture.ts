@@ -44,7 +44,7 @@ export function replayPicture(title: string, courses: readonly PictureCourse[]):
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
-    `<text x="${MARGIN.left}" y="16" font-weight="bold">${escaped(title)}: tokens sent by request, edits marked</text>`,
+    `<text x="${MARGIN.left}" y="16" font-weight="bold">${escaped(title)}: tokens per request, edits marked</text>`,
     ...ticks,
     ...lines,
     `<text x="${MARGIN.left}" y="${HEIGHT - 12}">1</text>`,

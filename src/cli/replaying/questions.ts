@@ -64,7 +64,7 @@ function rowsOf<Row>(folder: string, name: string): readonly Row[] {
   const path = join(folder, name);
   const isPlain = existsSync(path);
   if (!isPlain && !existsSync(`${path}.gz`))
-    throw new UsageError(`${folder} holds no ${name}: name a folder of questions in LongMemEval's layout`);
+    throw new UsageError(`${folder} contains no ${name}; name a folder of questions in LongMemEval's layout`);
   const bytes = isPlain ? readFileSync(path) : gunzipSync(readFileSync(`${path}.gz`));
   return bytes
     .toString("utf8")

@@ -11,7 +11,7 @@ export function replayTable(
   look: Parameters<typeof tableLines>[2],
 ): string {
   const [first] = totals;
-  if (!first) return "No conversation with enough requests was found.\n";
+  if (!first) return "No conversation has enough requests.\n";
   const hasEvidence = totals.some(({ evidence }) => evidence !== undefined);
   const titles = [...FIGURES, ...(hasEvidence ? EVIDENCE : [])];
   const columns: readonly Column[] = [
@@ -30,7 +30,7 @@ export function replayTable(
     one.dearest.toFixed(2),
     ...(hasEvidence ? [shareText(one.evidence), shareText(one.unpaged)] : []),
   ]);
-  const head = `${countOf(first.sessions, "conversation")}, ${countOf(first.requests, "request")}; cost beside a window without bounds`;
+  const head = `${countOf(first.sessions, "conversation")}, ${countOf(first.requests, "request")}; cost relative to an unlimited window`;
   return `${[head, "", ...tableLines(columns, rows, look)].join("\n")}\n`;
 }
 

@@ -30,7 +30,7 @@ export function greetingLines(listening: Listening, paint: Paint, isQuiet: boole
     ...upstreamLines(listening, paint),
     "",
     ...settingLines(listening),
-    `Status, recall and import: ${paint("bold", `${url}/`)}   Ctrl-C ends.`,
+    `Status, recall and import: ${paint("bold", `${url}/`)}   Press Ctrl-C to stop.`,
   ];
 }
 
@@ -75,7 +75,7 @@ function upstreamLines({ loaded: { config }, env }: Listening, paint: Paint): re
   const lines = config.upstreams.map(({ name, baseUrl, prefix, models, keyEnv }) => {
     const which = [prefix && `${prefix}…`, ...(models ?? [])].filter(Boolean).join(", ");
     const key = hasKey(keyEnv, env)
-      ? `key of ${keyEnv}`
+      ? `key from ${keyEnv}`
       : `the agent's own key${keyEnv === undefined ? "" : `, or ${keyEnv}`}`;
     return `  ${paint("cyan", padTo(escapeLine(name), width))} ${escapeLine(baseUrl)}${which && ` for ${escapeLine(which)}`} ${paint("dim", `(${escapeLine(key)})`)}`;
   });
@@ -83,26 +83,28 @@ function upstreamLines({ loaded: { config }, env }: Listening, paint: Paint): re
     ({ name }) => !config.upstreams.some((one) => one.name === name),
   );
   const words = missing.map(({ name, variable }) => `${variable} for ${name}`).join(", ");
-  return [...lines, ...(words === "" ? [] : [paint("dim", `  more with ${words}`)])];
+  return [...lines, ...(words === "" ? [] : [paint("dim", `  for more, set ${words}`)])];
 }
 
 function settingLines({ loaded: { config, path, project } }: Listening): readonly string[] {
   const { policy, dryRun, threshold, recall, redact, tokens } = config;
   const edits =
     policy === "none"
-      ? "Requests are passed through as they are"
-      : `Windows are edited by ${policy} from ${threshold}% on${dryRun ? ", as a dry run: nothing is changed" : ""}`;
+      ? "Requests pass through unchanged"
+      : `Policy ${policy} edits windows that are ${threshold}% full${dryRun ? " (dry run: nothing is changed)" : ""}`;
   const recalled = [recall.tools && "tools", recall.context && "context"].filter(Boolean).join(" and ");
   const more = [
     `recall ${recalled || "off"}`,
     `redaction ${redact ? "on" : "off"}`,
     tokens.length > 0
-      ? `tokens of ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
-      : "no token needed",
+      ? `tokens: ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
+      : "no token required",
   ];
   return [
     `${edits}; ${more.join(", ")}.`,
-    ...[path, project.path].flatMap((one) => (one === undefined ? [] : [`Settings of ${escapeLine(one)}.`])),
+    ...[path, project.path].flatMap((one) =>
+      one === undefined ? [] : [`Settings from ${escapeLine(one)}.`],
+    ),
   ];
 }
 

@@ -1,35 +1,43 @@
 import type { OptionSpecs, OptionValues } from "../command.ts";
 
 export const SERVE_OPTIONS = {
-  port: { type: "string", value: "PORT", help: "port to listen on (4747); 0 takes any that is free" },
+  port: { type: "string", value: "PORT", help: "port to listen on (default: 4747); 0 picks a free port" },
   host: {
     type: "string",
     value: "HOST",
-    help: "address to listen on (127.0.0.1); another one needs a token",
+    help: "address to listen on (default: 127.0.0.1); any other needs a token",
   },
   policy: {
     type: "string",
     value: "NAME",
-    help: "what edits windows (longhaul); none leaves requests alone",
+    help: "window policy (default: longhaul); none leaves requests unchanged",
   },
-  "dry-run": { type: "boolean", help: "plan and report what would be saved, change nothing" },
-  threshold: { type: "string", value: "PERCENT", help: "how full a window may be before it is edited (75)" },
-  recall: { type: "string", value: "WHAT", help: "recall for agents: tools, context, all or none (none)" },
-  redact: { type: "boolean", help: "take secrets out of what is stored" },
+  "dry-run": { type: "boolean", help: "plan edits and report the savings; change nothing" },
+  threshold: {
+    type: "string",
+    value: "PERCENT",
+    help: "fill level at which a window is edited (default: 75)",
+  },
+  recall: {
+    type: "string",
+    value: "WHAT",
+    help: "recall for agents: tools, context, all or none (default: none)",
+  },
+  redact: { type: "boolean", help: "remove secrets from stored content" },
   upstream: {
     type: "string",
     multiple: true,
     value: "[NAME=]URL",
-    help: "where a provider's requests go; without a name: all requests",
+    help: "address for a provider's requests; without a name, for all requests",
   },
   config: {
     type: "string",
     value: "FILE",
-    help: "configuration (LONGHAUL_CONFIG, else longhaul.json in the store's folder)",
+    help: "configuration file (default: LONGHAUL_CONFIG, else longhaul.json in the store's folder)",
   },
-  log: { type: "string", value: "LEVEL", help: "silent, error, info or debug (info)" },
-  schema: { type: "boolean", help: "print the JSON schema of the configuration and end" },
-  "new-token": { type: "boolean", help: "print a fresh token and end" },
+  log: { type: "string", value: "LEVEL", help: "log level: silent, error, info or debug (default: info)" },
+  schema: { type: "boolean", help: "print the JSON schema of the configuration and exit" },
+  "new-token": { type: "boolean", help: "print a new token and exit" },
 } as const satisfies OptionSpecs;
 
 export type ServeValues = OptionValues<typeof SERVE_OPTIONS>;

@@ -62,7 +62,8 @@ export async function serve(context: Context, options: ServeValues & CommonValue
         await say(line);
     await stopped(signal);
     if (options.json) await say(safeJson({ type: "stopping" }));
-    else if (!options.quiet) await say("Stopping: requests under way may end. Ctrl-C again ends at once.");
+    else if (!options.quiet)
+      await say("Stopping: waiting for requests in progress. Press Ctrl-C again to stop immediately.");
   } finally {
     leaveHeap();
     offHangUp?.();

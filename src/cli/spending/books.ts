@@ -36,7 +36,7 @@ export class Books {
   }
 
   add(spent: SpentRequest): void {
-    const { at, model = "(not told)", totals } = spent;
+    const { at, model = "(unknown)", totals } = spent;
     addTo(this.#days, new Date(at).toISOString().slice(0, 10), totals);
     addTo(this.#models, model, totals);
     this.#total = addTotals(this.#total, totals);

@@ -45,7 +45,7 @@ export function spendingLines(
 /** Notes the number of requests without a known price; empty if there are none. */
 export function unpricedLines({ unpricedRequests }: Totals): readonly string[] {
   if (unpricedRequests === 0) return [];
-  return [`cost is without ${countOf(unpricedRequests, "request")} whose price is not known`];
+  return [`cost excludes ${countOf(unpricedRequests, "request")} without a known price`];
 }
 
 /** Formats the cost, with a "+" if part of it is unknown. */

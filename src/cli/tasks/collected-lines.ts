@@ -28,26 +28,28 @@ export function collectedLines(done: CleanUp): readonly string[] {
   if (worktrees) return lines;
   return [
     ...lines,
-    `${done.repository} is in no git repository: no worktrees were looked at (--repository names one)`,
+    `${done.repository} is not in a git repository: no worktrees were checked (name one with --repository)`,
   ];
 }
 
 function processLine({ task, pids, ended, why }: TaskProcesses, would: string): string {
   const named = `${countOf(pids.length, "process", "processes")} of ${task} (${pids.slice(0, 5).join(", ")}${pids.length > 5 ? ", …" : ""})`;
   if (why === undefined) return `${named}: ${would}ended`;
-  return ended > 0 ? `${named}: ended, but ${why}` : `${named}: left, because ${why}`;
+  return ended > 0 ? `${named}: ended, but ${why}` : `${named}: kept, because ${why}`;
 }
 
 function worktreeLines({ removed, kept, spared }: Collected, would: string): readonly string[] {
   return [
-    ...removed.map(({ path, branch }) => `worktree ${path} (${branch}): ${would}removed, it holds nothing`),
-    ...kept.map((one) => `worktree ${one.path} (${one.branch}): left, because ${whyKept(one)}`),
-    ...(spared > 0 ? [`${countOf(spared, "worktree")}: left, in use or too young`] : []),
+    ...removed.map(
+      ({ path, branch }) => `worktree ${path} (${branch}): ${would}removed, it contains no work`,
+    ),
+    ...kept.map((one) => `worktree ${one.path} (${one.branch}): kept, because ${whyKept(one)}`),
+    ...(spared > 0 ? [`${countOf(spared, "worktree")}: kept, in use or too recent`] : []),
   ];
 }
 
 function whyKept({ verdict }: Removal): string {
-  if (verdict.state === "undecidable") return `it cannot be told what it holds: ${verdict.reason}`;
+  if (verdict.state === "undecidable") return `its content cannot be determined: ${verdict.reason}`;
   const reasons = verdict.state === "changed" ? verdict.changes : [];
-  return `it holds work: ${reasons.join(", ")}`;
+  return `it contains work: ${reasons.join(", ")}`;
 }

@@ -42,7 +42,7 @@ function rowsOf(details: TaskDetails): readonly Row[] {
     ...optional("ended", settledAt === undefined ? undefined : formatTime(settledAt)),
     ["took", took],
     ...optional("deadline", deadlineAt === undefined ? undefined : formatTime(deadlineAt)),
-    ...optional("taken over", status.resumes > 0 ? `${status.resumes} times` : undefined),
+    ...optional("resumed", status.resumes > 0 ? `${status.resumes} times` : undefined),
     ...optional(
       "used",
       spent.tokens > 0 || spent.steps > 0
@@ -51,7 +51,7 @@ function rowsOf(details: TaskDetails): readonly Row[] {
     ),
     ["session", status.session],
     ...optional("parent", status.parent),
-    ...optional("told in", status.parentSession),
+    ...optional("notice in", status.parentSession),
     ...optional("folder", folderOf(place)),
     ...[...placeWords(place), ...worktreeWords(worktree)].map((words): Row => ["worktree", words]),
     ...Object.entries(facts).map(([step, fact]): Row => [step, JSON.stringify(fact)]),

@@ -65,15 +65,15 @@ export async function watchForeground(watched: Watched, supervising: Supervising
     const isTold = (await kernel.tasks.status(task)).noticeSeq > 0;
     if (isTold && !(await waitUntilSent(kernel, task, SENT_MS, context.signal)) && !options.quiet)
       context.stderr.write(
-        `longhaul: the notice of ${escapeLine(task)} is still on its way; it goes on in the background\n`,
+        `longhaul: the notice of ${escapeLine(task)} is still being sent in the background\n`,
       );
     supervising.leave();
     return exitCode;
   }
   supervising.leave();
   if (end === "detached") return sayDetached(watched);
-  const remedy = `its process does not answer; look at it with "longhaul task show ${task}"`;
-  context.stderr.write(`longhaul: task ${escapeLine(task)} was asked to end and has not yet: ${remedy}\n`);
+  const remedy = `its process does not respond; inspect it with "longhaul task show ${task}"`;
+  context.stderr.write(`longhaul: task ${escapeLine(task)} was asked to end but has not yet: ${remedy}\n`);
   return EXIT.failed;
 }
 
@@ -92,7 +92,7 @@ async function sayDetached({ context, options, task }: Watched): Promise<number>
   if (options.json) await printTo(context.stdout, `${safeJson({ type: "detached", task })}\n`);
   else if (!options.quiet)
     context.stderr.write(
-      `longhaul: task ${name} goes on in the background: longhaul task attach ${name}, longhaul task kill ${name}\n`,
+      `longhaul: task ${name} continues in the background: longhaul task attach ${name}, longhaul task kill ${name}\n`,
     );
   return EXIT.fine;
 }

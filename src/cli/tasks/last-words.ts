@@ -11,7 +11,7 @@ export function lastWords({ status, notice, place, spent: _, ...rest }: TaskDeta
     ...(isSilent ? [] : [`task ${id} ${stateWords(status)}${why}`]),
     ...placeWords(place),
     ...worktreeWords(notice?.facts?.worktree),
-    ...(notice || !rest.isOwned ? [] : [`the clean-up after ${id} goes on in the background`]),
+    ...(notice || !rest.isOwned ? [] : [`the clean-up after ${id} continues in the background`]),
   ];
 }
 
@@ -21,7 +21,7 @@ export function placeWords(place: Json | undefined): readonly string[] {
   const { isParentDirty, warnings } = place as { readonly [key: string]: Json };
   return [
     ...(isParentDirty === true
-      ? ["its worktree was made without the changes of the repository that are in no commit"]
+      ? ["its worktree does not contain the uncommitted changes of the repository"]
       : []),
     ...(Array.isArray(warnings) ? warnings.filter((warning) => typeof warning === "string") : []),
   ];
@@ -32,10 +32,10 @@ export function worktreeWords(facts: Json | undefined): readonly string[] {
   if (typeof facts !== "object" || facts === null || Array.isArray(facts)) return [];
   const { state, path, branch, isRemoved, why } = facts as { readonly [key: string]: Json };
   if (isRemoved === true && state === "changed")
-    return [`its worktree was removed by somebody else; its commits are on the branch ${branch}`];
-  if (isRemoved === true) return ["its worktree held nothing new and was removed"];
+    return [`another process removed its worktree; its commits are on the branch ${branch}`];
+  if (isRemoved === true) return ["its worktree contained no changes and was removed"];
   if (typeof path === "string") return [`its worktree (${state}) is ${path}, on the branch ${branch}`];
-  return why === undefined ? [] : [`what became of its worktree is not known: ${why}`];
+  return why === undefined ? [] : [`the state of its worktree is unknown: ${why}`];
 }
 
 /** Builds the last JSON line of a followed task. */

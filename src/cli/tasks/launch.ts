@@ -74,7 +74,7 @@ function ask(
       reject(
         new LonghaulError(
           "PROGRAM_NOT_STARTED",
-          `The process that was to supervise the task ended with ${signal ?? `exit code ${code}`} before it began; try again.`,
+          `The supervisor process ended with ${signal ?? `exit code ${code}`} before the task started; try again.`,
           { details: { command: "longhaul task supervise", reason: String(signal ?? code) } },
         ),
       ),

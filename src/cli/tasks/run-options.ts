@@ -8,30 +8,34 @@ import type { RunRequest } from "./supervisor-messages.ts";
 import { readDuration, readSize } from "./units.ts";
 
 export const RUN_OPTIONS = {
-  background: { type: "boolean", short: "b", help: "print the task's id at once and let it run" },
-  title: { type: "string", value: "TEXT", help: "what lists call it; the command line otherwise" },
-  id: { type: "string", value: "ID", help: "its id; made of the program's name otherwise" },
+  background: { type: "boolean", short: "b", help: "print the task's id and return immediately" },
+  title: { type: "string", value: "TEXT", help: "title of the task in lists (default: its command line)" },
+  id: { type: "string", value: "ID", help: "id of the task (default: based on the program's name)" },
   session: {
     type: "string",
     value: "SESSION",
-    help: "the session whose log gets its output; a new one otherwise",
+    help: "session that logs the output (default: a new one)",
   },
-  parent: { type: "string", value: "SESSION", help: "the session that gets the notice of its end" },
-  deadline: { type: "string", value: "TIME", help: "end it after 90s, 10m, 2h, …" },
-  isolation: { type: "string", value: "KIND", help: "worktree: run it in a git worktree of its own" },
+  parent: { type: "string", value: "SESSION", help: "session that receives the notice when the task ends" },
+  deadline: { type: "string", value: "TIME", help: "end the task after this time: 90s, 10m, 2h, …" },
+  isolation: { type: "string", value: "KIND", help: "worktree: run the program in its own git worktree" },
   repository: {
     type: "string",
     value: "PATH",
-    help: "the repository of the worktree; that of this folder otherwise",
+    help: "repository of the worktree (default: that of the current folder)",
   },
-  "max-output": { type: "string", value: "BYTES", help: "end it when it has written more, as in 10m" },
+  "max-output": {
+    type: "string",
+    value: "BYTES",
+    help: "end the task if its output exceeds this size, such as 10m",
+  },
   "notify-command": {
     type: "string",
     value: "COMMAND",
-    help: "run this when it has ended; the notice is its input",
+    help: "run this command when the task ends, with the notice as its input",
   },
-  "notify-webhook": { type: "string", value: "URL", help: "post the notice there when it has ended" },
-  raw: { type: "boolean", help: "control characters as they are, also on a terminal" },
+  "notify-webhook": { type: "string", value: "URL", help: "post the notice to this URL when the task ends" },
+  raw: { type: "boolean", help: "print control characters unescaped, even on a terminal" },
 } as const;
 
 const ISOLATIONS = ["none", "worktree"];
@@ -46,13 +50,13 @@ export function runRequest(
   options: OptionValues<typeof RUN_OPTIONS>,
 ): RunRequest {
   const [command, ...args] = operands;
-  if (!command) throw new UsageError("name a program behind --, as in longhaul task run -- npm test");
+  if (!command) throw new UsageError("name a program after --, as in longhaul task run -- npm test");
   const { title, session, isolation = "none", repository } = options;
   if (!ISOLATIONS.includes(isolation))
     throw new UsageError(`--isolation is ${JSON.stringify(isolation)}; expected ${ISOLATIONS.join(" or ")}`);
   const isIsolated = isolation !== "none";
   if (repository !== undefined && !isIsolated)
-    throw new UsageError("--repository belongs to --isolation worktree");
+    throw new UsageError("--repository needs --isolation worktree");
   const notify = notifyOption(options);
   return {
     input: {

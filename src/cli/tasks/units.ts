@@ -9,7 +9,7 @@ export function readDuration(option: string, text: string): number {
   const length = parseLength(text, DURATIONS);
   if (length !== undefined) return length;
   throw new UsageError(
-    `--${option} is ${JSON.stringify(text)}; expected a length of time such as 90s, 10m, 2h or 1d`,
+    `--${option} is ${JSON.stringify(text)}; expected a duration such as 90s, 10m, 2h or 1d`,
   );
 }
 
@@ -18,5 +18,7 @@ export function readSize(option: string, text: string): number {
   const found = /^(\d+)\s*([kmg]?)i?b?$/i.exec(text.trim());
   const size = found ? Number(found[1]) * (SIZES[(found[2] ?? "").toLowerCase()] as number) : 0;
   if (size >= 1) return size;
-  throw new UsageError(`--${option} is ${JSON.stringify(text)}; expected bytes, as in 64k, 10m or 1g`);
+  throw new UsageError(
+    `--${option} is ${JSON.stringify(text)}; expected a number of bytes, such as 64k, 10m or 1g`,
+  );
 }

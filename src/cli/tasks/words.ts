@@ -29,9 +29,9 @@ export function stateWords(status: TaskStatus): string {
 export function ownerWords({ status, isOwned }: TaskSketch): string {
   const { owner, state } = status;
   if (isTerminal(state)) return "";
-  if (owner === undefined) return "nobody";
+  if (owner === undefined) return "no process";
   const [host, pid] = owner.split("|");
-  return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead or does not answer`;
+  return isOwned ? `process ${pid} on ${host}` : `process ${pid} on ${host} is dead or does not respond`;
 }
 
 /** Builds the JSON of a task. */

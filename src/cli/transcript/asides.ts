@@ -20,7 +20,7 @@ function words(entry: Aside): string {
     case "damaged":
       return `damaged ${entry.was ?? "entry"}: ${entry.problem}`;
     case "line":
-      return `line: ${entry.reason}; ${formatCount(entry.ranges.length)} range(s)`;
+      return `line: ${entry.reason}; ${countOf(entry.ranges.length, "range")}`;
     case "usage":
       return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${usageWords(entry.usage)}`;
     case "pin":
@@ -47,7 +47,7 @@ function usageWords(usage: Usage): string {
 /** Describes an overlay. Figures come first, because the line may be cut at its end; author and reason follow. */
 function overlayWords(entry: Extract<Aside, { kind: "overlay" }>): string {
   const { author, edit, receipt } = entry;
-  const left = receipt ? [`${countOf(receipt.left.entries, "message")} cut`] : [];
+  const left = receipt ? [`${countOf(receipt.left.entries, "message")} removed`] : [];
   const figures = [...tokenWords(entry), ...left].map((figure) => `${figure}, `).join("");
   return `window: ${figures}${author} ${editWords(edit)} (${whyWords(entry)})`;
 }

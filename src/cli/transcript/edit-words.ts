@@ -20,7 +20,7 @@ export function editWords(edit: Edit): string {
 
 function revertWords({ overlay, edit, since }: Extract<Edit, { type: "revert" }>): string {
   const what = edit === undefined ? "the change" : `edit ${edit} of the change`;
-  return `took back ${what} at #${overlay}${since ? " and all after it" : ""}`;
+  return `reverted ${what} at #${overlay}${since ? " and all later ones" : ""}`;
 }
 
 function rangeWords(ranges: readonly { readonly from: number; readonly to: number }[]): string {

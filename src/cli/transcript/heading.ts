@@ -17,7 +17,7 @@ export async function headingText(
   const { seq } = await session.head();
   const facts = [
     ...(title === undefined ? [] : [id]),
-    `begun ${formatTime(createdAt)}`,
+    `started ${formatTime(createdAt)}`,
     countOf(seq, "entry", "entries"),
   ];
   if (parent !== undefined) facts.push(`${relation} of ${parent}`);

@@ -94,7 +94,7 @@ export class Transcript {
 
   #reasoning({ text }: ReasoningPart): readonly string[] {
     const { paint } = this.#options;
-    if (text.trim() === "") return [paint("dim", "  (reasoning that its provider keeps closed)")];
+    if (text.trim() === "") return [paint("dim", "  (reasoning hidden by its provider)")];
     return this.#short(text, REASONING_LINES, "  ").map((line) => paint("dim", line));
   }
 
@@ -118,7 +118,7 @@ export class Transcript {
       const name = part.name === undefined ? "" : ` ${part.name}`;
       return [paint("dim", escapeLine(`[${part.mime} ${size} ${part.digest.slice(0, 12)}${name}]`))];
     }
-    const note = paint("dim", `[${size} in all; --full shows it]`);
+    const note = paint("dim", `[${size} in total; --full shows it]`);
     if (part.of === "tool-call")
       return [paint("blue", `→ ${escapeLine(part.toolName ?? part.callId ?? "")}`), note];
     const preview = this.#short(part.preview ?? "", RESULT_LINES);

@@ -8,15 +8,19 @@ const VARIABLE = "the name of an environment variable";
 
 const tokenSchema = z.strictObject(
   {
-    name: text("a name for whoever uses the token").describe("who uses it; shown, and not secret"),
-    env: text(VARIABLE).describe("the variable that holds it").exactOptional(),
+    name: text("a name for whoever uses the token").describe(
+      "name of the token's user, shown in logs and pages; not secret",
+    ),
+    env: text(VARIABLE).describe("environment variable that contains the token").exactOptional(),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/i, { error: "64 hexadecimal digits" })
-      .describe("or its SHA-256, in hexadecimal digits")
+      .describe("or the SHA-256 of the token, in hexadecimal digits")
       .exactOptional(),
     passthrough: flag()
-      .describe("may use all that the provider keeps under the gateway's key: files, batches, lists")
+      .describe(
+        "allow access to everything the provider stores under the gateway's key: files, batches, lists",
+      )
       .exactOptional(),
   },
   { error: "an object" },
@@ -24,10 +28,8 @@ const tokenSchema = z.strictObject(
 
 const recallSchema = z.strictObject(
   {
-    tools: flag()
-      .default(false)
-      .describe("give the model tools to recall, which the gateway carries out itself"),
-    context: flag().default(false).describe("put what fits the question behind it"),
+    tools: flag().default(false).describe("offer the model recall tools, which the gateway runs itself"),
+    context: flag().default(false).describe("add content that matches the question after it"),
   },
   { error: "an object" },
 );
@@ -49,37 +51,37 @@ const routeSchema = z.strictObject(
 /** All settings with their defaults; each error message states the expected value. */
 export const configSchema = z.strictObject(
   {
-    $schema: text("an address").describe("where editors find the schema").exactOptional(),
+    $schema: text("an address").describe("address of the schema, for editors").exactOptional(),
     host: text("an address or name to listen on").default("127.0.0.1").describe("address to listen on"),
-    port: whole(0, 65_535).default(4747).describe("port to listen on; 0 takes any that is free"),
+    port: whole(0, 65_535).default(4747).describe("port to listen on; 0 picks a free port"),
     tokens: z
       .array(tokenSchema, { error: "a list of objects" })
       .default([])
-      .describe("who may come in; without any, everyone who reaches the address"),
+      .describe("tokens that grant access; without any, everyone who reaches the address has access"),
     allowedHosts: texts("a host name, with :port where it has one")
       .default([])
-      .describe("names in the Host header besides loopback and `host`"),
+      .describe("names accepted in the Host header, in addition to loopback and `host`"),
     allowedOrigins: texts("an origin as https://tool.example")
       .default([])
-      .describe("pages of other origins that may call from a browser"),
+      .describe("other origins whose pages may call the gateway from a browser"),
     upstreams: z
       .array(upstreamSchema, { error: "a list of objects" })
       .min(1, { error: "at least one upstream" })
-      .describe("where requests go; a list here replaces the usual ones"),
-    policy: policyName().default("longhaul").describe("what edits the window; none leaves requests alone"),
+      .describe("destinations of requests; a list here replaces the default ones"),
+    policy: policyName().default("longhaul").describe("window policy; none leaves requests unchanged"),
     dryRun: flag().default(false).describe("plan and report edits, change nothing"),
     threshold: whole(5, 100, "(percent)")
       .default(75)
-      .describe("percent of the client's window from which on it is edited at the latest"),
+      .describe("fill level of the client's window, in percent, at which the window is edited at the latest"),
     paging: flag()
       .default(true)
-      .describe("bring back what has left a window when the newest message asks for it"),
+      .describe("return removed content to the window when the newest message asks for it"),
     routes: z
       .partialRecord(z.enum(API_NAMES), routeSchema, { error: `an object by ${API_NAMES.join(", ")}` })
       .default({})
       .describe("other settings for one API"),
-    recall: recallSchema.prefault({}).describe("what is recalled for agents that know nothing of us"),
-    redact: flag().default(false).describe("take secrets out of what is stored"),
+    recall: recallSchema.prefault({}).describe("recall for agents without longhaul support"),
+    redact: flag().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,
     breaker: z
@@ -87,35 +89,39 @@ export const configSchema = z.strictObject(
         {
           requests: whole(1, 1_000_000)
             .default(100)
-            .describe("like requests of one session before it is stopped"),
+            .describe("identical requests of a session before it is stopped"),
           compactions: whole(1, 1_000_000)
             .default(5)
             .describe("compactions in a row before they are stopped"),
           overflows: whole(1, 1_000_000)
             .default(4)
             .describe("overflow errors in a row that a client gets before it is stopped"),
-          withinMs: milliseconds().default(600_000).describe("that come within this time"),
-          coolMs: milliseconds().default(60_000).describe("how long it stays stopped"),
+          withinMs: milliseconds()
+            .default(600_000)
+            .describe("period in which requests, compactions and overflows are counted"),
+          coolMs: milliseconds().default(60_000).describe("duration of a stop"),
         },
         { error: "an object" },
       )
       .prefault({})
-      .describe("what stops runaway loops"),
+      .describe("limits that stop runaway loops"),
     log: z
       .strictObject(
         {
-          level: oneOf(["silent", "error", "info", "debug"]).default("info").describe("how much is told"),
-          content: flag().default(false).describe("also what was said"),
+          level: oneOf(["silent", "error", "info", "debug"]).default("info").describe("log level"),
+          content: flag().default(false).describe("include the content of messages"),
         },
         { error: "an object" },
       )
       .prefault({})
-      .describe("what is logged"),
+      .describe("logging"),
     telemetry: z
       .strictObject(
         {
-          endpoint: address().describe("where spans go (OTLP over HTTP); none without it").exactOptional(),
-          content: flag().default(false).describe("also what was said"),
+          endpoint: address()
+            .describe("address that receives spans (OTLP over HTTP); without it, none are sent")
+            .exactOptional(),
+          content: flag().default(false).describe("include the content of messages"),
         },
         { error: "an object" },
       )

@@ -10,29 +10,31 @@ export const limitsSchema = z
     {
       maxBodyBytes: bytes(1_024 * MIB)
         .default(64 * MIB)
-        .describe("largest request"),
+        .describe("maximum size of a request"),
       maxHeldBytes: bytes(64 * 1_024 * MIB)
         .default(256 * MIB)
-        .describe("most bytes of all requests under way; further large ones wait"),
+        .describe("maximum bytes of all requests in progress; further large ones wait"),
       maxHeaderBytes: bytes(MIB)
         .default(64 * 1_024)
-        .describe("largest head of a request"),
-      headersMs: milliseconds().default(15_000).describe("time for the head of a request to come in"),
-      bodyMs: milliseconds().default(120_000).describe("time for a whole request to come in"),
-      connectMs: milliseconds().default(10_000).describe("time to reach an upstream"),
-      firstByteMs: milliseconds().default(900_000).describe("time until an upstream begins to answer"),
-      idleMs: milliseconds().default(300_000).describe("longest silence within an answer"),
-      keepAliveMs: milliseconds().default(65_000).describe("how long an idle connection stays open"),
-      drainMs: milliseconds().default(30_000).describe("time for open requests to end on shutdown"),
-      maxConnections: whole(1, 1_000_000).default(4_096).describe("most connections at once"),
+        .describe("maximum size of a request head"),
+      headersMs: milliseconds().default(15_000).describe("maximum time to receive the head of a request"),
+      bodyMs: milliseconds().default(120_000).describe("maximum time to receive a whole request"),
+      connectMs: milliseconds().default(10_000).describe("maximum time to connect to an upstream"),
+      firstByteMs: milliseconds().default(900_000).describe("maximum time until an upstream begins to reply"),
+      idleMs: milliseconds().default(300_000).describe("maximum silence within a reply"),
+      keepAliveMs: milliseconds().default(65_000).describe("time before an idle connection is closed"),
+      drainMs: milliseconds()
+        .default(30_000)
+        .describe("maximum time for open requests to finish on shutdown"),
+      maxConnections: whole(1, 1_000_000).default(4_096).describe("maximum simultaneous connections"),
       maxThreads: whole(1, 1_000_000)
         .default(1_000)
-        .describe("most conversations held in memory; tables of names follow from it"),
+        .describe("maximum conversations in memory; name tables are sized accordingly"),
       maxThreadBytes: bytes(64 * 1_024 * MIB)
         .default(64 * MIB)
-        .describe("most bytes of memory that they may take together"),
+        .describe("maximum bytes of memory for all of them together"),
     },
     { error: "an object" },
   )
   .prefault({})
-  .describe("bounds");
+  .describe("limits");

@@ -12,7 +12,7 @@ export const modelsSchema = z
     z.strictObject(
       {
         window: tokens().describe("tokens of prompt and output together").exactOptional(),
-        maxOutput: tokens().describe("most tokens of a reply").exactOptional(),
+        maxOutput: tokens().describe("maximum tokens of a reply").exactOptional(),
         prices: z
           .strictObject(
             {
@@ -28,9 +28,9 @@ export const modelsSchema = z
           .exactOptional(),
         threshold: whole(5, 100, "(percent)").describe("instead of `threshold`").exactOptional(),
         reserveTokens: whole(0, 1_000_000_000, "(tokens)")
-          .describe("kept free for the reply")
+          .describe("tokens reserved for the reply")
           .exactOptional(),
-        maxMessages: whole(2, 1_000_000_000).describe("most messages of a window").exactOptional(),
+        maxMessages: whole(2, 1_000_000_000).describe("maximum messages in a window").exactOptional(),
         policy: policyName().describe("instead of `policy`").exactOptional(),
       },
       { error: "an object" },
@@ -38,4 +38,4 @@ export const modelsSchema = z
     { error: "an object by model id" },
   )
   .default({})
-  .describe("what you know better of models");
+  .describe("your own facts about models");

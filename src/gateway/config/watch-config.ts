@@ -65,7 +65,7 @@ export function watchConfig(options: WatchConfigOptions): LiveConfig {
       const why = error instanceof Error ? error.message : String(error);
       const problems =
         error instanceof ConfigInvalidError ? error.problems : [{ key: "the file", message: why }];
-      return { outcome: "refused", messages: [`The configuration stays as it was. ${why}`], problems };
+      return { outcome: "refused", messages: [`The configuration is unchanged. ${why}`], problems };
     }
     const notices = isAsked ? next.project.notices : [];
     project = next.project;
@@ -115,7 +115,7 @@ export function changedKeys(one: GatewayConfig, other: GatewayConfig): readonly 
 function heldMessage(key: string, opens: boolean): string {
   return key === "tokens" && opens
     ? "tokens is now empty, which would let everyone in: restart needed."
-    : `${key} has changed and stays as it was: SIGHUP or a restart makes it take effect.`;
+    : `${key} changed but is not in effect: send SIGHUP or restart the gateway to apply it.`;
 }
 
 function stampOfAll(request: ConfigRequest): string {

@@ -5,7 +5,7 @@ import type { GatewayLog } from "./gateway-log.ts";
 export function logReload(log: GatewayLog, { outcome, messages, problems }: Reloaded): void {
   if (problems) {
     for (const { key, message } of problems)
-      log.error("config.refused", { key, message: `The configuration stays as it was: ${message}` });
+      log.error("config.refused", { key, message: `The configuration is unchanged: ${message}` });
     return;
   }
   for (const message of messages)

@@ -57,48 +57,48 @@ const LATENCY = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160, 320, 640];
 /** A new set of metrics, all at zero. */
 export function makeMetrics(options: MetricsOptions): Metrics {
   const families = {
-    requests: makeCounter("longhaul_requests_total", "Requests that were answered.", ["api", "status"]),
-    refused: makeCounter("longhaul_refused_total", "Requests that were not let in.", ["kind"]),
-    upstreamErrors: makeCounter("longhaul_upstream_errors_total", "Calls that an upstream failed.", [
+    requests: makeCounter("longhaul_requests_total", "Answered requests.", ["api", "status"]),
+    refused: makeCounter("longhaul_refused_total", "Rejected requests.", ["kind"]),
+    upstreamErrors: makeCounter("longhaul_upstream_errors_total", "Failed calls to an upstream.", [
       "upstream",
       "reason",
     ]),
-    tokens: makeCounter("longhaul_tokens_total", "Tokens that providers reported.", ["api", "type"]),
-    removedTokens: makeCounter("longhaul_removed_tokens_total", "Tokens that edits kept from being sent.", [
+    tokens: makeCounter("longhaul_tokens_total", "Tokens reported by providers.", ["api", "type"]),
+    removedTokens: makeCounter("longhaul_removed_tokens_total", "Tokens that edits removed from requests.", [
       "api",
     ]),
     savedDollars: makeCounter(
       "longhaul_saved_dollars",
-      "US dollars that edits saved, as estimated.",
+      "Estimated savings of edits, in US dollars.",
       ["api"],
       "gauge",
     ),
-    edits: makeCounter("longhaul_edits_total", "Edits of windows.", ["api"]),
-    healed: makeCounter("longhaul_healed_total", "Refusals by providers that clients never saw.", [
+    edits: makeCounter("longhaul_edits_total", "Context edits.", ["api"]),
+    healed: makeCounter("longhaul_healed_total", "Provider errors healed before clients saw them.", [
       "api",
       "what",
     ]),
-    breakerTrips: makeCounter("longhaul_breaker_trips_total", "Runaway loops that were stopped.", ["reason"]),
-    recalls: makeCounter("longhaul_recalls_total", "Recalls that the gateway carried out.", ["api"]),
-    redacted: makeCounter("longhaul_redacted_total", "Secrets that were taken out of what is stored.", [
-      "kind",
+    breakerTrips: makeCounter("longhaul_breaker_trips_total", "Stopped runaway loops.", ["reason"]),
+    recalls: makeCounter("longhaul_recalls_total", "Recalls by the gateway.", ["api"]),
+    redacted: makeCounter("longhaul_redacted_total", "Secrets removed from stored content.", ["kind"]),
+    bytes: makeCounter("longhaul_bytes_total", "Body bytes received from and sent to clients.", [
+      "direction",
     ]),
-    bytes: makeCounter("longhaul_bytes_total", "Bytes of bodies from and to clients.", ["direction"]),
     duration: makeHistogram(
       "longhaul_request_seconds",
-      "From the head of a request to the end of its answer.",
+      "Time from the head of a request to the end of its reply.",
       ["api"],
       LATENCY,
     ),
     overhead: makeHistogram(
       "longhaul_overhead_seconds",
-      "Time of the gateway's own before a request goes out.",
+      "Time in the gateway before a request is sent.",
       ["api"],
       OVERHEAD,
     ),
     firstByte: makeHistogram(
       "longhaul_first_byte_seconds",
-      "Until an upstream began to answer.",
+      "Time to the first byte of an upstream's reply.",
       ["upstream"],
       LATENCY,
     ),
@@ -108,18 +108,18 @@ export function makeMetrics(options: MetricsOptions): Metrics {
 }
 
 function processMetrics(options: MetricsOptions): readonly Metric[] {
-  const info = makeCounter("longhaul_info", "The version that runs.", ["version"], "gauge");
+  const info = makeCounter("longhaul_info", "Running version.", ["version"], "gauge");
   info.add({ version: options.version });
   const startedAt = Date.now() / 1_000 - process.uptime();
   return [
     info,
-    makeGauge("longhaul_active_streams", "Answers that are under way.", options.activeStreams),
-    makeGauge("longhaul_open_threads", "Conversations held in memory.", options.openThreads),
-    makeGauge("longhaul_connections", "Open connections of clients.", options.connections),
+    makeGauge("longhaul_active_streams", "Replies in progress.", options.activeStreams),
+    makeGauge("longhaul_open_threads", "Conversations in memory.", options.openThreads),
+    makeGauge("longhaul_connections", "Open client connections.", options.connections),
     makeGauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss()),
     makeGauge("nodejs_heap_size_used_bytes", "Heap in use.", () => process.memoryUsage().heapUsed),
-    makeGauge("process_cpu_seconds_total", "Processor time.", cpuSeconds, "counter"),
-    makeGauge("process_start_time_seconds", "When the process started, in Unix time.", () => startedAt),
+    makeGauge("process_cpu_seconds_total", "CPU time.", cpuSeconds, "counter"),
+    makeGauge("process_start_time_seconds", "Start time of the process, in Unix time.", () => startedAt),
   ];
 }
 

@@ -37,7 +37,7 @@ export async function loadTelemetry(): Promise<Telemetry> {
   } catch (cause) {
     throw new LonghaulError(
       "PACKAGE_MISSING",
-      `telemetry.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT is set, but OpenTelemetry could not be loaded. Install it (npm install ${PACKAGES}), or take the setting away.`,
+      `telemetry.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT is set, but OpenTelemetry could not be loaded. Install it (npm install ${PACKAGES}), or remove the setting.`,
       { cause, details: { package: "@opentelemetry/sdk-trace" } },
     );
   }

@@ -16,7 +16,9 @@ export interface PageQuestion {
 export function checkMethod({ method }: PageQuestion, ...allowed: readonly string[]): void {
   if (allowed.includes(method)) return;
   const list = allowed.join(", ");
-  throw new PageFault(405, "METHOD_NOT_ALLOWED", `This page knows ${list}, not ${method}.`, { allow: list });
+  throw new PageFault(405, "METHOD_NOT_ALLOWED", `This page supports ${list}, not ${method}.`, {
+    allow: list,
+  });
 }
 
 /** A whole number from the query; throws ARGUMENT_INVALID outside 1 to `max`. */
@@ -41,6 +43,6 @@ export function sessionArgument({ rest, prefix }: PageQuestion): string {
 
 /** The fault for a session that does not exist or belongs to another reader, without telling which. */
 export function noSession(id: string): PageFault {
-  const message = `There is no session ${JSON.stringify(id.slice(0, 200))}; /api/sessions lists those there are.`;
+  const message = `There is no session ${JSON.stringify(id.slice(0, 200))}; /api/sessions lists them.`;
   return new PageFault(404, "SESSION_NOT_FOUND", message);
 }

@@ -47,7 +47,7 @@ export class HistoryImport {
       throw new PageFault(
         403,
         "FORBIDDEN",
-        "Only who sees all sessions may import; ask the gateway's owner.",
+        "Only a user who sees all sessions may import; ask the gateway's owner.",
       );
     if (asked.method === "POST") this.#start(asked.query.get("format"));
     if (asked.method === "DELETE") await this.close();

@@ -39,7 +39,7 @@ export function faultAnswer(error: unknown): FaultAnswer {
     const { code, message, details } = error;
     return { status: STATUS[code] ?? 500, headers: {}, error: { code, message, details } };
   }
-  const message = "The page failed; the log of the gateway says why.";
+  const message = "The page failed; see the gateway's log.";
   return { status: 500, headers: {}, error: { code: "UNEXPECTED", message, details: {} } };
 }
 

@@ -121,7 +121,7 @@ function restOf(path: string, name: string): string {
     throw new PageFault(
       400,
       "ARGUMENT_INVALID",
-      `${JSON.stringify(rest.slice(0, 80))} is not encoded as it should be.`,
+      `${JSON.stringify(rest.slice(0, 80))} is not a valid URL encoding.`,
     );
   }
 }

@@ -14,7 +14,7 @@ export async function recallPage(kernel: Kernel, asked: PageQuestion): Promise<P
   const { query, prefix, signal } = asked;
   const question = (query.get("q") ?? "").trim();
   if (question === "" || question.length > MOST_CHARACTERS) {
-    const message = `Ask something as ?q=…, at most ${MOST_CHARACTERS} characters; q has ${question.length}.`;
+    const message = `Ask a question as ?q=…, at most ${MOST_CHARACTERS} characters; q has ${question.length}.`;
     throw new PageFault(400, "ARGUMENT_INVALID", message);
   }
   const k = wholeArgument(asked, "k", HITS);

@@ -29,7 +29,9 @@ export class Replays {
     if (!(await this.#kernel.find(id))) throw noSession(id);
     await this.#checkLength(id);
     if (this.#isBusy)
-      throw new PageFault(429, "BUSY", "Another replay runs; try again in a moment.", { "retry-after": "2" });
+      throw new PageFault(429, "BUSY", "Another replay is running; try again in a moment.", {
+        "retry-after": "2",
+      });
     this.#isBusy = true;
     try {
       const conversation = await loadConversation(this.#kernel, id);
@@ -45,7 +47,7 @@ export class Replays {
     const [line] = await session.lines(1);
     const length = (line?.ranges ?? []).reduce((sum, { from, to }) => sum + Math.max(0, to - from + 1), 0);
     if (length <= MOST_ENTRIES) return;
-    const message = `The session has ${length} entries, more than ${MOST_ENTRIES}; "longhaul replay" replays it.`;
+    const message = `The session has ${length} entries, more than ${MOST_ENTRIES}; use "longhaul replay" instead.`;
     throw new PageFault(413, "SESSION_TOO_LONG", message);
   }
 }
@@ -59,7 +61,7 @@ async function replayApart(task: ReplayTask, signal: AbortSignal): Promise<Repla
     return await new Promise<ReplayScores>((resolve, reject) => {
       worker.once("message", resolve);
       worker.once("error", reject);
-      worker.once("exit", () => reject(new PageFault(503, "CLOSED", "The replay was ended; ask again.")));
+      worker.once("exit", () => reject(new PageFault(503, "CLOSED", "The replay was stopped; try again.")));
     });
   } finally {
     signal.removeEventListener("abort", end);

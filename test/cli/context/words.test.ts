@@ -50,9 +50,9 @@ describe("words about windows", () => {
   test("say why where only the policy is named", () => {
     const receipt = { policy: "longhaul", cache: "hot", isForced: false, breakEvenCalls: 7 } as Receipt;
     expect(whyWords({ reason: "over the limit", receipt })).toBe("over the limit");
-    expect(whyWords({ reason: "longhaul", receipt })).toBe("longhaul found that it pays after 7 more calls");
+    expect(whyWords({ reason: "longhaul", receipt })).toBe("longhaul expected savings after 7 more calls");
     expect(whyWords({ reason: "longhaul", receipt: { ...receipt, isForced: true } })).toBe(
-      "it would not have fitted",
+      "the window was over its limit",
     );
     expect(whyWords({ reason: "compaction" })).toBe("compaction");
   });

@@ -14,5 +14,5 @@ test("lengths of time and sizes are read as people write them, and others are re
   for (const text of ["10", "-1s", "soon", "1.5h"])
     expect(() => readDuration("deadline", text)).toThrow(/^--deadline is .*such as 90s, 10m/);
   for (const text of ["0", "much", "1t"])
-    expect(() => readSize("max-output", text)).toThrow(/^--max-output is .*as in 64k/);
+    expect(() => readSize("max-output", text)).toThrow(/^--max-output is .*such as 64k/);
 });

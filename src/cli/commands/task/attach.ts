@@ -9,13 +9,12 @@ import { openExistingTasks } from "../../tasks/store.ts";
 /** Follows the output of a task in any process. */
 export const attachTaskCommand = defineCommand({
   name: "task attach",
-  summary: "follow a task until it ends, whoever runs it",
+  summary: "follow a task of any process until it ends",
   usage: ["task attach <task> [options]"],
-  about: `Prints what the task has said and goes on until it has ended; the exit code is the task's, as of "task run". Ctrl-C
-only stops following: the task goes on.`,
+  about: `Prints the output of the task so far and continues until the task ends; the exit code is that of the task, as for "task run". Ctrl-C only stops following; the task continues.`,
   options: {
-    new: { type: "boolean", help: "only what it says from now on" },
-    raw: { type: "boolean", help: "control characters as they are, also on a terminal" },
+    new: { type: "boolean", help: "print only new output" },
+    raw: { type: "boolean", help: "print control characters unescaped, even on a terminal" },
   },
   maxOperands: 1,
   examples: ["longhaul task attach npm-3f9a12cd", "longhaul task attach npm --new --json"],
@@ -37,7 +36,7 @@ only stops following: the task goes on.`,
     if (!options.quiet) {
       const name = escapeLine(task);
       context.stderr.write(
-        `longhaul: stopped following; task ${name} goes on: longhaul task attach ${name}, longhaul task kill ${name}\n`,
+        `longhaul: stopped following; task ${name} continues: longhaul task attach ${name}, longhaul task kill ${name}\n`,
       );
     }
     return EXIT.fine;

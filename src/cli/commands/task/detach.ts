@@ -10,10 +10,10 @@ import { stateWords } from "../../tasks/words.ts";
 /** Moves a task to the background. */
 export const detachTaskCommand = defineCommand({
   name: "task detach",
-  summary: "move a task to the background; the terminal that runs it is free again",
+  summary: "move a task to the background and free its terminal",
   usage: ["task detach <task>"],
   about:
-    "The work is not interrupted. From then on neither Ctrl-C in that terminal nor its end concerns the task.",
+    "The task is not interrupted. From then on, pressing Ctrl-C in that terminal or closing it does not affect the task.",
   options: {},
   maxOperands: 1,
   examples: ["longhaul task detach npm-3f9a12cd"],
@@ -26,12 +26,12 @@ export const detachTaskCommand = defineCommand({
     const isThere = isEnded || after.mode === "background";
     const isChanged = before.mode !== after.mode;
     const words = isEnded
-      ? `has ended already: ${stateWords(after)}`
+      ? `has already ended: ${stateWords(after)}`
       : isChanged
-        ? "goes on in the background"
+        ? "continues in the background"
         : isThere
-          ? "is in the background already"
-          : 'is still in the foreground: its process does not answer; "longhaul task list" shows whether it lives';
+          ? "is already in the background"
+          : 'is still in the foreground: its process does not respond; "longhaul task list" shows whether it is alive';
     if (options.json)
       await printTo(
         context.stdout,

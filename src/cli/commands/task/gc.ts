@@ -16,22 +16,20 @@ const OLDER_THAN = "1h";
 /** Cleans up after dead processes. */
 export const collectTasksCommand = defineCommand({
   name: "task gc",
-  summary: "clean up after processes that died: their tasks, programs, notices and worktrees",
+  summary: "clean up after dead processes: their tasks, programs, notices and worktrees",
   usage: ["task gc [options]"],
-  about: `Tasks whose process is dead are ended, or left to whoever can resume them; programs of ended tasks are ended;
-notices that are owed are written; worktrees of the repository that nobody uses and that hold nothing are removed.
-Whatever holds work stays. Exit code 3 if a process could not be ended.`,
+  about: `Ends tasks whose process is dead, unless another process can resume them; ends the programs of ended tasks; sends overdue notices; removes unused worktrees of the repository that contain no work. Worktrees that contain work stay. Exits with code 3 if a process could not be ended.`,
   options: {
-    "dry-run": { type: "boolean", help: "only say what would be done" },
+    "dry-run": { type: "boolean", help: "report the actions without taking them" },
     repository: {
       type: "string",
       value: "PATH",
-      help: "whose worktrees to look at; that of this folder otherwise",
+      help: "repository whose worktrees to check (default: that of the current folder)",
     },
     "older-than": {
       type: "string",
       value: "TIME",
-      help: `only worktrees that nobody has used for so long (${OLDER_THAN})`,
+      help: `only worktrees unused for this long (default: ${OLDER_THAN})`,
     },
   },
   maxOperands: 0,
@@ -67,12 +65,12 @@ async function becomeOf(kernel: Kernel, dead: readonly TaskId[], isDryRun: boole
       const status = await kernel.tasks.status(task);
       const isGivenUp = isTerminal(status.state) || status.owner === undefined;
       const words = isDryRun
-        ? `its process is dead; it would be ${status.canResume ? "left to whoever can resume it" : "failed (lost)"}`
+        ? `its process is dead; it would ${status.canResume ? "wait for a process that can resume it" : "fail (lost)"}`
         : isTerminal(status.state)
           ? `its process is dead: ${stateWords(status)}`
           : isGivenUp
             ? `its process is dead: ${status.state}, waiting for a process that knows its agent`
-            : `its process is there and does not answer; ${stateWords(status)}; "longhaul task kill" ends it`;
+            : `its process is alive but does not respond; ${stateWords(status)}; "longhaul task kill" ends it`;
       return { task, words, isGivenUp };
     }),
   );
@@ -81,7 +79,7 @@ async function becomeOf(kernel: Kernel, dead: readonly TaskId[], isDryRun: boole
 function noRepository(path: string): LonghaulError {
   return new LonghaulError(
     "WORKTREE_REFUSED",
-    `${JSON.stringify(path)} is in no git repository; name another folder.`,
+    `${JSON.stringify(path)} is not in a git repository; name another folder.`,
     {
       details: { reason: "not-a-repository", path },
     },

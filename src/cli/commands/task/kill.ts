@@ -23,13 +23,16 @@ const TOLD_MS = 15_000;
 /** Kills tasks. */
 export const killTaskCommand = defineCommand({
   name: "task kill",
-  summary: "end tasks, with everything they have started",
+  summary: "end tasks and all processes that they started",
   usage: ["task kill <task>… [--reason TEXT]", "task kill --all [--reason TEXT]"],
-  about: `Works from any process and in any state; what a task has said is kept. Killing one that has ended is no error. Returns
-when its processes are gone; exit code 1 if a task has not ended in time, because its process does not answer.`,
+  about: `Works from any process and in any state, and keeps the output. Killing an ended task is not an error. The command returns when all processes are gone; it exits with code 1 if a task has not ended in time because its process does not respond.`,
   options: {
-    all: { type: "boolean", help: "all tasks of the store that have not ended" },
-    reason: { type: "string", value: "TEXT", help: "why, for its log and its notice (asked)" },
+    all: { type: "boolean", help: "kill all tasks of the store that have not ended" },
+    reason: {
+      type: "string",
+      value: "TEXT",
+      help: "reason, for the log and the notice of the task (default: asked)",
+    },
   },
   maxOperands: Number.POSITIVE_INFINITY,
   examples: ["longhaul task kill npm-3f9a12cd", "longhaul task kill --all --reason 'going home'"],
@@ -77,12 +80,12 @@ async function endPrograms(kernel: Kernel, id: TaskId, error: unknown): Promise<
   if (!isLonghaulError(error, "DISK_FULL") && !isLonghaulError(error, "STORE_IO")) throw error;
   const { ended } = await reapTagged(await kernel.tasks.tag(id));
   if (ended === 0) throw error;
-  const processes = `${countOf(ended, "process", "processes")} of it ${ended === 1 ? "was" : "were"} ended`;
-  return `could not be told to end, but ${processes}. ${error.message}`;
+  const processes = `${countOf(ended, "process", "processes")} of the task ${ended === 1 ? "was" : "were"} ended`;
+  return `could not be killed through the store, but ${processes}. ${error.message}`;
 }
 
 function wordsOf(status: TaskStatus, wasEnded: boolean): string {
-  if (wasEnded) return `had ended already: ${stateWords(status)}`;
+  if (wasEnded) return `had already ended: ${stateWords(status)}`;
   if (isTerminal(status.state)) return stateWords(status);
-  return "was asked to end and has not yet: its process does not answer";
+  return "was asked to end but has not yet: its process does not respond";
 }

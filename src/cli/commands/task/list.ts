@@ -26,17 +26,17 @@ const COLUMNS: readonly Column[] = [
 
 export const listTasksCommand = defineCommand({
   name: "task list",
-  summary: "list tasks that have not ended, and those that ended within the last day",
+  summary: "list active tasks and tasks that ended within the last day",
   usage: ["task list [options]"],
   options: {
-    all: { type: "boolean", help: "also those that ended longer ago" },
+    all: { type: "boolean", help: "also list tasks that ended earlier" },
     state: {
       type: "string",
       value: "STATE",
-      help: "only in this state; several with commas: queued, running, detaching, completed, failed, killed",
+      help: "only tasks in these states, comma-separated: queued, running, detaching, completed, failed, killed",
     },
     session: { type: "string", value: "SESSION", help: "only tasks that work in this session" },
-    limit: { type: "string", value: "N", help: `tasks to list (${LIMIT.otherwise})` },
+    limit: { type: "string", value: "N", help: `maximum tasks to list (default: ${LIMIT.otherwise})` },
   },
   maxOperands: 0,
   examples: [
@@ -62,7 +62,7 @@ export const listTasksCommand = defineCommand({
       return EXIT.fine;
     }
     const paint = paintFor(context, options);
-    const hint = options.all || states ? "No tasks." : "No tasks; --all shows those that ended longer ago.";
+    const hint = options.all || states ? "No tasks." : "No tasks; --all also lists tasks that ended earlier.";
     const lines =
       sketches.length === 0
         ? [hint]
@@ -73,7 +73,7 @@ export const listTasksCommand = defineCommand({
     );
     if (hasDead && !options.quiet)
       context.stderr.write(
-        'longhaul: processes that ran tasks are dead; "longhaul task gc" cleans up after them\n',
+        'longhaul: the processes of some tasks are dead; run "longhaul task gc" to clean up\n',
       );
     return EXIT.fine;
   },

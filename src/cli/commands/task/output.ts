@@ -15,19 +15,18 @@ const MOST_ENTRIES = 10_000;
 /** Prints a task's output. */
 export const outputTaskCommand = defineCommand({
   name: "task output",
-  summary: "print what a task has said so far, or as it says it",
+  summary: "print the output of a task",
   usage: ["task output <task> [options]"],
-  about: `What a program wrote to its error stream goes to that of this command. With --json it is entries of the log;
-"next" is what --since takes to go on.`,
+  about: `Error output of the program goes to standard error. With --json, the output is a list of log entries; pass the field "next" to --since to continue.`,
   options: {
-    follow: { type: "boolean", short: "f", help: "go on until the task has ended, or until Ctrl-C" },
-    since: { type: "string", value: "SEQ", help: "only entries after this one" },
+    follow: { type: "boolean", short: "f", help: "keep printing until the task ends or Ctrl-C" },
+    since: { type: "string", value: "SEQ", help: "only entries after this number" },
     timeout: {
       type: "string",
       value: "TIME",
-      help: "with --follow: stop after 10s, 5m, …; the task goes on",
+      help: "with --follow: stop after this time (10s, 5m, …); the task continues",
     },
-    raw: { type: "boolean", help: "control characters as they are, also on a terminal" },
+    raw: { type: "boolean", help: "print control characters unescaped, even on a terminal" },
   },
   maxOperands: 1,
   examples: [
@@ -39,8 +38,7 @@ export const outputTaskCommand = defineCommand({
     const since = options.since === undefined ? 0 : seqOption(options.since);
     const timeoutMs =
       options.timeout === undefined ? {} : { timeoutMs: readDuration("timeout", options.timeout) };
-    if (options.timeout !== undefined && !options.follow)
-      throw new UsageError("--timeout belongs to --follow");
+    if (options.timeout !== undefined && !options.follow) throw new UsageError("--timeout needs --follow");
     await using kernel = await openExistingTasks(context, options);
     const task = await findTask(kernel, wanted);
     if (options.json && !options.follow) {

@@ -14,14 +14,9 @@ import { openTasks } from "../../tasks/store.ts";
 /** Runs a program as a task. */
 export const runTaskCommand = defineCommand({
   name: "task run",
-  summary: "run a program as a task: its output goes to the log, nothing it starts outlives it",
+  summary: "run a program as a task: its output is logged, and its processes end with it",
   usage: ["task run [options] -- <program> [arguments]"],
-  about: `The program runs below a process of its own, so that neither this terminal nor its end matters to it. In the
-foreground its output is printed here, Ctrl-C kills it with everything it has started, and so does the end of this
-terminal; "longhaul task detach" from elsewhere frees this terminal. The exit code is that of the program; else 124 for
-the deadline, 125 for another failure, 126 or 127 for a program that cannot be run or is not there, 137 for a task that
-was killed. In the foreground the program reads the pipe or file that this command was given; from a terminal it reads
-nothing.`,
+  about: `A separate supervisor process runs the program, independent of this terminal. A foreground task prints its output here; Ctrl-C, or closing this terminal, kills it and all processes that it started. To free this terminal, run "longhaul task detach" in another one. The exit code is that of the program; otherwise 124 for a missed deadline, 125 for another failure, 126 if the program cannot be run, 127 if it is not found, and 137 if the task was killed. In the foreground, the program reads the pipe or file given to this command; it reads nothing from a terminal.`,
   options: RUN_OPTIONS,
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -50,7 +45,7 @@ nothing.`,
       const paint = paintFor(context, options, "stderr");
       const name = escapeLine(task);
       context.stderr.write(
-        `${paint("dim", `task ${name} (from elsewhere: longhaul task detach ${name})`)}\n`,
+        `${paint("dim", `task ${name} (to detach, run in another terminal: longhaul task detach ${name})`)}\n`,
       );
     }
     return await watchForeground({ kernel, context, options, task }, supervising);

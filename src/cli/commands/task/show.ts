@@ -14,7 +14,7 @@ const MOST_CHILDREN = 1_000;
 /** Shows all details of a task. */
 export const showTaskCommand = defineCommand({
   name: "task show",
-  summary: "show everything that is known of a task",
+  summary: "show all details of a task",
   usage: ["task show <task>"],
   options: {},
   maxOperands: 1,

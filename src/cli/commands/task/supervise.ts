@@ -17,8 +17,7 @@ export const superviseCommand = defineCommand({
   maxOperands: 0,
   examples: ["longhaul task run --background -- npm test"],
   async run(context, { options }) {
-    if (!process.connected)
-      throw new UsageError("task supervise is called by longhaul task run, and not by hand");
+    if (!process.connected) throw new UsageError("task supervise is internal; use longhaul task run");
     const alive = setInterval(() => undefined, ALIVE_MS);
     const caller = new AbortController();
     process.once("disconnect", () => caller.abort());
@@ -56,7 +55,7 @@ export const superviseCommand = defineCommand({
 function nextRequest(): Promise<RunRequest> {
   return new Promise((resolve, reject) => {
     process.once("message", (message) => resolve(message as RunRequest));
-    process.once("disconnect", () => reject(new Error("Whoever asked has left.")));
+    process.once("disconnect", () => reject(new Error("The calling process has exited.")));
   });
 }
 

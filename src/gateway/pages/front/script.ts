@@ -31,13 +31,13 @@ export const SCRIPT = `
   async function ask(path, options = {}) {
     const headers = token ? { authorization: "Bearer " + token } : {};
     const response = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit", redirect: "error" });
-    if (response.status === 401) throw Object.assign(new Error(token ? "This is no token of this gateway." : ""), { isClosed: true });
+    if (response.status === 401) throw Object.assign(new Error(token ? "The gateway does not accept this token." : ""), { isClosed: true });
     const answer = await response.json().catch(() => ({}));
-    if (!response.ok) throw new Error((answer.error && answer.error.message) || "The gateway answered " + response.status + ".");
+    if (!response.ok) throw new Error((answer.error && answer.error.message) || "The gateway replied with status " + response.status + ".");
     return answer;
   }
   function tell(error) {
-    const message = error instanceof TypeError ? "The gateway does not answer." : error.message;
+    const message = error instanceof TypeError ? "The gateway does not respond." : error.message;
     $("problem").textContent = message;
     $("problem").hidden = !message;
     if (error.isClosed) {
@@ -49,13 +49,13 @@ export const SCRIPT = `
   function showTotals({ totals, threads }) {
     const sum = totals || {};
     const cards = totals
-      ? [["requests", count(sum.requests)], ["tokens not sent", short(sum.savedTokens)], ["not spent", dollars(sum.savedCost)],
-         ["edits of windows", count(sum.edits)], ["errors healed", count(sum.healed)]]
-      : [["conversations", count(threads.length)]];
+      ? [["Requests", count(sum.requests)], ["Tokens saved", short(sum.savedTokens)], ["Money saved", dollars(sum.savedCost)],
+         ["Context edits", count(sum.edits)], ["Errors recovered", count(sum.healed)]]
+      : [["Conversations", count(threads.length)]];
     $("totals").replaceChildren(...cards.map(([name, value]) => el("div", "card", el("b", "", value), el("span", "dim", name))));
   }
   function showUpstreams({ upstreams, missing }) {
-    const key = (one) => one.hasKey ? el("span", "pill", "key of " + one.keyEnv) : el("span", "dim", "the agent's own key");
+    const key = (one) => one.hasKey ? el("span", "pill", "key from " + one.keyEnv) : el("span", "dim", "the agent's own key");
     const rows = upstreams.map((one) => el("div", "row", el("b", "", one.name),
       el("span", "wide dim", one.baseUrl, " · ", one.apis.join(", "), one.prefix ? " · " + one.prefix + "…" : "", one.models ? " · " + one.models.join(", ") : ""),
       one.requests ? el("span", one.failures ? "warm number" : "dim number", count(one.requests) + " requests" + (one.failures ? ", " + count(one.failures) + " failed" : "")) : undefined,
@@ -74,8 +74,8 @@ export const SCRIPT = `
       const saved = one.savedTokens ? short(one.savedTokens) + " tokens, " + dollars(one.savedCost) + " saved" : "";
       return el("div", "row", el("span", "wide", el("b", "", one.client || one.session), " ", el("span", "dim", one.kind === "main" ? "" : one.kind, " ", one.model || "")),
         el("span", "dim number", saved), el("span", "number", short(one.tokens) + " of " + short(one.window)),
-        el("span", "dim", one.inFlight ? "at work" : ago(one.lastAt)), bar);
-    }), "None yet: point an agent here.");
+        el("span", "dim", one.inFlight ? "active" : ago(one.lastAt)), bar);
+    }), "None yet. Point an agent at this gateway.");
   }
   function showAgents({ agents }) {
     if (connected === JSON.stringify(agents)) return;
@@ -83,7 +83,7 @@ export const SCRIPT = `
     $("agents").replaceChildren(...agents.map(({ agent, place, lines }) => {
       const copy = el("button", "", "Copy");
       copy.addEventListener("click", async () => {
-        await navigator.clipboard.writeText(lines).then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Select it"; });
+        await navigator.clipboard.writeText(lines).then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Select the text"; });
         setTimeout(() => { copy.textContent = "Copy"; }, 1500);
       });
       return el("details", "", el("summary", "", el("b", "", agent), " ", el("span", "dim", place)), el("div", "", el("pre", "", lines), el("p", "", copy)));
@@ -95,8 +95,8 @@ export const SCRIPT = `
   }
   function showImport({ state, progress, totals, problems, error }) {
     $("import").disabled = state === "running";
-    const messages = totals && totals.added ? count(totals.added.messages) + " new messages of " + count(totals.sources) + " conversations" + (problems ? ", " + count(problems) + " problems" : "") : "";
-    $("imported").textContent = state === "running" ? (progress ? progress.index + 1 + " of " + progress.count + ", " + count(progress.messages) + " messages" : "looking…")
+    const messages = totals && totals.added ? count(totals.added.messages) + " new messages from " + count(totals.sources) + " conversations" + (problems ? ", " + count(problems) + " problems" : "") : "";
+    $("imported").textContent = state === "running" ? (progress ? progress.index + 1 + " of " + progress.count + ", " + count(progress.messages) + " messages" : "searching…")
       : state === "failed" ? "failed: " + error : state === "idle" ? "" : state + ": " + messages;
     if (state === "running") setTimeout(() => ask("/api/import").then(showImport, tell), 500);
     else if (state !== "idle") ask("/api/sessions?limit=10").then(showSessions, tell);
@@ -110,7 +110,7 @@ export const SCRIPT = `
     $("version").textContent = status.version;
     $("state").textContent = status.isOpen ? "open since " + new Date(status.startedAt).toLocaleTimeString() : "closing";
     const { policy, dryRun, threshold, recall, redact } = status.settings;
-    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "from " + threshold + "%", recall.tools || recall.context ? "recall" : "", redact ? "redacted" : ""].filter(Boolean).join(" · ");
+    $("settings").textContent = ["policy " + policy, dryRun ? "dry run" : "edits from " + threshold + "% full", recall.tools || recall.context ? "recall on" : "", redact ? "redaction on" : ""].filter(Boolean).join(" · ");
     showTotals(status);
     showUpstreams(status);
     showThreads(status);
@@ -133,12 +133,12 @@ export const SCRIPT = `
     const question = $("question").value.trim();
     if (!question) return;
     $("hits").hidden = false;
-    fill("hits", [], "Looking…");
+    fill("hits", [], "Searching…");
     try {
       const { hits, isSure } = await ask("/api/recall?q=" + encodeURIComponent(question));
       const rows = hits.map((hit) => el("div", "row", el("span", "wide hit", hit.text), el("span", "dim", hit.entry || hit.path, " · ", ago(hit.at))));
-      if (hits.length && !isSure) rows.unshift(el("div", "row warm", "Not sure: little of the question was found."));
-      fill("hits", rows, "Nothing was found.");
+      if (hits.length && !isSure) rows.unshift(el("div", "row warm", "Low confidence: the hits match little of the question."));
+      fill("hits", rows, "Nothing found.");
     } catch (error) {
       $("hits").hidden = true;
       tell(error);
