@@ -35,7 +35,9 @@ export interface Setting {
 
 /** Starts the real program as a child process; it is killed with the test at the latest. */
 export function startProgram(args: readonly string[], setting: Setting = {}): Running {
-  return start(process.execPath, [...(setting.nodeOptions ?? []), MAIN, ...args], setting);
+  // The flag that the program's first line passes to Node.
+  const flags = ["--max-semi-space-size=8", ...(setting.nodeOptions ?? [])];
+  return start(process.execPath, [...flags, MAIN, ...args], setting);
 }
 
 /** Runs the real program to its end. */
