@@ -115,16 +115,19 @@ const SHAPES: Readonly<Record<string, () => Buffer>> = {
 };
 
 describe.skipIf(!isLinux)("a large body", () => {
-  test.each(Object.entries(SHAPES))("of %s takes less than three and a half times its size", async (_, make) => {
-    const { url, memory, upstream } = await serve();
-    const body = make();
-    for (let round = 0; round < 3; round++) await post(url, requestOf(says(`warm ${round}`)));
-    const before = memory("VmRSS");
-    expect(await post(url, body)).toBe(200);
-    expect(upstream.last().equals(body)).toBe(true);
-    // This used to take five times the size, and eighty times for numbers.
-    expect(memory("VmHWM") - before).toBeLessThan(3.5 * body.length);
-  });
+  test.each(Object.entries(SHAPES))(
+    "of %s takes less than three and a half times its size",
+    async (_, make) => {
+      const { url, memory, upstream } = await serve();
+      const body = make();
+      for (let round = 0; round < 3; round++) await post(url, requestOf(says(`warm ${round}`)));
+      const before = memory("VmRSS");
+      expect(await post(url, body)).toBe(200);
+      expect(upstream.last().equals(body)).toBe(true);
+      // This used to take five times the size, and eighty times for numbers.
+      expect(memory("VmHWM") - before).toBeLessThan(3.5 * body.length);
+    },
+  );
 
   test("does not keep others from being answered while it is prepared", async () => {
     const { url } = await serve();
