@@ -32,7 +32,7 @@ export interface FailedTry {
 
 /**
  * Milliseconds to wait before the next try, or undefined if there is none. Never less than the provider asks for: if
- * that exceeds the remaining wait, the call fails at once instead of waiting in vain.
+ * that exceeds the remaining wait, the call fails at once.
  */
 export function retryDelay(failed: FailedTry, limits: RetryLimits = retryLimits): number | undefined {
   const leftMs = limits.mostWaitMs - failed.waitedMs;

@@ -42,7 +42,7 @@ export function inventedCommands(summary: string, source: string): readonly stri
   });
 }
 
-/** A clipped command consists of several pieces, each of which must occur. */
+/** Every piece of a clipped command must occur. */
 function piecesOf(command: string): readonly string[] {
   return plainCode(command)
     .split("…")

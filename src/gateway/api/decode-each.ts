@@ -2,7 +2,7 @@ import type { MessageInput } from "../../index.ts";
 import type { JsonObject, SaidMessage } from "./api.ts";
 import { isNothingSaid } from "./nothing-said.ts";
 
-/** Decodes elements of which each is one message; empty ones are omitted. */
+/** Decodes elements into one message each; empty ones are omitted. */
 export function decodeEach(
   elements: readonly JsonObject[],
   messageOf: (element: JsonObject) => MessageInput,

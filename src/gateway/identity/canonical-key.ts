@@ -7,7 +7,7 @@ import { canonicalJson } from "./canonical-json.ts";
 
 type AnyPart = Part | PartInput;
 
-/** The log stores a larger text or call as a blob, of which only the digest is known later. */
+/** The log stores a larger text or call as a blob; later only its digest is known. */
 const LARGE_BYTES = 64 * 1024;
 /** Longer messages are hashed piece by piece, to avoid a second copy in memory. */
 const MOST_JOINED = 16 * 1024;

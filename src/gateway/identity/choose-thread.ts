@@ -146,7 +146,7 @@ function carriedOn(own: readonly Candidate[], { continues }: ThreadRequest): Cho
 }
 
 /**
- * Matches a thread of which a turn was edited or retried; while the thread is still answering, the request is a fork.
+ * Matches a thread with an edited or retried turn; while the thread is still answering, the request is a fork.
  */
 function anotherEnd(compared: readonly Compared[], request: ThreadRequest): Choice | undefined {
   const fitting = compared.filter(

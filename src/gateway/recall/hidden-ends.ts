@@ -1,5 +1,5 @@
 /**
- * The actual end of a stored reply of which the client saw only a part; the provider needs it when the client
+ * The actual end of a stored reply that the client saw only in part; the provider needs it when the client
  * continues.
  */
 export interface HiddenEnd {

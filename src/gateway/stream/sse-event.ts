@@ -52,7 +52,7 @@ export class SseEvent {
   }
 }
 
-/** Joins several lines of data, of which the first is known. */
+/** Joins the first line of data with the lines after it. */
 function dataLines(raw: Buffer, firstFrom: number, firstTo: number): string {
   const lines = [raw.toString("utf8", firstFrom, firstTo)];
   eachLine(raw, firstTo, (start, end) => {

@@ -19,7 +19,7 @@ export interface CandidateLimits {
   /** Chunks found by words, and by vectors. */
   readonly byText: number;
   readonly byVector: number;
-  /** The best turns, of which all chunks are considered. */
+  /** Number of best turns whose chunks are all considered. */
   readonly whole: number;
   /** The best of those turns, whose neighbors also become candidates. */
   readonly withNeighbours: number;
